@@ -1,0 +1,109 @@
+"""Tests of mlgo.run.files."""
+
+import errno
+import os
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+
+class WriteAtomicallyTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def test_creates_parents_and_writes(self):
+        files.write_atomically(self.folder / "a" / "b", b"content")
+        self.assertEqual((self.folder / "a" / "b").read_bytes(), b"content")
+
+    def test_failed_rename_keeps_the_old_file_and_leaves_nothing_else(self):
+        path = self.folder / "file"
+        files.write_atomically(path, b"old")
+        with mock.patch.object(os, "replace", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                files.write_atomically(path, b"new")
+        self.assertEqual(path.read_bytes(), b"old")
+        self.assertEqual(os.listdir(self.folder), ["file"])
+
+    def test_full_disk_names_the_file_and_the_remedy(self):
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with mock.patch.object(os, "fsync", side_effect=full):
+            with self.assertRaisesRegex(RunError, "file: no space is left on its disk. Free space there"):
+                files.write_atomically(self.folder / "file", b"content")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_unwritable_parent_is_explained(self):
+        files.write_atomically(self.folder / "file", b"")
+        with self.assertRaisesRegex(RunError, "Choose an --output_dir"):
+            files.write_atomically(self.folder / "file" / "below", b"content")
+
+
+class JsonTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name, "file.json")
+
+    def test_equal_values_give_equal_bytes(self):
+        self.assertEqual(files.encode_json({"b": 1, "a": [2.5]}), files.encode_json({"a": [2.5], "b": 1}))
+
+    def test_nan_is_refused(self):
+        with self.assertRaises(ValueError):
+            files.encode_json(float("nan"))
+
+    def test_errors_have_three_parts(self):
+        cases = {
+            None: "the thing .*file.json.*: does not exist. Make it",
+            b"\xff": "is not UTF-8 at byte 0. Make it",
+            b"{": "is not JSON at line 1 column 2: .*. Make it",
+            b"[" * 100_000: "is nested too deeply to be ours. Make it",
+        }
+        for content, message in cases.items():
+            with self.subTest(message):
+                if content is not None:
+                    self.path.write_bytes(content)
+                with self.assertRaisesRegex(RunError, message):
+                    files.read_json(self.path, "the thing", "Make it")
+
+    def test_round_trip(self):
+        files.write_json_atomically(self.path, {"ä": [1, None]})
+        self.assertEqual(files.read_json(self.path, "it", ""), {"ä": [1, None]})
+
+
+class DirectoryTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def test_replaces_an_older_directory(self):
+        for content in ("first", "second"):
+            with files.directory_written_atomically(self.folder / "it") as partial:
+                (partial / content).write_text(content)
+        self.assertEqual(os.listdir(self.folder / "it"), ["second"])
+        self.assertEqual(os.listdir(self.folder), ["it"])
+
+    def test_exception_keeps_the_old_directory(self):
+        with files.directory_written_atomically(self.folder / "it") as partial:
+            (partial / "old").write_text("")
+        with self.assertRaises(ZeroDivisionError):
+            with files.directory_written_atomically(self.folder / "it") as partial:
+                raise ZeroDivisionError
+        self.assertEqual(os.listdir(self.folder / "it"), ["old"])
+        self.assertEqual(os.listdir(self.folder), ["it"])
+
+    def test_remove_partial_takes_only_what_is_unfinished(self):
+        (self.folder / "below" / ".model.abc.partial").mkdir(parents=True)
+        (self.folder / "below" / ".file.abc.partial").touch()
+        (self.folder / "below" / "kept.partial").touch()
+        self.assertEqual(files.remove_partial(self.folder), 2)
+        self.assertEqual(os.listdir(self.folder / "below"), ["kept.partial"])
+
+
+if __name__ == "__main__":
+    unittest.main()

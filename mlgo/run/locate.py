@@ -1,0 +1,82 @@
+"""Where things are: files the build provides, paths the user gives, the default place for outputs.
+
+Nothing here reads the current directory. Under `bazel run` it would be inside the runfiles tree; Bazel tells where the
+user stood through BUILD_WORKING_DIRECTORY and where the workspace lies through BUILD_WORKSPACE_DIRECTORY.
+"""
+
+import os
+import pathlib
+from collections.abc import Mapping
+
+from mlgo.run.exit_codes import ExitCode, RunError
+
+#: The name that bzlmod gives to the main repository in runfiles trees.
+MAIN_REPOSITORY = "_main"
+
+
+def runfile(path: str) -> pathlib.Path:
+    """The file or directory that the running target's `data` provides at workspace path `path`.
+
+    Args:
+      path: relative to the workspace root, for example "mlgo/corpus/llvm_small_train".
+
+    Raises:
+      RunError: it is not among the runfiles, or the program was not started by Bazel.
+    """
+    # Imported here: this is a pip package, and most users of this module only want user paths.
+    from runfiles import runfiles  # pylint: disable=import-outside-toplevel
+
+    manifest = runfiles.Create()
+    found = manifest.Rlocation(f"{MAIN_REPOSITORY}/{path}") if manifest is not None else None
+    if found is None or not os.path.exists(found):
+        raise RunError(
+            f"runfile {path}",
+            "is not among the files of this command",
+            f"Add //{os.path.dirname(path)}:{os.path.basename(path)} to the `data` of its BUILD target,"
+            " or start the command with ./bazelw run",
+            ExitCode.INTERNAL_ERROR,
+        )
+    return pathlib.Path(found)
+
+
+def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
+    """`path` as the user meant it: relative to where the user typed the command, `~` expanded, made absolute."""
+    environment = os.environ if environment is None else environment
+    expanded = pathlib.Path(path).expanduser()
+    if expanded.is_absolute():
+        return pathlib.Path(os.path.normpath(expanded))
+    base = environment.get("BUILD_WORKING_DIRECTORY")
+    if base is None:
+        raise RunError(
+            f"path {path}",
+            "is relative, and without BUILD_WORKING_DIRECTORY there is nothing it could be relative to",
+            "Give an absolute path or start the command with ./bazelw run",
+        )
+    return pathlib.Path(os.path.normpath(os.path.join(base, expanded)))
+
+
+def workspace(environment: Mapping[str, str] | None = None) -> pathlib.Path | None:
+    """The root of the user's workspace, or None when the command was not started by `bazel run`."""
+    environment = os.environ if environment is None else environment
+    root = environment.get("BUILD_WORKSPACE_DIRECTORY")
+    return pathlib.Path(root) if root else None
+
+
+def output_directory(
+    flag: str | None, default_name: str, environment: Mapping[str, str] | None = None
+) -> pathlib.Path:
+    """Where a command writes: the flag's value, else `out/<default_name>` in the workspace.
+
+    Raises:
+      RunError: no flag was given and no workspace is known.
+    """
+    if flag:
+        return user_path(flag, environment)
+    root = workspace(environment)
+    if root is None:
+        raise RunError(
+            "--output_dir",
+            "is not given, and outside `bazel run` it has no default",
+            "Give --output_dir=/some/directory",
+        )
+    return root / "out" / default_name

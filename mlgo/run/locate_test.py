@@ -1,0 +1,35 @@
+"""Tests of mlgo.run.locate."""
+
+import pathlib
+import unittest
+
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
+
+BAZEL_RUN = {"BUILD_WORKING_DIRECTORY": "/home/me/clone/sub", "BUILD_WORKSPACE_DIRECTORY": "/home/me/clone"}
+
+
+class LocateTest(unittest.TestCase):
+    def test_relative_paths_are_those_of_the_user(self):
+        self.assertEqual(locate.user_path("../out", BAZEL_RUN), pathlib.Path("/home/me/clone/out"))
+        self.assertEqual(locate.user_path("/data//x", BAZEL_RUN), pathlib.Path("/data/x"))
+
+    def test_relative_path_without_bazel_is_refused(self):
+        with self.assertRaisesRegex(RunError, "path out: is relative.*Give an absolute path"):
+            locate.user_path("out", {})
+
+    def test_default_output_is_below_the_workspace(self):
+        self.assertEqual(locate.output_directory(None, "x", BAZEL_RUN), pathlib.Path("/home/me/clone/out/x"))
+        self.assertEqual(locate.output_directory("y", "x", BAZEL_RUN), pathlib.Path("/home/me/clone/sub/y"))
+
+    def test_no_workspace_and_no_flag_is_refused(self):
+        with self.assertRaisesRegex(RunError, "--output_dir: is not given"):
+            locate.output_directory(None, "x", {})
+
+    def test_unknown_runfile_names_the_target_to_add(self):
+        with self.assertRaisesRegex(RunError, "Add //no/such:file to the `data`"):
+            locate.runfile("no/such/file")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+"""Stage manifests: what a stage read, how it was configured, what it wrote. Written last, so its presence means done.
+
+A stage whose manifest matches the inputs and the configuration of this run, and whose outputs still have the recorded
+digests, is skipped.
+"""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+#: The file name of a manifest inside its stage's folder.
+FILE_NAME = "manifest.json"
+
+#: Raised by one whenever the meaning of a manifest changes; older ones then count as absent.
+FORMAT_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """One finished stage.
+
+    Attributes:
+      stage: its name, "trace".
+      inputs: sha256 in hex of everything it read, by a name for the reader: {"corpus": "ab12..."}.
+      configuration: the settings that change its output; JSON values only.
+      outputs: sha256 in hex of every file it wrote, by path relative to the stage's folder.
+      summary: figures for the reader and for later stages; no part of the identity.
+    """
+
+    stage: str
+    inputs: Mapping[str, str]
+    configuration: Mapping[str, Any]
+    outputs: Mapping[str, str]
+    summary: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the outputs: what a later stage names as its input."""
+        return digest_of_bytes(files.encode_json(dict(self.outputs)))
+
+
+def write(folder: pathlib.Path, manifest: Manifest) -> None:
+    """Marks the stage in `folder` as done."""
+    content = {"format_version": FORMAT_VERSION, **dataclasses.asdict(manifest)}
+    files.write_json_atomically(folder / FILE_NAME, content)
+
+
+def read(folder: pathlib.Path) -> Manifest | None:
+    """The manifest in `folder`; None when there is none or when an older format wrote it.
+
+    Raises:
+      RunError: the file is there and is not a manifest.
+    """
+    path = folder / FILE_NAME
+    if not path.exists():
+        return None
+    remedy = f"Delete {folder}; its stage then runs again"
+    content = files.read_json(path, "stage manifest", remedy)
+    if not isinstance(content, dict):
+        raise RunError(f"stage manifest ({path})", "is not a JSON object", remedy)
+    if content.pop("format_version", None) != FORMAT_VERSION:
+        return None
+    try:
+        return Manifest(**content)
+    except TypeError as error:
+        raise RunError(f"stage manifest ({path})", f"has the wrong fields: {error}", remedy) from error
+
+
+def read_if_current(
+    folder: pathlib.Path, stage: str, inputs: Mapping[str, str], configuration: Mapping[str, Any]
+) -> Manifest | None:
+    """The manifest in `folder` when that stage need not run again, else None.
+
+    It need not when inputs and configuration are the recorded ones and every output has its recorded digest.
+    """
+    manifest = read(folder)
+    if manifest is None or manifest.stage != stage:
+        return None
+    if dict(manifest.inputs) != dict(inputs):
+        return None
+    if files.encode_json(dict(manifest.configuration)) != files.encode_json(dict(configuration)):
+        return None
+    for name, digest in manifest.outputs.items():
+        path = folder / name
+        if not path.is_file() or digest_of_file(path) != digest:
+            return None
+    return manifest
+
+
+def digest_of_bytes(content: bytes) -> str:
+    """sha256 in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest_of_file(path: str | os.PathLike[str]) -> str:
+    """sha256 in hex of a file's bytes, read in pieces."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digests_of(folder: pathlib.Path, names: Iterable[str]) -> dict[str, str]:
+    """sha256 in hex by name of the files `names` below `folder`."""
+    return {name: digest_of_file(folder / name) for name in sorted(names)}
+
+
+def files_below(folder: pathlib.Path) -> list[str]:
+    """Relative paths, sorted, of all files below `folder` except its own manifest and unfinished files."""
+    found = []
+    for directory, _, names in os.walk(folder):
+        for name in names:
+            relative = os.path.relpath(os.path.join(directory, name), folder)
+            if relative != FILE_NAME and not name.endswith(files.PARTIAL_SUFFIX):
+                found.append(relative)
+    return sorted(found)

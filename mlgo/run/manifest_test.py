@@ -1,0 +1,71 @@
+"""Tests of mlgo.run.manifest."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.run import manifest
+from mlgo.run.exit_codes import RunError
+
+
+class ManifestTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "output").write_text("content")
+        self.written = manifest.Manifest(
+            stage="trace",
+            inputs={"corpus": "12"},
+            configuration={"seed": 1, "limits": [2.5, None]},
+            outputs=manifest.digests_of(self.folder, ["output"]),
+            summary={"modules": 3},
+        )
+        manifest.write(self.folder, self.written)
+
+    def current(self, **changes):
+        asked = {"stage": "trace", "inputs": {"corpus": "12"}, "configuration": {"limits": [2.5, None], "seed": 1}}
+        return manifest.read_if_current(self.folder, **{**asked, **changes})
+
+    def test_same_stage_is_current(self):
+        self.assertEqual(self.current(), self.written)
+
+    def test_anything_else_is_not(self):
+        self.assertIsNone(self.current(stage="vocabulary"))
+        self.assertIsNone(self.current(inputs={"corpus": "13"}))
+        self.assertIsNone(self.current(configuration={"seed": 2, "limits": [2.5, None]}))
+
+    def test_changed_or_lost_output_is_noticed(self):
+        (self.folder / "output").write_text("Content")
+        self.assertIsNone(self.current())
+        (self.folder / "output").unlink()
+        self.assertIsNone(self.current())
+
+    def test_absent_and_older_manifests_count_as_not_done(self):
+        path = self.folder / manifest.FILE_NAME
+        path.write_text('{"format_version": 0}')
+        self.assertIsNone(self.current())
+        path.unlink()
+        self.assertIsNone(self.current())
+
+    def test_garbage_is_an_error_with_a_remedy(self):
+        path = self.folder / manifest.FILE_NAME
+        for content in ('{"format_version": 1, "surprise": 1}', "[]", "{"):
+            path.write_text(content)
+            with self.assertRaisesRegex(RunError, "Delete .*; its stage then runs again"):
+                self.current()
+
+    def test_digest_follows_the_outputs_only(self):
+        same = manifest.Manifest("other", {}, {}, dict(self.written.outputs))
+        self.assertEqual(self.written.digest, same.digest)
+        self.assertNotEqual(self.written.digest, manifest.Manifest("trace", {}, {}, {"output": "0"}).digest)
+
+    def test_files_below_leaves_out_manifest_and_unfinished_files(self):
+        (self.folder / "a").mkdir()
+        (self.folder / "a" / "b").touch()
+        (self.folder / "a" / ".b.x.partial").touch()
+        self.assertEqual(manifest.files_below(self.folder), ["a/b", "output"])
+
+
+if __name__ == "__main__":
+    unittest.main()

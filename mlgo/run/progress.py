@@ -1,0 +1,130 @@
+"""Progress of a stage: a bar with rate and remaining time on a terminal, else a plain line at most every ten seconds.
+
+Everything goes to stderr, which `bazel run` passes through; stdout stays free for results.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Protocol, TextIO
+
+#: Seconds between two plain lines, as STYLE asks of every command.
+PLAIN_INTERVAL_SECONDS = 10.0
+
+
+class Progress(Protocol):
+    """What a stage tells while it works."""
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        """`count` more units are done; `note` is a short remark such as the current loss."""
+
+    def close(self) -> None:
+        """The stage has ended; prints the last line."""
+
+
+class Silent:
+    """Progress for callers who show none, such as tests."""
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        del count, note
+
+    def close(self) -> None:
+        pass
+
+
+class PlainLines:
+    """Progress as lines such as `trace: 40 of 120 modules, 8.1 modules/s, 0:10 left`."""
+
+    def __init__(
+        self,
+        stage: str,
+        total: int,
+        unit: str,
+        stream: TextIO,
+        done: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._stage, self._total, self._unit = stage, total, unit
+        self._stream, self._clock = stream, clock
+        self._first, self._done, self._note = done, done, ""
+        self._start = clock()
+        self._shown = self._start
+        resumed = f", resuming after {done}" if done else ""
+        self._print(f"{stage}: {total} {unit}{resumed}")
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        self._done += count
+        self._note = note or self._note
+        now = self._clock()
+        if now - self._shown >= PLAIN_INTERVAL_SECONDS and self._done < self._total:
+            self._shown = now
+            rate = (self._done - self._first) / max(now - self._start, 1e-9)
+            left = (self._total - self._done) / rate if rate > 0 else 0.0
+            self._print(
+                f"{self._stage}: {self._done} of {self._total} {self._unit},"
+                f" {rate:.3g} {self._unit}/s, {format_duration(left)} left{self._remark()}"
+            )
+
+    def close(self) -> None:
+        seconds = self._clock() - self._start
+        self._print(
+            f"{self._stage}: {self._done} of {self._total} {self._unit} in {format_duration(seconds)}{self._remark()}"
+        )
+
+    def _remark(self) -> str:
+        return f" ({self._note})" if self._note else ""
+
+    def _print(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+class Bar:
+    """Progress as one rich bar."""
+
+    def __init__(self, stage: str, total: int, unit: str, stream: TextIO, done: int = 0):
+        # Imported here: rich costs 0.1 s, and most runs in a CI have no terminal.
+        import rich.console  # pylint: disable=import-outside-toplevel
+        import rich.progress  # pylint: disable=import-outside-toplevel
+
+        class Rate(rich.progress.ProgressColumn):
+            """Units per second."""
+
+            def render(self, task):  # The base class has no annotation either.
+                return f"{task.speed or 0:.3g} {unit}/s"
+
+        self._bar = rich.progress.Progress(
+            rich.progress.TextColumn("{task.description:>18}"),
+            rich.progress.BarColumn(),
+            rich.progress.MofNCompleteColumn(),
+            Rate(),
+            rich.progress.TimeElapsedColumn(),
+            rich.progress.TimeRemainingColumn(),
+            rich.progress.TextColumn("{task.fields[note]}"),
+            console=rich.console.Console(file=stream),
+        )
+        self._task = self._bar.add_task(stage, total=total, completed=done, note="")
+        self._bar.start()
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        if note:
+            self._bar.update(self._task, advance=count, note=note)
+        else:
+            self._bar.update(self._task, advance=count)
+
+    def close(self) -> None:
+        self._bar.stop()
+
+
+def start(stage: str, total: int, unit: str, done: int = 0, stream: TextIO | None = None) -> Progress:
+    """Progress for `total` units of which `done` were finished by an earlier, interrupted run."""
+    stream = sys.stderr if stream is None else stream
+    if stream.isatty():
+        return Bar(stage, total, unit, stream, done)
+    return PlainLines(stage, total, unit, stream, done)
+
+
+def format_duration(seconds: float) -> str:
+    """`m:ss` below an hour, else `h:mm:ss`."""
+    whole = int(round(seconds))
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
