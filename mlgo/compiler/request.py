@@ -1,0 +1,105 @@
+"""What is asked of one compile, and the ways it can end."""
+
+import dataclasses
+import enum
+import pathlib
+
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.corpus.corpus import Module
+from mlgo.problems.problem import Problem
+
+
+class FailureKind(enum.Enum):
+    """Why a compile gave no result. The value is what summaries print."""
+
+    #: The compiler died of a signal it raised itself (assertion, segmentation fault, fatal error).
+    CRASH = "crash"
+    #: It used more CPU time than allowed, or hung without using any.
+    TIMEOUT = "timeout"
+    #: Someone else killed it, for example the kernel when the machine ran out of memory.
+    KILLED = "killed"
+    #: It asked for more address space than allowed.
+    OUT_OF_MEMORY = "out_of_memory"
+    #: It does not know a flag: no ML support, another LLVM version, or a broken recorded command.
+    BAD_FLAGS = "bad_flags"
+    #: It refused its input or its model with an error message.
+    COMPILE_ERROR = "compile_error"
+    #: It ended well, but its training log is missing, damaged or of another problem.
+    BAD_LOG = "bad_log"
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileLimits:
+    """What one compile may use.
+
+    CPU seconds decide. The wall clock is only a guard against a compiler that waits for ever, so it is generous: a
+    result never depends on how busy the machine is unless it is more than `wall_factor` times overloaded.
+
+    Attributes:
+      cpu_seconds: CPU time of the compiler process; LLVM's slowest unit at -O2 takes about 60 s here.
+      address_space_bytes: virtual memory of each process.
+      log_bytes: size of any file it writes, the training log above all.
+      wall_factor: a compile that lasts longer than `wall_factor * cpu_seconds` is hung.
+    """
+
+    cpu_seconds: int = 300
+    address_space_bytes: int = 8 * 1024**3
+    log_bytes: int = 4 * 1024**3
+    wall_factor: float = 10.0
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) <= 0:
+                raise ValueError(f"limit {field.name}={getattr(self, field.name)} must be positive")
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileRequest:
+    """One compile of one module under one problem's advisor.
+
+    Attributes:
+      clang: the compiler's executable.
+      module: what to compile.
+      problem: whose decisions are logged and taken.
+      model_dir: TFLite model that decides; None: the compiler's default heuristic decides.
+      want_log: whether decisions are logged and read. A request needs a log, an object, or both.
+      want_object: whether the object file is returned.
+      extra_flags: cc1 flags put after the module's own and before the problem's.
+      workdir: where the temporary directory is made; None: a RAM disk when it has room, else the system's default.
+    """
+
+    clang: pathlib.Path
+    module: Module
+    problem: Problem
+    model_dir: pathlib.Path | None = None
+    want_log: bool = True
+    want_object: bool = False
+    extra_flags: tuple[str, ...] = ()
+    limits: CompileLimits = CompileLimits()
+    workdir: pathlib.Path | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileResult:
+    """A compile that ended well.
+
+    Attributes:
+      module_name: the module's name.
+      log: what was logged, when asked for. It may hold no observation: nothing had to be decided.
+      object_bytes: the object file, when asked for.
+      cpu_seconds: user + system time of the compiler; for reports only, it differs from run to run.
+    """
+
+    module_name: str
+    log: TrainingLog | None
+    object_bytes: bytes | None
+    cpu_seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileFailure:
+    """A compile that gave nothing; `detail` is for people, `kind` is what is counted."""
+
+    module_name: str
+    kind: FailureKind
+    detail: str
