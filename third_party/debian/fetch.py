@@ -1,0 +1,212 @@
+"""Downloads pinned archives into a content-addressed cache: verified, resumable, safe when several processes do it at once."""
+
+import concurrent.futures
+import fcntl
+import hashlib
+import os
+import pathlib
+import shutil
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from typing import Callable, Dict, Iterable, List, Mapping, Optional, Sequence
+
+import lockfile
+import mirrors as mirrors_lib
+
+PARALLEL_DOWNLOADS = 4
+ATTEMPTS_PER_MIRROR = 3
+TIMEOUT_SECONDS = 60
+CHUNK_BYTES = 1 << 20
+PROGRESS_SECONDS = 10
+
+Progress = Callable[[str], None]
+
+
+class FetchError(Exception):
+    """An archive that no mirror has; names the archive and the remedy."""
+
+
+class ChecksumError(FetchError):
+    """Every mirror that has the file has other bytes than the lock says."""
+
+
+def default_cache(environ: Mapping[str, str]) -> pathlib.Path:
+    """The per-user archive cache: $XDG_CACHE_HOME/mlgo/archives, by default below ~/.cache."""
+    base = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".cache")
+    return pathlib.Path(base) / "mlgo" / "archives"
+
+
+def to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def sha256_of(path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(CHUNK_BYTES), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+class _Meter:
+    """Says how much has arrived: at most one line per PROGRESS_SECONDS, or one rewritten line on a terminal."""
+
+    def __init__(self, total_files: int, total_bytes: int, progress: Progress, clock=time.monotonic):
+        self._total = (total_files, total_bytes)
+        self._files = self._bytes = 0
+        self._progress, self._clock = progress, clock
+        self._terminal = progress is to_stderr and sys.stderr.isatty()
+        self._start = self._last = clock()
+        self._lock = threading.Lock()
+
+    def add(self, count: int, files: int = 0) -> None:
+        with self._lock:
+            self._bytes += count
+            self._files += files
+            now = self._clock()
+            if now - self._last >= (0.2 if self._terminal else PROGRESS_SECONDS):
+                self._last = now
+                self._say(now)
+
+    def _say(self, now: float) -> None:
+        rate = self._bytes / max(now - self._start, 1e-3)
+        left = max(self._total[1] - self._bytes, 0) / max(rate, 1)
+        text = (f"debian: {self._files} of {self._total[0]} archives, {self._bytes / 1e6:.0f} of "
+                f"{self._total[1] / 1e6:.0f} MB, {rate / 1e6:.1f} MB/s, {left:.0f} s left")
+        if self._terminal:
+            sys.stderr.write("\r\033[K" + text)
+            sys.stderr.flush()
+        else:
+            self._progress(text)
+
+    def close(self) -> None:
+        if self._terminal:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
+          progress: Progress = to_stderr) -> Dict[lockfile.Entry, pathlib.Path]:
+    """Makes every entry present in the cache and returns where.
+
+    A file in the cache was verified when it got its name (its digest), so it is not read again. Mirrors are tried in order for
+    each entry, a directory is read like a mirror.
+
+    Raises:
+        FetchError: an entry that no mirror has, after all others were fetched.
+    """
+    cache_dir = pathlib.Path(cache_dir)
+    cache_dir.mkdir(parents=True, exist_ok=True)
+    entries = list(dict.fromkeys(entries))
+    paths = {entry: cache_dir / entry.sha256 for entry in entries}
+    missing = [entry for entry in entries if not paths[entry].exists()]
+    if not missing:
+        return paths
+    meter = _Meter(len(missing), sum(entry.size for entry in missing), progress)
+    errors: List[FetchError] = []
+    try:
+        with concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS) as pool:
+            for result in [pool.submit(_fetch_one, entry, paths[entry], mirrors, meter) for entry in missing]:
+                try:
+                    result.result()
+                except FetchError as error:
+                    errors.append(error)
+    finally:
+        meter.close()
+    if errors:
+        more = f" (and {len(errors) - 1} more archives)" if len(errors) > 1 else ""
+        raise type(errors[0])(f"{errors[0]}{more}")
+    return paths
+
+
+def fetch_with_environment(entries: Iterable[lockfile.Entry], environ: Mapping[str, str],
+                           progress: Progress = to_stderr) -> Dict[lockfile.Entry, pathlib.Path]:
+    """`fetch` with the user's cache and mirrors; a mirror is only looked for when something is missing."""
+    entries = list(entries)
+    cache_dir = default_cache(environ)
+    if all((cache_dir / entry.sha256).exists() for entry in entries):
+        return {entry: cache_dir / entry.sha256 for entry in entries}
+    return fetch(entries, cache_dir, mirrors_lib.find_mirrors(environ), progress)
+
+
+def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: Sequence[str], meter: _Meter) -> None:
+    with open(path.with_suffix(".lock"), "w", encoding="ascii") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        if path.exists():
+            meter.add(entry.size, files=1)
+            return
+        tried = []
+        checksum_differs = False
+        for mirror in mirrors:
+            outcome = _from_mirror(entry, path, mirror, meter)
+            if outcome is None:
+                meter.add(0, files=1)
+                path.with_suffix(".lock").unlink(missing_ok=True)
+                return
+            checksum_differs = checksum_differs or outcome.startswith("sha256")
+            tried.append(outcome)
+    reasons = "; ".join(dict.fromkeys(tried)) or "no mirror given"
+    kind = ChecksumError if checksum_differs else FetchError
+    raise kind(f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors)} mirrors "
+               f"({reasons}). Name a mirror or directory that still has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, "
+               f"or pin today's version: {lockfile.RELOCK}")
+
+
+def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: _Meter) -> Optional[str]:
+    """Gets one entry from one mirror; returns None when the verified file is in place, else the reason why not."""
+    partial = path.with_suffix(".part")
+    if "://" not in mirror or mirror.startswith("file://"):
+        source = pathlib.Path(mirror[len("file://"):] if mirror.startswith("file://") else mirror) / entry.path
+        if not source.is_file():
+            return "not in the directory"
+        shutil.copyfile(source, partial)
+        meter.add(entry.size)
+    else:
+        reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
+        if reason is not None:
+            return reason
+    digest = sha256_of(partial)
+    if digest != entry.sha256:
+        partial.unlink()
+        return f"sha256 is {digest}, the lock says {entry.sha256}"
+    with open(partial, "rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+    return None
+
+
+def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Optional[str]:
+    """Downloads `url` to `partial`, going on where an earlier try stopped; returns the reason of a failure."""
+    reason = "no attempt made"
+    for attempt in range(ATTEMPTS_PER_MIRROR):
+        have = partial.stat().st_size if partial.exists() else 0
+        if have == size:
+            return None
+        if have > size:
+            partial.unlink()
+            have = 0
+        request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+                if have and response.status != 206:
+                    have = 0
+                with open(partial, "ab" if have else "wb") as file:
+                    for chunk in iter(lambda: response.read(CHUNK_BYTES), b""):
+                        file.write(chunk)
+                        meter.add(len(chunk))
+            if partial.stat().st_size == size:
+                return None
+            reason = f"{partial.stat().st_size} of {size} bytes came"
+        except urllib.error.HTTPError as error:
+            reason = f"HTTP {error.code}"
+            if error.code in (403, 404, 410):
+                return reason
+            if error.code == 416:
+                partial.unlink(missing_ok=True)
+        except (OSError, urllib.error.URLError) as error:
+            reason = str(getattr(error, "reason", error))
+        time.sleep(attempt)
+    return reason

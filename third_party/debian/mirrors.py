@@ -1,0 +1,93 @@
+"""Where Debian archives can be had: a user's own mirrors first, then what the machine's apt is configured with.
+
+No mirror is named in this project: a machine that can run `apt-get update` already knows one.
+"""
+
+import dataclasses
+import glob
+import os
+import pathlib
+import re
+from typing import List, Mapping, Sequence
+
+ENVIRONMENT_VARIABLE = "MLGO_DEBIAN_MIRRORS"
+APT_ETC = "/etc/apt"
+
+
+class MirrorError(Exception):
+    """No mirror is known; the message says where one was looked for and how to name one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class AptSource:
+    """One `deb` line: a base URI and the suites it is used for."""
+
+    uri: str
+    suites: Sequence[str]
+
+
+def from_environment(environ: Mapping[str, str]) -> List[str]:
+    """Mirrors named by MLGO_DEBIAN_MIRRORS: URLs or directories, separated by commas or white space."""
+    return [word.rstrip("/") for word in re.split(r"[,\s]+", environ.get(ENVIRONMENT_VARIABLE, "")) if word]
+
+
+def parse_one_line(text: str) -> List[AptSource]:
+    """Parses a `sources.list`; other types than `deb` and broken lines are passed over, as apt's own job is to report them."""
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"\s*deb\s+(?:\[[^\]]*\]\s*)?(\S+)\s+(\S+)", line)
+        if match:
+            found.append(AptSource(match.group(1).rstrip("/"), (match.group(2),)))
+    return found
+
+
+def parse_deb822(text: str) -> List[AptSource]:
+    """Parses a `.sources` file (stanzas of `Key: value`, continuation lines indented)."""
+    found = []
+    for stanza in re.split(r"\n\s*\n", text):
+        fields, key = {}, None
+        for line in stanza.splitlines():
+            if line.startswith("#"):
+                continue
+            if line[:1].isspace() and key:
+                fields[key] += " " + line.strip()
+            elif ":" in line:
+                key, value = line.split(":", 1)
+                key = key.strip().lower()
+                fields[key] = value.strip()
+        if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() in ("no", "false", "0"):
+            continue
+        suites = tuple(fields.get("suites", "").split())
+        found.extend(AptSource(uri.rstrip("/"), suites) for uri in fields.get("uris", "").split())
+    return found
+
+
+def apt_sources(etc: str = APT_ETC) -> List[AptSource]:
+    """Every `deb` source of the machine's apt configuration, in apt's own order."""
+    found = []
+    for name in [os.path.join(etc, "sources.list")] + sorted(glob.glob(os.path.join(etc, "sources.list.d", "*"))):
+        path = pathlib.Path(name)
+        if path.suffix not in (".list", ".sources") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found.extend(parse_deb822(text) if path.suffix == ".sources" else parse_one_line(text))
+    return found
+
+
+def is_debian(source: AptSource) -> bool:
+    """Whether a source is a Debian archive (not a vendor's repository): its base ends in debian or debian-security."""
+    return bool(re.search(r"/debian(-security)?(/\d{8}T\d{6}Z)?$", source.uri)) and source.uri.startswith(("http", "file"))
+
+
+def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC) -> List[str]:
+    """Bases to try, in order: the environment's, then apt's, each once.
+
+    Raises:
+        MirrorError: there is none.
+    """
+    bases = from_environment(environ) + [source.uri for source in apt_sources(etc) if is_debian(source)]
+    if not bases:
+        raise MirrorError(f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and {etc} names none. "
+                          f"Set {ENVIRONMENT_VARIABLE} to a mirror's URL or to a directory made by "
+                          "./bazelw run //third_party/debian:mirror")
+    return list(dict.fromkeys(bases))

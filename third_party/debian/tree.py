@@ -1,0 +1,94 @@
+"""What the repository rules run: fetches pinned archives and unpacks them into the current directory's repository.
+
+Reads one JSON object on standard input:
+  entries   list of lock entries with their `name`
+  kind      "packages" or "source"
+  include, exclude, keep_bazel_files   as in unpack.py
+  rpath     directories below the tree that hold its shared libraries; when given, every ELF file with dependencies is made to
+            look there first, so that the tree's programs run without anything installed
+  patchelf  lock entry of the tool that does it
+Exit code 1 and one line on standard error when it cannot be done.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Iterator, List, Sequence
+
+import fetch
+import lockfile
+import mirrors
+import unpack
+
+
+class PatchError(Exception):
+    """patchelf failed on a file of the tree."""
+
+
+def dynamic_elf_files(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Programs and shared libraries below `root`, sorted; objects and archives are not among them."""
+    for path in sorted(root.rglob("*")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        with open(path, "rb") as file:
+            header = file.read(18)
+        # e_type 2 is ET_EXEC, 3 is ET_DYN (elf.h).
+        if header[:4] == b"\x7fELF" and header[16:18] in (b"\x02\x00", b"\x03\x00"):
+            yield path
+
+
+def run_path(file: pathlib.Path, root: pathlib.Path, directories: Sequence[str]) -> str:
+    """The DT_RPATH that lets `file` find the tree's libraries wherever the tree lies."""
+    return ":".join(f"$ORIGIN/{os.path.relpath(root / name, file.parent)}" for name in directories)
+
+
+def set_run_paths(root: pathlib.Path, directories: Sequence[str], patchelf: str) -> None:
+    """Sets DT_RPATH (searched for a library's own dependencies too, unlike DT_RUNPATH) on every dynamic ELF file."""
+    for path in dynamic_elf_files(root):
+        needed = subprocess.run([patchelf, "--print-needed", path], capture_output=True, text=True)
+        if needed.returncode or not needed.stdout.strip():
+            continue
+        stamp = path.stat().st_mtime
+        done = subprocess.run([patchelf, "--force-rpath", "--set-rpath", run_path(path, root, directories), path],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise PatchError(f"{path.relative_to(root)}: patchelf failed ({done.stderr.strip()}); exclude the file")
+        os.utime(path, (stamp, stamp))
+
+
+def make_tree(request: dict, root: pathlib.Path) -> None:
+    """Carries out one request (see the module's docstring) below `root`."""
+    entries: List[lockfile.Entry] = [lockfile.Entry(**fields) for fields in request["entries"]]
+    patchelf = lockfile.Entry(**request["patchelf"]) if request.get("rpath") else None
+    archives = fetch.fetch_with_environment(entries + ([patchelf] if patchelf else []), os.environ)
+    for entry in entries:
+        if request["kind"] == "source":
+            unpack.unpack_source(archives[entry], root, include=request["include"], exclude=request["exclude"],
+                                 keep_bazel_files=request["keep_bazel_files"])
+        else:
+            unpack.unpack_deb(archives[entry], root, exclude=request["exclude"])
+    if patchelf:
+        with tempfile.TemporaryDirectory() as scratch:
+            unpack.unpack_deb(archives[patchelf], scratch)
+            set_run_paths(root, request["rpath"], shutil.which("patchelf", path=os.path.join(scratch, "usr/bin")))
+
+
+def main() -> int:
+    try:
+        make_tree(json.load(sys.stdin), pathlib.Path.cwd())
+    except (fetch.FetchError, lockfile.LockError, mirrors.MirrorError, unpack.UnpackError, PatchError) as error:
+        print(f"debian: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+              file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
