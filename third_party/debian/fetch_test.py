@@ -1,0 +1,88 @@
+import os
+import pathlib
+import tempfile
+import threading
+import unittest
+
+import fetch
+import testing
+
+
+class FetchTest(unittest.TestCase):
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.cache = self.scratch / "cache"
+        self.content = os.urandom(300_000)
+        self.entry = testing.entry("foo", self.content)
+        self.said = []
+
+    def fetch(self, *mirrors):
+        return fetch.fetch([self.entry], self.cache, mirrors, self.said.append)[self.entry]
+
+    def directory(self, content):
+        path = self.scratch / f"mirror{len(list(self.scratch.iterdir()))}" / self.entry.path
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+        return str(path)[:-len(self.entry.path) - 1]
+
+    def test_a_directory_is_a_mirror(self):
+        self.assertEqual(self.fetch(self.directory(self.content)).read_bytes(), self.content)
+
+    def test_next_mirror_is_tried_when_the_file_is_gone(self):
+        with testing.serving(testing.Mirror({})) as empty, \
+                testing.serving(testing.Mirror({self.entry.path: self.content})) as full:
+            self.assertEqual(self.fetch(empty, full).read_bytes(), self.content)
+
+    def test_an_interrupted_download_goes_on_where_it_stopped(self):
+        mirror = testing.Mirror({self.entry.path: self.content}, cut_after=100_000)
+        with testing.serving(mirror) as base:
+            self.assertEqual(self.fetch(base).read_bytes(), self.content)
+        self.assertEqual([header for _, header in mirror.requests], ["", "bytes=100000-"])
+
+    def test_other_bytes_are_refused_and_the_next_mirror_serves(self):
+        wrong = self.directory(self.content[::-1])
+        self.assertEqual(self.fetch(wrong, self.directory(self.content)).read_bytes(), self.content)
+        os.unlink(self.cache / self.entry.sha256)
+        with self.assertRaisesRegex(fetch.ChecksumError, f"sha256 is [0-9a-f]{{64}}, the lock says {self.entry.sha256}"):
+            self.fetch(wrong)
+        self.assertFalse((self.cache / self.entry.sha256).exists())
+
+    def test_a_version_that_left_every_mirror_names_package_and_remedy(self):
+        with testing.serving(testing.Mirror({})) as base:
+            with self.assertRaises(fetch.FetchError) as caught:
+                self.fetch(base, str(self.scratch))
+        message = str(caught.exception)
+        for part in ("foo 1.0", "2 mirrors", "HTTP 404", "not in the directory", "MLGO_DEBIAN_MIRRORS", "debian:lock"):
+            self.assertIn(part, message)
+
+    def test_all_others_arrive_before_a_missing_one_is_reported(self):
+        other = testing.entry("bar", b"x" * 100)
+        with testing.serving(testing.Mirror({other.path: b"x" * 100})) as base:
+            with self.assertRaises(fetch.FetchError):
+                fetch.fetch([self.entry, other], self.cache, [base], self.said.append)
+        self.assertTrue((self.cache / other.sha256).exists())
+
+    def test_two_at_once_download_once(self):
+        mirror = testing.Mirror({self.entry.path: self.content})
+        with testing.serving(mirror) as base:
+            threads = [threading.Thread(target=self.fetch, args=(base,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(len(mirror.requests), 1)
+
+    def test_a_cached_archive_needs_no_mirror(self):
+        self.fetch(self.directory(self.content))
+        environ = {"XDG_CACHE_HOME": str(self.scratch / "xdg")}
+        cached = fetch.default_cache(environ)
+        cached.mkdir(parents=True)
+        os.rename(self.cache / self.entry.sha256, cached / self.entry.sha256)
+        self.assertEqual(fetch.fetch_with_environment([self.entry], environ)[self.entry], cached / self.entry.sha256)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+import pathlib
+import tempfile
+import unittest
+
+import mirrors
+import resolve
+
+DEB822 = """\
+# comment
+Types: deb deb-src
+URIs: http://one.example/debian
+Suites: trixie
+ trixie-updates
+Components: main
+
+Types: deb
+URIs: https://two.example/debian-security/
+Suites: trixie-security
+
+Enabled: no
+Types: deb
+URIs: http://off.example/debian
+Suites: trixie
+"""
+
+
+class MirrorsTest(unittest.TestCase):
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.etc = pathlib.Path(scratch.name)
+        (self.etc / "sources.list.d").mkdir()
+
+    def test_deb822(self):
+        self.assertEqual(mirrors.parse_deb822(DEB822), [
+            mirrors.AptSource("http://one.example/debian", ("trixie", "trixie-updates")),
+            mirrors.AptSource("https://two.example/debian-security", ("trixie-security",))])
+
+    def test_one_line(self):
+        self.assertEqual(
+            mirrors.parse_one_line("# deb http://no.example/debian x\ndeb [arch=amd64] http://a.example/debian/ sid main\nnonsense"),
+            [mirrors.AptSource("http://a.example/debian", ("sid",))])
+
+    def test_environment_comes_before_apt_and_vendors_are_left_out(self):
+        (self.etc / "sources.list").write_text("deb http://vendor.example/apt x main\ndeb http://a.example/debian sid main\n")
+        (self.etc / "sources.list.d/debian.sources").write_text(DEB822)
+        self.assertEqual(
+            mirrors.find_mirrors({"MLGO_DEBIAN_MIRRORS": "/srv/keep, http://own.example/debian/"}, str(self.etc)),
+            ["/srv/keep", "http://own.example/debian", "http://a.example/debian", "http://one.example/debian",
+             "https://two.example/debian-security"])
+
+    def test_no_mirror_at_all(self):
+        with self.assertRaisesRegex(mirrors.MirrorError, "MLGO_DEBIAN_MIRRORS is not set and .* names none"):
+            mirrors.find_mirrors({}, str(self.etc))
+
+    def test_suites_lie_on_the_base_that_serves_their_kind(self):
+        lines = resolve.source_lines(["bookworm", "bookworm-security"], mirrors.parse_deb822(DEB822))
+        self.assertIn("one.example/debian bookworm main", lines[0])
+        self.assertIn("two.example/debian-security bookworm-security main", lines[2])
+        with self.assertRaisesRegex(resolve.ResolveError, "names no Debian mirror for forky"):
+            resolve.source_lines(["forky"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+"""Small real archives for tests: Debian packages, tarballs, and an HTTP mirror that can misbehave."""
+
+import contextlib
+import hashlib
+import http.server
+import io
+import pathlib
+import tarfile
+import threading
+from typing import Dict, Iterator, Tuple
+
+import lockfile
+
+
+def tar_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
+    """A tarball. A value is the content (bytes), or ("symlink" | "hardlink", target)."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as tar:
+        for name, value in files.items():
+            info = tarfile.TarInfo(name)
+            if isinstance(value, tuple):
+                info.type = tarfile.SYMTYPE if value[0] == "symlink" else tarfile.LNKTYPE
+                info.linkname = value[1]
+                tar.addfile(info)
+            else:
+                info.size = len(value)
+                info.mode = 0o755 if name.split("/")[-2:-1] == ["bin"] else 0o644
+                tar.addfile(info, io.BytesIO(value))
+    return buffer.getvalue()
+
+
+def deb_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
+    """A Debian binary package holding `files`."""
+
+    def member(name: str, content: bytes) -> bytes:
+        return f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n".encode() + content + b"\n" * (len(content) % 2)
+
+    return b"!<arch>\n" + member("debian-binary", b"2.0\n") + member("control.tar.xz", tar_bytes({"./control": b""})) + member(
+        f"data.tar.{compression}", tar_bytes(files, compression))
+
+
+def entry(name: str, content: bytes, path: str = "") -> lockfile.Entry:
+    """The lock entry of an archive with these bytes."""
+    return lockfile.Entry(name=name, version="1.0", sha256=hashlib.sha256(content).hexdigest(), size=len(content),
+                          suite="bookworm", path=path or f"pool/main/{name[0]}/{name}/{name}_1.0_amd64.deb")
+
+
+class Mirror:
+    """What an HTTP mirror serves, and how it misbehaves.
+
+    Attributes:
+        files: path below the base -> content.
+        cut_after: bytes after which a connection is dropped, once per path.
+        requests: (path, Range header) of every request, in order.
+    """
+
+    def __init__(self, files: Dict[str, bytes], cut_after: int = 0):
+        self.files, self.cut_after = files, cut_after
+        self.requests: list = []
+        self._cut: set = set()
+
+    def answer(self, path: str, range_header: str) -> Tuple[int, bytes, int]:
+        """(status, body, announced length) for one request."""
+        self.requests.append((path, range_header))
+        if path not in self.files:
+            return 404, b"", 0
+        content, status = self.files[path], 200
+        if range_header:
+            content, status = content[int(range_header[len("bytes="):-1]):], 206
+        if self.cut_after and path not in self._cut:
+            self._cut.add(path)
+            return status, content[:self.cut_after], len(content)
+        return status, content, len(content)
+
+
+@contextlib.contextmanager
+def serving(mirror: Mirror) -> Iterator[str]:
+    """Serves `mirror` on loopback; yields its base URL."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body, length = mirror.answer(self.path.lstrip("/"), self.headers.get("Range", ""))
+            self.send_response(status)
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(body)
+            if len(body) != length:
+                self.close_connection = True
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def tree(root: pathlib.Path) -> Dict[str, object]:
+    """Every file and link below `root`: relative path -> bytes or link target."""
+    found: Dict[str, object] = {}
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_symlink():
+            found[name] = "-> " + str(path.readlink())
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found

@@ -1,0 +1,81 @@
+import dataclasses
+import io
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import testing
+import tree
+
+
+def elf(kind):
+    return b"\x7fELF" + bytes(12) + bytes([kind, 0]) + bytes(46)
+
+
+class TreeTest(unittest.TestCase):
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.root = self.scratch / "tree"
+        self.root.mkdir()
+        patched = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.scratch), "MLGO_DEBIAN_MIRRORS": str(self.scratch / "m")})
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def put(self, entry, content):
+        path = self.scratch / "m" / entry.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return dataclasses.asdict(entry)
+
+    def request(self, entries, **more):
+        return {"entries": entries, "kind": "packages", "include": [], "exclude": [], "keep_bazel_files": False, "rpath": [], **more}
+
+    def test_packages_become_one_tree(self):
+        contents = [testing.deb_bytes({"./usr/bin/a": b"a"}), testing.deb_bytes({"./usr/lib/b": b"b"})]
+        tree.make_tree(self.request([self.put(testing.entry(name, content), content)
+                                     for name, content in zip("ab", contents)]), self.root)
+        self.assertEqual(testing.tree(self.root / "usr"), {"bin/a": b"a", "lib/b": b"b"})
+
+    def test_only_programs_and_libraries_are_patched(self):
+        for name, content in {"program": elf(2), "lib.so": elf(3), "object.o": elf(1), "text": b"x"}.items():
+            (self.root / name).write_bytes(content)
+        (self.root / "link").symlink_to("program")
+        self.assertEqual([path.name for path in tree.dynamic_elf_files(self.root)], ["lib.so", "program"])
+
+    def test_run_path_is_relative_to_the_file(self):
+        self.assertEqual(tree.run_path(self.root / "usr/bin/x", self.root, ["usr/lib", "usr/lib/llvm-22/lib"]),
+                         "$ORIGIN/../lib:$ORIGIN/../lib/llvm-22/lib")
+
+    def run_main(self, request):
+        errors = io.StringIO()
+        here = os.getcwd()
+        os.chdir(self.root)
+        try:
+            with mock.patch.object(sys, "stdin", io.StringIO(json.dumps(request))), mock.patch.object(sys, "stderr", errors):
+                return tree.main(), errors.getvalue()
+        finally:
+            os.chdir(here)
+
+    def test_an_archive_that_is_gone_is_one_line_and_exit_code_1(self):
+        code, errors = self.run_main(self.request([dataclasses.asdict(testing.entry("gone", b"gone"))]))
+        self.assertEqual(code, 1)
+        self.assertRegex(errors, r"debian: gone 1\.0 .*not in the directory.*debian:lock\n\Z")
+
+    def test_wrong_sha256_is_one_line_and_exit_code_1(self):
+        good = testing.deb_bytes({"./usr/bin/a": b"a"})
+        request = self.request([self.put(testing.entry("a", good), testing.deb_bytes({"./usr/bin/a": b"evil"}))])
+        code, errors = self.run_main(request)
+        self.assertEqual(code, 1)
+        self.assertRegex(errors, r"debian: a 1\.0 .*sha256 is .*, the lock says ")
+        self.assertEqual(testing.tree(self.root), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+import pathlib
+import tempfile
+import unittest
+
+import testing
+import unpack
+
+
+class UnpackTest(unittest.TestCase):
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.dest = self.scratch / "tree"
+
+    def write(self, content, name="a.deb"):
+        path = self.scratch / name
+        path.write_bytes(content)
+        return path
+
+    def test_files_links_and_modes(self):
+        unpack.unpack_deb(self.write(testing.deb_bytes({
+            "./usr/bin/tool": b"program",
+            "./usr/share/doc/x/copyright": b"text",
+            "./usr/bin/hard": ("hardlink", "./usr/bin/tool"),
+            "./usr/bin/soft": ("symlink", "tool"),
+        })), self.dest, exclude=["usr/share/doc/*"])
+        self.assertEqual(testing.tree(self.dest / "usr"),
+                         {"bin/tool": b"program", "bin/hard": b"program", "bin/soft": "-> tool"})
+        self.assertEqual((self.dest / "usr/bin/tool").stat().st_mode & 0o777, 0o755)
+
+    def test_every_compression(self):
+        for compression in ("xz", "gz", "bz2"):
+            with self.subTest(compression):
+                dest = self.scratch / compression
+                unpack.unpack_deb(self.write(testing.deb_bytes({"./etc/x": b"1"}, compression)), dest)
+                self.assertEqual(testing.tree(dest), {"etc/x": b"1"})
+
+    def test_lib_is_merged_into_usr_and_absolute_links_stay_inside(self):
+        unpack.unpack_deb(self.write(testing.deb_bytes({
+            "./lib/x86_64-linux-gnu/libm.so.6": b"elf",
+            "./usr/lib/x86_64-linux-gnu/libm.so": ("symlink", "/lib/x86_64-linux-gnu/libm.so.6"),
+        })), self.dest)
+        self.assertEqual((self.dest / "usr/lib/x86_64-linux-gnu/libm.so").read_bytes(), b"elf")
+        self.assertEqual((self.dest / "lib/x86_64-linux-gnu/libm.so.6").read_bytes(), b"elf")
+        self.assertFalse((self.dest / "usr/lib/x86_64-linux-gnu/libm.so").readlink().is_absolute())
+
+    def test_equal_archives_give_equal_trees(self):
+        archive = self.write(testing.deb_bytes({"./usr/bin/tool": b"program"}))
+        stamps = []
+        for name in ("one", "two"):
+            unpack.unpack_deb(archive, self.scratch / name)
+            stamps.append((self.scratch / name / "usr/bin/tool").stat().st_mtime)
+        self.assertEqual(stamps[0], stamps[1])
+
+    def test_a_truncated_package_is_named(self):
+        whole = testing.deb_bytes({"./usr/bin/tool": bytes(range(256)) * 400})
+        with self.assertRaisesRegex(unpack.UnpackError, r"a\.deb: .*fetch it again"):
+            unpack.unpack_deb(self.write(whole[:len(whole) - 150]), self.dest)
+        with self.assertRaisesRegex(unpack.UnpackError, "ar signature missing"):
+            unpack.unpack_deb(self.write(b"<html>"), self.dest)
+
+    def test_a_member_that_climbs_out_is_refused(self):
+        for name in ("../evil", "/etc/evil", "./usr/../../evil"):
+            with self.subTest(name), self.assertRaisesRegex(unpack.UnpackError, "outside the archive's tree"):
+                unpack.unpack_deb(self.write(testing.deb_bytes({name: b"x"})), self.dest)
+        self.assertFalse((self.scratch / "evil").exists())
+
+    def test_source_takes_what_is_included_and_drops_bazel_files(self):
+        archive = self.write(testing.tar_bytes({
+            "llvm-22/llvm/lib/A.cpp": b"a", "llvm-22/llvm/lib/BUILD": b"rule()", "llvm-22/clang/B.cpp": b"b",
+            "llvm-22/README": b"r"}), "s.tar.xz")
+        unpack.unpack_source(archive, self.dest, include=["llvm/lib/", "READ*"])
+        self.assertEqual(testing.tree(self.dest), {"llvm/lib/A.cpp": b"a", "README": b"r"})
+        unpack.unpack_source(archive, self.scratch / "kept", keep_bazel_files=True)
+        self.assertEqual((self.scratch / "kept/llvm/lib/BUILD").read_bytes(), b"rule()")
+
+    def test_an_include_that_matches_nothing_is_an_error(self):
+        archive = self.write(testing.tar_bytes({"top/a": b"a"}), "s.tar.xz")
+        with self.assertRaisesRegex(unpack.UnpackError, "nothing in it matches missing/"):
+            unpack.unpack_source(archive, self.dest, include=["a", "missing/"])
+
+    def test_a_truncated_source_is_named(self):
+        archive = self.write(testing.tar_bytes({"top/a": bytes(range(256)) * 4000})[:-64], "s.tar.xz")
+        with self.assertRaisesRegex(unpack.UnpackError, r"s\.tar\.xz: damaged"):
+            unpack.unpack_source(archive, self.dest)
+
+
+if __name__ == "__main__":
+    unittest.main()
