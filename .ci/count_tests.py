@@ -11,19 +11,23 @@ from typing import Dict, Iterable
 
 
 def statuses(lines: Iterable[str]) -> Dict[str, str]:
-    """Label -> overall status (PASSED, FLAKY, FAILED, TIMEOUT, ...) of every test target in a build event stream."""
+    """Label -> overall status (PASSED, FLAKY, FAILED, TIMEOUT, ...) of every test target in a build event stream.
+
+    A test that was found but has no result (it did not build, or Bazel ended before it) is NOT_RUN.
+    """
     found = {}
     for line in lines:
         try:
             event = json.loads(line)
         except ValueError:
             continue  # Bazel was killed while it wrote this line.
-        label = event.get("id", {}).get("testSummary", {}).get("label")
-        if label and "testSummary" in event:
-            found[label] = event["testSummary"].get("overallStatus", "NO_STATUS")
-        failed = event.get("id", {}).get("targetCompleted", {}).get("label")
-        if failed and "completed" in event and not event["completed"].get("success") and event["completed"].get("testTimeout"):
-            found.setdefault(failed, "FAILED_TO_BUILD")
+        identity = event.get("id", {})
+        configured = identity.get("targetConfigured", {}).get("label")
+        if configured and "testSize" in event.get("configured", {}):
+            found.setdefault(configured, "NOT_RUN")
+        summarised = identity.get("testSummary", {}).get("label")
+        if summarised and "testSummary" in event:
+            found[summarised] = event["testSummary"].get("overallStatus", "NO_STATUS")
     return found
 
 
