@@ -64,13 +64,14 @@ def _decompressed(file: BinaryIO, name: str, origin: str) -> BinaryIO:
     return file
 
 
-def unpack_deb(archive, dest, exclude: Sequence[str] = ()) -> None:
+def unpack_deb(archive, dest, exclude: Sequence[str] = (), keep_bazel_files: bool = False) -> None:
     """Unpacks the files of a Debian binary package below `dest`.
 
     Args:
         archive: path of the .deb file.
         dest: directory, made if needed; other packages may already be in it.
         exclude: shell patterns of paths (`usr/share/doc/*`) to leave out.
+        keep_bazel_files: keep the package's own BUILD and MODULE files (Bazel's own packages need them).
 
     Raises:
         UnpackError: not a package, truncated, or a member that would leave `dest`.
@@ -83,7 +84,8 @@ def unpack_deb(archive, dest, exclude: Sequence[str] = ()) -> None:
             content = _Slice(file, file.tell(), size)
             try:
                 with tarfile.open(fileobj=_decompressed(content, name, origin), mode="r|") as tar:
-                    _extract(tar, pathlib.Path(dest), origin, exclude=exclude, merge_usr=True)
+                    _extract(tar, pathlib.Path(dest), origin, exclude=exclude, merge_usr=True,
+                             drop_bazel_files=not keep_bazel_files)
             except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
                 raise UnpackError(f"{origin}: {name} is damaged ({error}); delete it and fetch it again") from None
             return

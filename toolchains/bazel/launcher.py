@@ -1,0 +1,105 @@
+"""Starts Bazel: the user's own if its version fits, else Debian's, installed on first use. Called by ./bazelw.
+
+Environment: BAZEL names the Bazel to use; XDG_CACHE_HOME moves the installed one; MLGO_DEBIAN_MIRRORS names mirrors.
+"""
+
+import sys
+
+# Everything above the next import must be understood by any Python 3.
+OLDEST_PYTHON = (3, 9)
+ENVIRONMENT_ERROR = 36  # Bazel's own code for a local environmental issue.
+if sys.version_info < OLDEST_PYTHON:
+    sys.exit("bazelw: python3 is Python %d.%d: too old, 3.9 is needed. Install a newer one and put it first on PATH."
+             % sys.version_info[:2])
+
+import hashlib
+import json
+import os
+import pathlib
+
+WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
+if str(WORKSPACE) not in sys.path:
+    sys.path.insert(0, str(WORKSPACE))
+
+from toolchains.bazel import command_line, selection
+from toolchains.bazel.errors import LauncherError
+
+# What an installed tree depends on, besides the lock's group: a change of any of these makes another tree.
+RECIPE = ("toolchains/bazel/relocation.py", "toolchains/bazel/registry.py", "toolchains/bazel/command_line.py",
+          "toolchains/bazel/trust_store.py", "third_party/registry/modules.json")
+
+
+def say(line):
+    print("bazelw: " + line, file=sys.stderr, flush=True)
+
+
+def cache_home(environ, home):
+    return environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+
+
+def prefix_name(lock_text, recipe):
+    """The directory name of the installed Bazel: its version, and a digest of everything it is made from.
+
+    Raises:
+        LauncherError: the lock holds no Bazel.
+    """
+    try:
+        groups = json.loads(lock_text)["groups"]
+        pinned = {name: groups[name] for name in ("bazel", "bazel_tools")}
+        label = pinned["bazel"]["bazel-bootstrap"]["version"].split("+")[0].split("-")[0]
+    except (ValueError, KeyError, TypeError) as error:
+        raise LauncherError("third_party/debian/lock.json", "holds no usable group \"bazel\" (%r)" % error,
+                            "Restore it from git.") from None
+    digest = hashlib.sha256(json.dumps(pinned, sort_keys=True).encode())
+    for content in recipe:
+        digest.update(hashlib.sha256(content).digest())
+    return "%s-%s" % (label, digest.hexdigest()[:16])
+
+
+def debian_bazel(environ, home):
+    """The directory of the installed Debian Bazel; installs it if it is not there."""
+    try:
+        lock_text = (WORKSPACE / "third_party/debian/lock.json").read_text(encoding="utf-8")
+        recipe = [(WORKSPACE / name).read_bytes() for name in RECIPE]
+    except OSError as error:
+        raise LauncherError(str(error.filename), "cannot be read (%s)" % error.strerror, "Restore it from git.") from None
+    prefix = pathlib.Path(cache_home(environ, home)).absolute() / "mlgo" / "bazel" / prefix_name(lock_text, recipe)
+    if not (prefix / "manifest.json").is_file():
+        from toolchains.bazel import installation  # Only now: it takes longer to load than all else.
+        bazel = installation.DebianBazel(WORKSPACE, prefix, environ, say)
+        installation.ensure(prefix, bazel.build, say)
+    return prefix
+
+
+def main(arguments, environ):
+    """Replaces this process by Bazel; returns an exit code only when that is not possible."""
+    if environ.get(selection.PROBE):
+        return ENVIRONMENT_ERROR
+    home = os.path.expanduser("~")
+    try:
+        program = selection.choose(environ, str(WORKSPACE / "bazelw"), lambda found: selection.ask(found, str(WORKSPACE), environ), say)
+        rc_files, lying_in = [], command_line.output_roots(arguments, environ, home) + [str(WORKSPACE)]
+        own = program is None
+        if own:
+            prefix = debian_bazel(environ, home)
+            program = str(prefix / "usr/bin/bazel")
+            rc_files.append(str(prefix / "bazelrc"))
+            lying_in.append(str(prefix))
+        if command_line.is_below_tmp(lying_in):
+            rc_files.append(str(WORKSPACE / command_line.BELOW_TMP))
+        if os.path.commonpath([os.path.realpath("."), os.path.realpath(str(WORKSPACE))]) != os.path.realpath(str(WORKSPACE)):
+            os.chdir(str(WORKSPACE))
+        command = command_line.command(program, rc_files, arguments, own)
+        os.execve(program, command, dict(environ))
+    except LauncherError as error:
+        say(str(error))
+    except OSError as error:
+        say("%s: cannot be started (%s). Delete its directory and run the same command again." % (error.filename, error.strerror))
+    except KeyboardInterrupt:
+        say("interrupted; the same command goes on where it stopped")
+        return 130
+    return ENVIRONMENT_ERROR
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))
