@@ -1,0 +1,80 @@
+"""Writes training logs byte for byte as llvm/lib/Analysis/TrainingLogger.cpp does."""
+
+import dataclasses
+import json
+
+import numpy as np
+
+from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem, TensorSpec
+
+
+@dataclasses.dataclass(frozen=True)
+class Observation:
+    """One decision: a flat array per tensor, in the order of the log, decision last; outcome None: not logged."""
+
+    values: tuple[np.ndarray, ...]
+    outcome: float | None = 0.0
+
+
+def header(problem: Problem, extra_outputs: tuple[TensorSpec, ...] = (), has_score: bool = True) -> bytes:
+    """The header line that a development clang writes for `problem`, with its newline."""
+    described = {
+        "features": [
+            _tensor(spec) for spec in (*problem.observation_specs, *extra_outputs, problem.action_spec)
+        ]
+    }
+    if has_score:
+        described["score"] = _tensor(problem.score_spec)
+    return json.dumps(described, separators=(",", ":")).encode() + b"\n"
+
+
+def context(name: str) -> bytes:
+    return json.dumps({"context": name}, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def observation(number: int, values: tuple[np.ndarray, ...]) -> bytes:
+    return b'{"observation":%d}\n' % number + b"".join(value.tobytes() for value in values) + b"\n"
+
+
+def outcome(number: int, score: float) -> bytes:
+    return b'{"outcome":%d}\n' % number + np.float32(score).tobytes() + b"\n"
+
+
+def write_log(
+    problem: Problem,
+    contexts: list[tuple[str, list[Observation]]],
+    extra_outputs: tuple[TensorSpec, ...] = (),
+    has_score: bool = True,
+) -> bytes:
+    """A whole log with these contexts (name, observations)."""
+    parts = [header(problem, extra_outputs, has_score)]
+    for name, observations in contexts:
+        parts.append(context(name))
+        for number, entry in enumerate(observations):
+            parts.append(observation(number, entry.values))
+            if entry.outcome is not None and has_score:
+                parts.append(outcome(number, entry.outcome))
+    return b"".join(parts)
+
+
+def plausible_observation(
+    problem: Problem, random: np.random.Generator, outcome: float | None = 0.0  # pylint: disable=redefined-outer-name
+) -> Observation:
+    """Random values: features in [0, 2), a mask with at least one 1, and a decision that the mask allows."""
+    legal = None
+    if problem.action_count is not None:
+        legal = random.integers(0, 2, problem.action_count)
+        legal[random.integers(problem.action_count)] = 1
+    values = []
+    for spec in problem.observation_specs:
+        if spec.name == problem.mask_feature:
+            values.append(legal.astype(spec.dtype))
+        else:
+            values.append((random.random(spec.element_count) * 2).astype(spec.dtype))
+    decision = random.choice(np.flatnonzero(legal)) if legal is not None else random.random()
+    values.append(np.full(problem.action_spec.element_count, decision, problem.action_spec.dtype))
+    return Observation(tuple(values), outcome)
+
+
+def _tensor(spec: TensorSpec) -> dict:
+    return {"name": spec.name, "type": LOG_TYPE_OF_NUMPY_NAME[spec.dtype], "port": 0, "shape": list(spec.shape)}

@@ -1,0 +1,312 @@
+"""Both scanners against each other, against known logs, and against every kind of damage."""
+
+import functools
+import json
+import os
+import tempfile
+import unittest
+
+import hypothesis
+import numpy as np
+from hypothesis import strategies
+
+from mlgo.compiler import training_log_native, training_log_reference
+from mlgo.compiler.testing import log_writer
+from mlgo.compiler.testing.log_writer import Observation
+from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
+from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+
+# No deadline: the machine may be busy. No database: tests leave nothing behind.
+hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
+hypothesis.settings.load_profile("mlgo")
+
+SMALL = Problem(
+    name="small",
+    observation_specs=(TensorSpec("legal", "int64", (1, 3)), TensorSpec("size", "float32", (1,))),
+    action_spec=TensorSpec("choice", "int64", (1,)),
+    action_count=3,
+    mask_feature="legal",
+    score_spec=TensorSpec("reward", "float32", (1,)),
+    score_goal="minimize",
+    advisor_flag="advisor",
+    log_flag="log",
+    model_flag="model",
+)
+EXTRA = (TensorSpec("logits", "float32", (2,)),)
+
+names = strategies.text(min_size=0, max_size=20)
+floats = strategies.floats(width=32, allow_nan=False)
+
+
+@strategies.composite
+def observations(draw, extra):
+    values = (
+        np.array(draw(strategies.lists(strategies.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3)), np.int64),
+        np.array([draw(floats)], np.float32),
+        *((np.array([draw(floats), draw(floats)], np.float32),) if extra else ()),
+        np.array([draw(strategies.integers(0, 2))], np.int64),
+    )
+    return Observation(values, draw(strategies.one_of(strategies.none(), floats)))
+
+
+@strategies.composite
+def logs(draw):
+    """(bytes of a valid log, its contexts, whether it has extra outputs)."""
+    extra = draw(strategies.booleans())
+    entry = strategies.tuples(names, strategies.lists(observations(extra), max_size=4))
+    contexts = draw(strategies.lists(entry, min_size=1, max_size=5, unique_by=lambda context: context[0]))
+    return log_writer.write_log(SMALL, contexts, EXTRA if extra else ()), contexts, extra
+
+
+def outcome_of(observed):
+    scores = [entry.outcome for entry in observed if entry.outcome is not None]
+    return np.float32(scores[-1]) if scores else np.float32("nan")
+
+
+def read_with_reference(log: bytes, problem: Problem):
+    body = log.index(b"\n") + 1
+    layout = read_header(log[: body - 1], problem, "training log in memory")
+    return interpret(
+        functools.partial(training_log_reference.scan, log, body, layout), layout, problem, "training log in memory"
+    )
+
+
+def read_with_file(log: bytes, problem: Problem):
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "training.log")
+        with open(path, "wb") as file:
+            file.write(log)
+        return read_training_log(path, problem, name="training log in memory")
+
+
+READERS = (read_with_reference, read_training_log, read_with_file)
+
+
+def outcome_of_reading(reader, log):
+    """What a reader says of a log, comparable: arrays or the error's text."""
+    try:
+        read = reader(log, SMALL)
+    except TrainingLogError as error:
+        return str(error)
+    return (
+        read.contexts,
+        read.observation_context.tobytes(),
+        [(name, array.dtype, array.shape, array.tobytes()) for name, array in read.features.items()],
+        read.actions.tobytes(),
+        read.outcomes.tobytes(),
+        [(name, array.tobytes()) for name, array in read.extra_outputs.items()],
+    )
+
+
+class ValidLogTest(unittest.TestCase):
+    @hypothesis.given(logs())
+    def test_every_reader_returns_what_was_written(self, case):
+        log, contexts, extra = case
+        for reader in READERS:
+            read = reader(log, SMALL)
+            flat = [entry for _, observed in contexts for entry in observed]
+            self.assertEqual(read.contexts, [name for name, _ in contexts])
+            self.assertEqual(read.observation_count, len(flat))
+            self.assertEqual(read.features["legal"].shape, (len(flat), 1, 3))
+            self.assertEqual(read.features["legal"].dtype, np.int64)
+            self.assertEqual(read.features["size"].shape, (len(flat), 1))
+            self.assertEqual(read.observation_context.dtype, np.int32)
+            for row, entry in enumerate(flat):
+                np.testing.assert_array_equal(read.features["legal"][row, 0], entry.values[0])
+                np.testing.assert_array_equal(read.features["size"][row], entry.values[1])
+                self.assertEqual(read.actions[row], entry.values[-1][0])
+                if extra:
+                    np.testing.assert_array_equal(read.extra_outputs["logits"][row], entry.values[2])
+            owners = [index for index, (_, observed) in enumerate(contexts) for _ in observed]
+            np.testing.assert_array_equal(read.observation_context, owners)
+            np.testing.assert_array_equal(read.outcomes, [outcome_of(observed) for _, observed in contexts])
+
+    def test_eviction_log_larger_than_the_read_buffer(self):
+        random = np.random.default_rng(1)
+        contexts = [
+            (f"function {index}", [log_writer.plausible_observation(EVICTION, random, float(i)) for i in range(index)])
+            for index in range(30)
+        ]
+        log = log_writer.write_log(EVICTION, contexts)
+        self.assertGreater(len(log), 1 << 20)
+        read = read_with_file(log, EVICTION)
+        expected = read_with_reference(log, EVICTION)
+        self.assertEqual(read.contexts, expected.contexts)
+        self.assertEqual(read.observation_count, sum(range(30)))
+        for name in expected.features:
+            np.testing.assert_array_equal(read.features[name], expected.features[name])
+        np.testing.assert_array_equal(read.outcomes, expected.outcomes)
+        self.assertTrue(np.isnan(read.outcomes[0]))
+        self.assertEqual(read.outcomes[29], 28.0)
+
+    def test_the_same_function_opened_twice_in_a_row_is_one_context(self):
+        entry = log_writer.plausible_observation(SMALL, np.random.default_rng(0))
+        log = b"".join(
+            [
+                log_writer.header(SMALL),
+                log_writer.context("f"),
+                log_writer.context("f"),
+                log_writer.observation(0, entry.values),
+                log_writer.context("f"),
+                log_writer.outcome(0, 7.0),
+                log_writer.context("g"),
+            ]
+        )
+        for reader in READERS:
+            read = reader(log, SMALL)
+            self.assertEqual(read.contexts, ["f", "g"])
+            self.assertEqual(list(read.observation_context), [0])
+            self.assertEqual(read.outcomes[0], 7.0)
+            self.assertTrue(np.isnan(read.outcomes[1]))
+
+    def test_context_longer_than_the_read_buffer(self):
+        log = log_writer.write_log(SMALL, [("x" * 600_000, []), ("y", [])])
+        for reader in READERS:
+            self.assertEqual(reader(log, SMALL).contexts, ["x" * 600_000, "y"])
+
+    def test_escaped_names(self):
+        name = 'operator "" _x\\\t\u00e9\u2028'
+        for escaped in (True, False):
+            line = json.dumps({"context": name}, ensure_ascii=escaped).replace('": ', '":').encode() + b"\n"
+            for reader in READERS:
+                self.assertEqual(reader(log_writer.header(SMALL) + line, SMALL).contexts, [name])
+
+
+class DamagedLogTest(unittest.TestCase):
+    @hypothesis.given(logs(), strategies.data())
+    def test_truncation_is_an_error_or_ends_between_entries(self, case, data):
+        log = case[0]
+        cut = log[: data.draw(strategies.integers(0, len(log) - 1))]
+        said = [outcome_of_reading(reader, cut) for reader in (read_training_log, read_with_file)]
+        self.assertEqual(said[0], said[1])
+        if b"\n" in cut:
+            self.assertEqual(outcome_of_reading(read_with_reference, cut), said[0])
+        if not isinstance(said[0], str):
+            self.assertTrue(cut.endswith(b"\n"))
+            self.assertTrue(said[0][0])
+
+    @hypothesis.given(logs(), strategies.data())
+    def test_changed_bytes_never_crash_and_the_scanners_agree(self, case, data):
+        log = bytearray(case[0])
+        body = log.index(b"\n") + 1
+        for _ in range(data.draw(strategies.integers(1, 3))):
+            log[data.draw(strategies.integers(body, len(log) - 1))] = data.draw(strategies.integers(0, 255))
+        said = {repr(outcome_of_reading(reader, bytes(log))) for reader in READERS}
+        self.assertEqual(len(said), 1, said)
+
+    @hypothesis.given(strategies.binary(max_size=200))
+    def test_garbage_after_the_header_is_an_error(self, garbage):
+        log = log_writer.header(SMALL) + b"\0" + garbage
+        said = {outcome_of_reading(reader, log) for reader in READERS}
+        self.assertEqual(len(said), 1, said)
+        self.assertIsInstance(said.pop(), str)
+
+    @hypothesis.given(strategies.binary(max_size=200))
+    def test_garbage_is_an_error(self, garbage):
+        with self.assertRaises(TrainingLogError):
+            read_training_log(garbage, SMALL)
+
+    def check(self, body: bytes, expected: str):
+        log = log_writer.header(SMALL) + body
+        for reader in READERS:
+            with self.assertRaises(TrainingLogError) as caught:
+                reader(log, SMALL)
+            self.assertIn(expected, str(caught.exception))
+            self.assertIn("compile the module again", str(caught.exception))
+
+    def test_each_damage_has_its_offset_and_words(self):
+        entry = log_writer.plausible_observation(SMALL, np.random.default_rng(0))
+        start = len(log_writer.header(SMALL))
+        context = log_writer.context("f")
+        whole = log_writer.observation(0, entry.values)
+        line = len(b'{"observation":0}\n')
+        wrong_action = log_writer.observation(0, (*entry.values[:-1], np.array([3])))
+        at = start + len(context)
+        self.check(b"", "holds no context")
+        self.check(context + b'{"obser', f"at byte {at}: the log ends inside a line (after 0 whole observations)")
+        self.check(context + b"hello\n", f"at byte {at}: this is no context, observation or outcome line")
+        self.check(context + whole[:-5], f"at byte {at + line}: the log ends inside a tensor")
+        self.check(context + whole[:-1], f"at byte {at + len(whole) - 1}: the newline after the tensors is missing")
+        self.check(context + whole[:-1] + b"!", f"at byte {at + len(whole) - 1}: the newline after the tensors")
+        self.check(
+            context + whole + whole,
+            f"at byte {at + len(whole)}: the observation does not have the number after the previous one's"
+            " (after 1 whole observations)",
+        )
+        self.check(context + whole + log_writer.outcome(1, 0), "the outcome does not belong to the last observation")
+        self.check(whole, f"at byte {start}: an observation or outcome comes before the first context")
+        self.check(
+            context + wrong_action, f"at byte {at + len(whole) - 9}: the decision is not one of 0..2"
+        )
+        self.check(context + b"x" * ((1 << 20) + 1) + b"\n", "longer than the 1 MiB")
+        self.check(b'{"context":1}\n', f"at byte {start}: the context line b'{{\"context\":1}}'")
+
+    def test_an_outcome_without_a_declared_score(self):
+        log = log_writer.header(SMALL, has_score=False) + log_writer.context("f") + log_writer.outcome(0, 1)
+        for reader in READERS:
+            with self.assertRaisesRegex(TrainingLogError, "declares no score"):
+                reader(log, SMALL)
+
+
+class HeaderTest(unittest.TestCase):
+    def check(self, log: bytes, expected: str, problem: Problem = SMALL):
+        with self.assertRaises(TrainingLogError) as caught:
+            read_training_log(log, problem)
+        self.assertIn(expected, str(caught.exception))
+
+    def test_a_log_of_another_problem(self):
+        log = log_writer.write_log(SMALL, [("f", [])])
+        self.check(log, "the decision of regalloc_eviction is index_to_evict int64_t[1], this log's is choice", EVICTION)
+
+    def test_another_shape_dtype_order_or_count(self):
+        header = json.loads(log_writer.header(SMALL))
+        for change, expected in (
+            (lambda f: f[0].update(shape=[1, 4]), "feature 0 of small is legal int64_t[1, 3], in this log it is legal int64_t[1, 4]"),
+            (lambda f: f[1].update(type="int64_t"), "feature 1 of small is size float[1], in this log it is size int64_t[1]"),
+            (lambda f: f.insert(0, f.pop(1)), "feature 0 of small is legal int64_t[1, 3], in this log it is size float[1]"),
+            (lambda f: f.pop(1), "feature 1 of small is size float[1], in this log it is absent"),
+            (lambda f: f.pop(), "this log's is size float[1]"),
+            (lambda f: f.clear(), "this log's is nothing"),
+            (lambda f: f.insert(2, f[0]), "names 'legal' twice"),
+            (lambda f: f[0].update(type="double"), "'double' is none of float, int64_t, int32_t"),
+            (lambda f: f[0].update(shape=[-1]), "empty, negative or too large"),
+            (lambda f: f[0].update(shape=[1 << 40]), "empty, negative or too large"),
+            (lambda f: f[0].pop("name"), "KeyError('name')"),
+        ):
+            features = json.loads(json.dumps(header["features"]))
+            change(features)
+            line = json.dumps({**header, "features": features}).encode()
+            self.check(line + b'\n{"context":"f"}\n', expected)
+
+    def test_another_score(self):
+        header = json.loads(log_writer.header(SMALL))
+        header["score"]["name"] = "size"
+        self.check(json.dumps(header).encode() + b"\n", "the score of small is reward float[1], this log's is size float[1]")
+
+    def test_no_header(self):
+        self.check(b"", "is empty")
+        self.check(b"{", "has no header line")
+        self.check(b" " * (1 << 21), "has no newline in its first 1048576 bytes")
+        self.check(b"[" * 100_000 + b"\n", "not JSON")
+        self.check(b"[]\n", 'not an object with a list "features"')
+
+    def test_a_missing_file(self):
+        with self.assertRaisesRegex(TrainingLogError, "absent.log: cannot be opened: No such file"):
+            read_training_log("/nonexistent/absent.log", SMALL)
+
+    def test_native_capacity_is_enforced(self):
+        entry = log_writer.plausible_observation(SMALL, np.random.default_rng(0))
+        log = log_writer.write_log(SMALL, [("f", [entry, entry])])
+        body = log.index(b"\n") + 1
+        layout = read_header(log[: body - 1], SMALL, "log")
+        with tempfile.TemporaryFile() as file:
+            file.write(log)
+            file.seek(body)
+            with self.assertRaises(training_log_native.ScanFailure) as caught:
+                training_log_native.scan_file(file.fileno(), body, 80, layout)
+        self.assertEqual(caught.exception.error.name, "TOO_MANY_OBSERVATIONS")
+
+
+if __name__ == "__main__":
+    unittest.main()
