@@ -107,14 +107,16 @@ def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
         return paths
     meter = _Meter(len(missing), sum(entry.size for entry in missing), progress)
     errors: List[FetchError] = []
+    pool = concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     try:
-        with concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS) as pool:
-            for result in [pool.submit(_fetch_one, entry, paths[entry], mirrors, meter) for entry in missing]:
-                try:
-                    result.result()
-                except FetchError as error:
-                    errors.append(error)
+        for result in [pool.submit(_fetch_one, entry, paths[entry], mirrors, meter) for entry in missing]:
+            try:
+                result.result()
+            except FetchError as error:
+                errors.append(error)
     finally:
+        # On Ctrl-C, what has not begun must not begin.
+        pool.shutdown(cancel_futures=True)
         meter.close()
     if errors:
         more = f" (and {len(errors) - 1} more archives)" if len(errors) > 1 else ""

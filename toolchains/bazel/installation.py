@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
-from typing import Callable, Iterator, List, Mapping, Optional
+from typing import Callable, Iterator, Mapping
 
 from toolchains.bazel import command_line, registry, relocation, trust_store
 from toolchains.bazel.errors import LauncherError
@@ -107,7 +107,7 @@ class DebianBazel:
         if debian not in sys.path:
             sys.path.insert(1, debian)
         import fetch, lockfile, mirrors, resolve, unpack  # pylint: disable=import-outside-toplevel,multiple-imports
-        self._fetch, self._lockfile, self._resolve, self._unpack = fetch, lockfile, resolve, unpack
+        self._fetch, self._lockfile, self._mirrors, self._resolve, self._unpack = fetch, lockfile, mirrors, resolve, unpack
         self._debian_errors = (fetch.FetchError, lockfile.LockError, mirrors.MirrorError, resolve.ResolveError, unpack.UnpackError)
 
     def build(self, staging: pathlib.Path) -> Mapping[str, object]:
@@ -150,20 +150,16 @@ class DebianBazel:
             return self._get_fresh(LOCK_GROUP), self._get_fresh(TOOLS_GROUP)
 
     def _get(self, entries):
-        return self._fetch.fetch_with_environment(entries, self._environ, lambda line: print(line, file=sys.stderr, flush=True))
+        return self._fetch.fetch_with_environment(entries, self._environ, self._fetch.to_stderr)
 
     def _get_fresh(self, group: str):
         request = self._lockfile.load_request(self._workspace / "third_party" / "debian" / "packages.json")
         asked = request.groups[group]
         with tempfile.TemporaryDirectory(dir=self._prefix.parent) as scratch:
-            apt = self._resolve.PrivateApt(scratch, request.suites[asked.suite], self._apt_sources())
+            apt = self._resolve.PrivateApt(scratch, request.suites[asked.suite], self._mirrors.apt_sources())
             entries = (apt.closure(asked.packages, asked.without) if asked.closure
                        else list(apt.packages(asked.packages).values()))
         return self._get(entries)
-
-    def _apt_sources(self):
-        import mirrors  # pylint: disable=import-outside-toplevel
-        return mirrors.apt_sources()
 
     def _unpack_all(self, packages, staging: pathlib.Path) -> None:
         last = time.monotonic()
