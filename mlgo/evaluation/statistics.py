@@ -1,0 +1,75 @@
+"""Statistics of score ratios: geometric mean and a bootstrap interval over modules."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class RatioSummary:
+    """Score ratios of a set of functions; below 1 means better than the default.
+
+    Attributes:
+      functions: how many ratios there are.
+      modules: how many modules they come from.
+      geometric_mean: of the ratios.
+      low, high: the 95 % bootstrap interval of the geometric mean.
+      better, worse, equal: functions by ratio below, above and exactly 1.
+    """
+
+    functions: int
+    modules: int
+    geometric_mean: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    equal: int
+
+    def percent(self) -> str:
+        """For people: "-1.40 % [-2.10, -0.70]", the change of the score in percent; minus is better."""
+        mean, low, high = (100.0 * (value - 1.0) for value in (self.geometric_mean, self.low, self.high))
+        return f"{mean:+.2f} % [{low:+.2f}, {high:+.2f}]"
+
+
+def summarize(
+    ratios: Mapping[str, Sequence[float]], seed: int, resamples: int = 10_000
+) -> RatioSummary | None:
+    """The summary of `ratios`, module name -> ratios of its functions; None when there is no ratio.
+
+    The bootstrap resamples whole modules, not functions: functions of one module share headers, style and often code,
+    so resampling them one by one would claim more certainty than there is.
+
+    Args:
+      ratios: every ratio > 0.
+      seed: of the bootstrap; the same seed gives the same interval.
+      resamples: bootstrap samples; at 10,000 the interval's ends vary by about 1 % of its width between seeds.
+
+    Raises: ValueError: a ratio is not positive and finite.
+    """
+    modules = [name for name in sorted(ratios) if len(ratios[name])]
+    if not modules:
+        return None
+    values = np.concatenate([np.asarray(ratios[name], np.float64) for name in modules])
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError("score ratios must be positive and finite")
+    sums = np.array([np.log(np.asarray(ratios[name], np.float64)).sum() for name in modules])
+    counts = np.array([len(ratios[name]) for name in modules], np.int64)
+    generator = np.random.Generator(np.random.Philox(seed))
+    means = np.empty(resamples)
+    for start in range(0, resamples, 1000):  # In pieces: at 10,000 modules one piece is 80 MB.
+        count = min(1000, resamples - start)
+        drawn = generator.integers(0, len(modules), (count, len(modules)))
+        means[start : start + count] = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    low, high = np.exp(np.quantile(means, (0.025, 0.975)))
+    return RatioSummary(
+        functions=len(values),
+        modules=len(modules),
+        geometric_mean=float(np.exp(sums.sum() / counts.sum())),
+        low=float(low),
+        high=float(high),
+        better=int((values < 1).sum()),
+        worse=int((values > 1).sum()),
+        equal=int((values == 1).sum()),
+    )

@@ -1,0 +1,55 @@
+"""Tests of mlgo.evaluation.statistics."""
+
+import math
+import unittest
+
+import numpy as np
+
+from mlgo.evaluation.statistics import summarize
+
+
+class SummarizeTest(unittest.TestCase):
+    def test_known_answer(self):
+        summary = summarize({"a": [0.5, 1.0], "b": [2.0, 2.0]}, seed=1)
+        self.assertAlmostEqual(summary.geometric_mean, 2.0**0.25)
+        self.assertEqual((summary.better, summary.worse, summary.equal), (1, 2, 1))
+        self.assertEqual((summary.functions, summary.modules), (4, 2))
+        # Modules are drawn whole: a a, a b, b b. The ends of the interval are the extremes.
+        self.assertAlmostEqual(summary.low, math.sqrt(0.5))
+        self.assertAlmostEqual(summary.high, 2.0)
+
+    def test_interval_follows_the_seed_and_not_the_order(self):
+        generator = np.random.Generator(np.random.Philox(3))
+        ratios = {str(module): np.exp(generator.normal(0, 0.1, 9)).tolist() for module in range(40)}
+        reordered = dict(reversed(ratios.items()))
+        self.assertEqual(summarize(ratios, seed=1), summarize(reordered, seed=1))
+        self.assertNotEqual(summarize(ratios, seed=1).low, summarize(ratios, seed=2).low)
+
+    def test_interval_covers_the_truth_about_as_often_as_it_says(self):
+        generator = np.random.Generator(np.random.Philox(4))
+        covered = 0
+        for _ in range(200):
+            effect = generator.normal(0, 0.1, 30)  # Modules differ, functions within one hardly.
+            ratios = {str(m): np.exp(effect[m] + generator.normal(0, 0.01, 5)).tolist() for m in range(30)}
+            summary = summarize(ratios, seed=1, resamples=500)
+            covered += summary.low <= 1.0 <= summary.high
+        self.assertBetween(covered / 200, 0.88, 0.99)
+
+    def assertBetween(self, value, low, high):  # pylint: disable=invalid-name
+        self.assertTrue(low <= value <= high, f"{value} is not in [{low}, {high}]")
+
+    def test_nothing_gives_none(self):
+        self.assertIsNone(summarize({}, seed=1))
+        self.assertIsNone(summarize({"a": []}, seed=1))
+
+    def test_impossible_ratio_is_refused(self):
+        for ratio in (0.0, -1.0, math.nan, math.inf):
+            with self.assertRaises(ValueError):
+                summarize({"a": [ratio]}, seed=1)
+
+    def test_percent_says_minus_for_better(self):
+        self.assertEqual(summarize({"a": [0.98]}, seed=1).percent(), "-2.00 % [-2.00, -2.00]")
+
+
+if __name__ == "__main__":
+    unittest.main()

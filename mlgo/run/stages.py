@@ -1,0 +1,47 @@
+"""Runs a stage once: skipped when its manifest is current, continued when it was interrupted, begun anew otherwise."""
+
+import pathlib
+import shutil
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mlgo.run import files, manifest
+
+#: What an unfinished stage was begun with; lies in its folder beside what is already there.
+STARTED_NAME = "started.json"
+
+
+def run_once(
+    folder: pathlib.Path,
+    stage: str,
+    inputs: Mapping[str, str],
+    configuration: Mapping[str, Any],
+    work: Callable[[pathlib.Path], Mapping[str, Any]],
+    tell: Callable[[str], None],
+) -> manifest.Manifest:
+    """The manifest of `stage` in `folder`, after doing what is left of its work.
+
+    Args:
+      folder: the stage's own folder; everything in it belongs to the stage.
+      inputs, configuration: as in `manifest.Manifest`; when they differ from what is in the folder, the folder is emptied.
+      work: writes the outputs into the folder and returns the manifest's summary. It finds there what an interrupted run
+        with the same inputs and configuration has left, without unfinished files.
+      tell: shows one line to the user.
+    """
+    current = manifest.read_if_current(folder, stage, inputs, configuration)
+    if current is not None:
+        tell(f"{stage}: done before, in {folder}")
+        return current
+    started = files.encode_json({"stage": stage, "inputs": dict(inputs), "configuration": dict(configuration)})
+    started_path = folder / STARTED_NAME
+    if started_path.is_file() and started_path.read_bytes() == started:
+        files.remove_partial(folder)
+        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+        files.write_atomically(started_path, started)
+    summary = work(folder)
+    outputs = manifest.digests_of(folder, manifest.files_below(folder))
+    done = manifest.Manifest(stage, dict(inputs), dict(configuration), outputs, dict(summary))
+    manifest.write(folder, done)
+    return done

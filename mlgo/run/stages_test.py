@@ -1,0 +1,58 @@
+"""Tests of mlgo.run.stages."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.run import manifest, stages
+
+
+class RunOnceTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name, "stage")
+        self.found = []
+        self.fail = False
+
+    def work(self, folder):
+        self.found.append(sorted(path.name for path in folder.iterdir() if path.name != stages.STARTED_NAME))
+        (folder / f"file{len(self.found)}").write_text("content")
+        if self.fail:
+            (folder / ".half.x.partial").touch()
+            raise KeyboardInterrupt
+        return {"runs": len(self.found)}
+
+    def run_once(self, **changes):
+        asked = {"stage": "trace", "inputs": {"corpus": "1"}, "configuration": {"seed": 1}, **changes}
+        return stages.run_once(self.folder, work=self.work, tell=lambda line: None, **asked)
+
+    def test_second_run_is_skipped(self):
+        first = self.run_once()
+        self.assertEqual(self.run_once(), first)
+        self.assertEqual(self.found, [[]])
+        self.assertEqual(sorted(first.outputs), ["file1", stages.STARTED_NAME])
+
+    def test_interrupted_stage_continues_without_unfinished_files(self):
+        self.fail = True
+        with self.assertRaises(KeyboardInterrupt):
+            self.run_once()
+        self.fail = False
+        self.assertEqual(self.run_once().summary, {"runs": 2})
+        self.assertEqual(self.found, [[], ["file1"]])
+
+    def test_other_inputs_begin_anew(self):
+        self.run_once()
+        self.run_once(inputs={"corpus": "2"})
+        self.run_once(inputs={"corpus": "2"}, configuration={"seed": 2})
+        self.assertEqual(self.found, [[], [], []])
+
+    def test_damaged_output_runs_the_stage_again(self):
+        self.run_once()
+        (self.folder / "file1").write_text("other")
+        self.assertEqual(self.run_once().summary, {"runs": 2})
+        self.assertIsNotNone(manifest.read(self.folder))
+
+
+if __name__ == "__main__":
+    unittest.main()

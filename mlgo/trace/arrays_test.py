@@ -1,0 +1,70 @@
+"""Tests of mlgo.trace.arrays."""
+
+import unittest
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+
+from mlgo.run.exit_codes import RunError
+from mlgo.trace import arrays
+
+_DTYPES = st.sampled_from([np.float32, np.float64, np.int32, np.int64, np.uint8])
+_SHAPES = st.lists(st.integers(0, 4), max_size=3).map(tuple)
+
+
+@st.composite
+def named_arrays(draw):
+    generator = np.random.Generator(np.random.Philox(draw(st.integers(0, 2**32))))
+    names = draw(st.lists(st.text(min_size=1, max_size=8), unique=True, max_size=4))
+    return {
+        name: generator.integers(0, 9, draw(_SHAPES)).astype(draw(_DTYPES)) for name in names
+    }
+
+
+class ArraysTest(unittest.TestCase):
+    @hypothesis.settings(deadline=None)
+    @hypothesis.given(named_arrays())
+    def test_round_trip(self, written):
+        read = arrays.decode(arrays.encode(written), "file")
+        self.assertEqual(list(read), list(written))
+        for name, array in written.items():
+            self.assertEqual((read[name].dtype, read[name].shape), (array.dtype, array.shape))
+            np.testing.assert_array_equal(read[name], array)
+
+    def test_nan_survives_with_its_bits(self):
+        bits = np.array([0x7FC00001, 0xFF800000], np.uint32)
+        read = arrays.decode(arrays.encode({"x": bits.view(np.float32)}), "file")
+        self.assertEqual(read["x"].tobytes(), bits.tobytes())
+
+    @hypothesis.settings(deadline=None, max_examples=300)
+    @hypothesis.given(st.data())
+    def test_any_damage_is_an_error_that_names_the_file(self, data):
+        content = bytearray(arrays.encode({"x": np.arange(5), "y": np.zeros((2, 2), np.float32)}))
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] ^= data.draw(st.integers(1, 255))
+        with self.assertRaisesRegex(RunError, "^file: .*Delete it"):
+            arrays.decode(bytes(content), "file")
+
+    def test_truncation_is_an_error_at_every_length(self):
+        content = arrays.encode({"x": np.arange(50)})
+        for length in range(len(content)):
+            with self.assertRaises(RunError):
+                arrays.decode(content[:length], "file")
+
+    def test_huge_claims_are_refused_before_memory_is_taken(self):
+        import zstandard  # pylint: disable=import-outside-toplevel
+
+        frame = bytearray(zstandard.ZstdCompressor(level=1).compress(b"\0" * (1 << 20)))
+        # A frame header may claim any size: eight bytes, little-endian, after magic and descriptor.
+        frame[4:] = bytes([0b11100000]) + (1 << 60).to_bytes(8, "little") + bytes(frame[9:])
+        with self.assertRaisesRegex(RunError, "claims 1152921504606846976 bytes"):
+            arrays.decode(arrays.MAGIC + bytes(frame), "file")
+
+    def test_objects_cannot_be_stored(self):
+        with self.assertRaisesRegex(ValueError, "array 'x': dtype object cannot be stored"):
+            arrays.encode({"x": np.array([object()])})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,129 @@
+"""What became of each module of a stage: typed, counted, and refused when too many failed."""
+
+import dataclasses
+import enum
+import pathlib
+from collections.abc import Iterable, Mapping
+
+from mlgo.trace.scores import FunctionScore
+from mlgo.run import files
+from mlgo.run.exit_codes import ExitCode, RunError
+
+_REMEDY = "Delete it and run the same command again; its module is then compiled anew"
+
+
+class Outcome(enum.Enum):
+    """How a module fared. The value is what files and summaries say."""
+
+    #: Decisions were recorded.
+    TRACED = "traced"
+    #: Compiled well, and there was nothing to decide in it.
+    NO_DECISIONS = "no decisions"
+    #: Gave nothing; the record says of which kind the failure was.
+    FAILED = "failed"
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleRecord:
+    """What is known of one module.
+
+    Attributes:
+      outcome: how it fared.
+      failure_kind: why it failed, such as "crash"; None unless it failed.
+      functions: the scores of its functions that had decisions, by name.
+    """
+
+    outcome: Outcome
+    failure_kind: str | None = None
+    functions: Mapping[str, FunctionScore] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        if (self.outcome is Outcome.FAILED) != (self.failure_kind is not None):
+            raise ValueError(f"a failure kind belongs to failed modules and to no other, not to {self}")
+
+    @property
+    def decisions(self) -> int:
+        """Decisions in all functions."""
+        return sum(function.decisions for function in self.functions.values())
+
+
+def write_record(path: pathlib.Path, record: ModuleRecord) -> None:
+    """Writes `record` as JSON; function scores are pairs [decisions, score]."""
+    functions = {name: [score.decisions, score.score] for name, score in record.functions.items()}
+    content = {"outcome": record.outcome.value, "failure_kind": record.failure_kind, "functions": functions}
+    files.write_json_atomically(path, content)
+
+
+def read_record(path: pathlib.Path) -> ModuleRecord:
+    """The record in `path`.
+
+    Raises: RunError: it is absent or not a record.
+    """
+    content = files.read_json(path, "module record", _REMEDY)
+    try:
+        functions = {name: FunctionScore(*pair) for name, pair in content["functions"].items()}
+        return ModuleRecord(Outcome(content["outcome"]), content["failure_kind"], functions)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RunError(f"module record ({path})", f"is not one: {error!r}", _REMEDY) from error
+
+
+class FailureLimit:
+    """Counts the failures of a stage and ends the run when they are more than allowed.
+
+    Args:
+      stage: for messages: "trace".
+      total: modules of the stage.
+      max_ratio: allowed failures as a part of `total`, in [0, 1]; at 1 all but one may fail.
+    """
+
+    def __init__(self, stage: str, total: int, max_ratio: float):
+        self._stage, self._total, self._max_ratio = stage, total, max_ratio
+        self._failed: dict[str, str] = {}
+        self._first_detail = ""
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Kind of failure by module name."""
+        return self._failed
+
+    def add(self, name: str, kind: str, detail: str = "") -> None:
+        """Module `name` failed.
+
+        Raises: RunError: that was one too many, or now all have failed.
+        """
+        self._failed[name] = kind
+        if len(self._failed) == 1:
+            self._first_detail = detail
+        if len(self._failed) == self._total:
+            self._refuse(f"all {self._total} modules failed", ExitCode.TOO_MANY_FAILURES)
+        if len(self._failed) > self._max_ratio * self._total:
+            self._refuse(
+                f"more than {self._max_ratio:.1%} of {self._total} modules failed", ExitCode.TOO_MANY_FAILURES
+            )
+
+    def describe(self) -> str:
+        """For people: "2 failed: crash 1, timeout 1 (first: a/b.cpp: crash)", or "0 failed"."""
+        if not self._failed:
+            return "0 failed"
+        kinds = sorted(set(self._failed.values()))
+        counts = ", ".join(f"{kind} {list(self._failed.values()).count(kind)}" for kind in kinds)
+        name, kind = next(iter(self._failed.items()))
+        detail = f": {self._first_detail}" if self._first_detail else ""
+        return f"{len(self._failed)} failed: {counts} (first: {name}: {kind}{detail})"
+
+    def _refuse(self, wrong: str, code: ExitCode) -> None:
+        raise RunError(
+            f"stage {self._stage}",
+            f"{wrong}; {self.describe()}",
+            "Look at the first failure; if failures are to be expected, raise --max_failure_ratio",
+            code,
+        )
+
+
+def count_outcomes(records: Iterable[ModuleRecord]) -> dict[str, int]:
+    """Modules by outcome, all three always present, plus the functions and decisions in them."""
+    records = list(records)
+    counts = {outcome.value: sum(record.outcome is outcome for record in records) for outcome in Outcome}
+    counts["functions"] = sum(len(record.functions) for record in records)
+    counts["decisions"] = sum(record.decisions for record in records)
+    return counts

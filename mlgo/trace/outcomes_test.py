@@ -1,0 +1,70 @@
+"""Tests of mlgo.trace.outcomes."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace import outcomes
+from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome
+from mlgo.trace.scores import FunctionScore
+
+TRACED = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 1.5), "g": FunctionScore(1, 0.1)})
+
+
+class RecordTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name, "record.json")
+
+    def test_round_trip(self):
+        for record in (TRACED, ModuleRecord(Outcome.NO_DECISIONS), ModuleRecord(Outcome.FAILED, "crash")):
+            outcomes.write_record(self.path, record)
+            self.assertEqual(outcomes.read_record(self.path), record)
+
+    def test_damage_is_an_error_with_a_remedy(self):
+        for content in ("{}", "[]", '{"outcome": "dreamt", "failure_kind": null, "functions": {}}',
+                        '{"outcome": "traced", "failure_kind": null, "functions": {"f": [0, 1]}}'):
+            self.path.write_text(content)
+            with self.assertRaisesRegex(RunError, "is not one: .*its module is then compiled anew"):
+                outcomes.read_record(self.path)
+
+    def test_failures_have_a_kind_and_others_none(self):
+        with self.assertRaises(ValueError):
+            ModuleRecord(Outcome.FAILED)
+        with self.assertRaises(ValueError):
+            ModuleRecord(Outcome.TRACED, "crash")
+
+    def test_counts(self):
+        self.assertEqual(
+            outcomes.count_outcomes([TRACED, ModuleRecord(Outcome.FAILED, "crash")]),
+            {"traced": 1, "no decisions": 0, "failed": 1, "functions": 2, "decisions": 4},
+        )
+
+
+class FailureLimitTest(unittest.TestCase):
+    def test_describes_by_kind_and_names_the_first(self):
+        failures = FailureLimit("trace", 100, 0.5)
+        self.assertEqual(failures.describe(), "0 failed")
+        failures.add("a.cpp", "crash", "signal 11")
+        failures.add("b.cpp", "timeout")
+        failures.add("c.cpp", "crash")
+        self.assertEqual(failures.describe(), "3 failed: crash 2, timeout 1 (first: a.cpp: crash: signal 11)")
+
+    def test_one_too_many_ends_the_run(self):
+        failures = FailureLimit("trace", 10, 0.1)
+        failures.add("a", "crash")
+        with self.assertRaisesRegex(RunError, "more than 10.0% of 10 modules failed; 2 failed.*--max_failure_ratio") as seen:
+            failures.add("b", "crash")
+        self.assertEqual(seen.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
+
+    def test_all_failing_is_an_error_at_any_limit(self):
+        failures = FailureLimit("trace", 2, 1.0)
+        failures.add("a", "crash")
+        with self.assertRaisesRegex(RunError, "all 2 modules failed"):
+            failures.add("b", "timeout")
+
+
+if __name__ == "__main__":
+    unittest.main()

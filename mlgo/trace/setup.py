@@ -1,0 +1,36 @@
+"""How the modules of a run are compiled: the settings that every stage shares."""
+
+import dataclasses
+import pathlib
+import sys
+
+from mlgo.compiler.request import CompileLimits
+from mlgo.problems.problem import Problem
+
+
+def tell(line: str) -> None:
+    """Shows one line to the user, on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileSetup:
+    """What compiles of one run have in common.
+
+    Attributes:
+      clang: a development clang.
+      problem: whose decisions are made and recorded.
+      limits: what one compile may use.
+      workers: compiles at a time, >= 1; changes no result.
+      max_failure_ratio: which part of a stage's modules may fail, in [0, 1].
+    """
+
+    clang: pathlib.Path
+    problem: Problem
+    limits: CompileLimits
+    workers: int
+    max_failure_ratio: float
+
+    def __post_init__(self):
+        if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:
+            raise ValueError(f"workers must be >= 1 and max_failure_ratio in [0, 1]: {self}")

@@ -1,0 +1,176 @@
+"""Traces: what the compiler's own heuristic, or a policy, decides in every module, and the score it reaches.
+
+Below the stage's folder lie, per module NAME, `modules/NAME.json` (outcome and scores, see outcomes.py) and, where decisions
+were taken, `modules/NAME.arrays` (the decisions, see arrays.py). The record is written last: a module that has one is done.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from mlgo.compiler.executor import run_ordered
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.trace.scores import scores_of
+from mlgo.problems.problem import Problem
+from mlgo.run import files, progress
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace import arrays
+from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
+from mlgo.trace.setup import CompileSetup, tell
+
+#: Names of the arrays beside the features, which keep their own names.
+ACTIONS_NAME = ":actions"
+OBSERVATION_CONTEXT_NAME = ":observation_context"
+
+
+@dataclasses.dataclass(frozen=True)
+class Decisions:
+    """The decisions in one module: N observations.
+
+    Attributes:
+      module_name: the module.
+      features: observation name -> array [N, *shape], dtype as the problem says.
+      actions: array [N], dtype of the problem's action.
+      observation_context: int32 [N], which function of the module, non-decreasing.
+    """
+
+    module_name: str
+    features: Mapping[str, np.ndarray]
+    actions: np.ndarray
+    observation_context: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    """A finished trace.
+
+    Attributes:
+      folder: where it lies.
+      records: what became of each module, by name, in the corpus's order.
+    """
+
+    folder: pathlib.Path
+    records: Mapping[str, ModuleRecord]
+
+    @staticmethod
+    def load(folder: pathlib.Path, corpus: Corpus) -> "Trace":
+        """The trace of `corpus` in `folder`."""
+        return Trace(folder, {module.name: read_record(_record_path(folder, module)) for module in corpus.modules})
+
+    @property
+    def traced(self) -> list[str]:
+        """Names of the modules that have decisions, in the corpus's order."""
+        return [name for name, record in self.records.items() if record.outcome is Outcome.TRACED]
+
+    def decisions(self, name: str, problem: Problem) -> Decisions:
+        """The decisions in module `name`.
+
+        Raises: RunError: the file is damaged or of another problem.
+        """
+        path = _arrays_path(self.folder, name)
+        content = arrays.decode(path.read_bytes(), f"trace of {name} ({path})")
+        try:
+            return Decisions(
+                module_name=name,
+                features={spec.name: content[spec.name] for spec in problem.observation_specs},
+                actions=content[ACTIONS_NAME],
+                observation_context=content[OBSERVATION_CONTEXT_NAME],
+            )
+        except KeyError as error:
+            remedy = "Trace again, into another --output_dir"
+            raise RunError(f"trace of {name} ({path})", f"lacks {error} of {problem.name}", remedy) from error
+
+    def all_decisions(self, problem: Problem) -> Iterator[Decisions]:
+        """The decisions of all traced modules, one module at a time."""
+        return (self.decisions(name, problem) for name in self.traced)
+
+
+def trace_corpus(
+    folder: pathlib.Path,
+    corpus: Corpus,
+    setup: CompileSetup,
+    title: str,
+    model_dir: pathlib.Path | None = None,
+    keep_decisions: bool = True,
+) -> Mapping[str, Any]:
+    """Traces every module of `corpus` that has no record in `folder` yet.
+
+    Args:
+      folder: the stage's folder.
+      corpus: what to compile.
+      setup: how to compile it.
+      title: the stage's name in messages.
+      model_dir: the TFLite policy that decides; None: the compiler's default.
+      keep_decisions: whether decisions are stored, or only scores.
+
+    Returns: counts for the manifest.
+    Raises: RunError: more modules failed than allowed (the next run compiles them again), or no module has a decision.
+    """
+    failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
+    left = []
+    for module in corpus.modules:
+        path = _record_path(folder, module)
+        if path.exists() and (record := read_record(path)).outcome is not Outcome.FAILED:
+            continue
+        left.append(module)
+    shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
+    requests = (
+        CompileRequest(
+            clang=setup.clang, module=module, problem=setup.problem, model_dir=model_dir, limits=setup.limits
+        )
+        for module in left
+    )
+    outcomes = run_ordered(requests, setup.workers)
+    try:
+        for module, outcome in zip(left, outcomes, strict=True):
+            _keep(folder, module, outcome, failures, keep_decisions)
+            shown.advance(1, failures.describe() if failures.failed else "")
+    finally:
+        outcomes.close()
+        shown.close()
+    counts = count_outcomes(Trace.load(folder, corpus).records.values())
+    if not counts["decisions"]:
+        raise RunError(
+            f"stage {title}",
+            f"no function of {len(corpus.modules)} modules has a decision of {setup.problem.name} and a score",
+            "Give a corpus of optimised code (-O1 or more) with larger functions",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    return counts
+
+
+def _keep(
+    folder: pathlib.Path,
+    module: Module,
+    outcome: CompileResult | CompileFailure,
+    failures: FailureLimit,
+    keep_decisions: bool,
+) -> None:
+    if isinstance(outcome, CompileFailure):
+        tell(f"failed: {module.name}: {outcome.kind.value}: {outcome.detail}")
+        write_record(_record_path(folder, module), ModuleRecord(Outcome.FAILED, outcome.kind.value))
+        failures.add(module.name, outcome.kind.value, outcome.detail)
+        return
+    functions = scores_of(outcome.log)
+    if functions and keep_decisions:
+        files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log))
+    outcome_kind = Outcome.TRACED if functions else Outcome.NO_DECISIONS
+    write_record(_record_path(folder, module), ModuleRecord(outcome_kind, functions=functions))
+
+
+def _encode(log: TrainingLog) -> bytes:
+    named = {ACTIONS_NAME: log.actions, OBSERVATION_CONTEXT_NAME: log.observation_context}
+    return arrays.encode({**log.features, **named})
+
+
+def _record_path(folder: pathlib.Path, module: Module) -> pathlib.Path:
+    return folder / "modules" / f"{module.name}.json"
+
+
+def _arrays_path(folder: pathlib.Path, name: str) -> pathlib.Path:
+    return folder / "modules" / f"{name}.arrays"

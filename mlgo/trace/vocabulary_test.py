@@ -1,0 +1,112 @@
+"""Tests of mlgo.trace.vocabulary."""
+
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+import numpy as np
+
+from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.trace import vocabulary
+from mlgo.trace.trace import Decisions
+from mlgo.trace.vocabulary import VocabularyConfig
+
+PROBLEM = Problem(
+    name="toy",
+    observation_specs=(
+        TensorSpec("mask", "int64", (1, 4)),
+        TensorSpec("weight", "float32", (1, 4)),
+        TensorSpec("progress", "float32", (1,)),
+    ),
+    action_spec=TensorSpec("choice", "int64", (1,)),
+    action_count=4,
+    mask_feature="mask",
+    score_spec=TensorSpec("reward", "float32", (1,)),
+    score_goal="minimize",
+    advisor_flag="a",
+    log_flag="l",
+    model_flag="m",
+)
+
+
+class FakeTrace:
+    """Six modules of 50 random observations; padding is -1000."""
+
+    traced = [f"module{index}" for index in range(6)]
+
+    def __init__(self):
+        self.read = []
+
+    def decisions(self, name, problem):
+        self.read.append(name)
+        generator = np.random.Generator(np.random.Philox(self.traced.index(name)))
+        mask = generator.integers(0, 2, (50, 1, 4))
+        weight = np.where(mask == 1, generator.random((50, 1, 4)), -1000.0).astype(np.float32)
+        weight[0, 0, :] = np.nan
+        features = {"mask": mask, "weight": weight, "progress": generator.random((50, 1)).astype(np.float32)}
+        return Decisions(name, features, np.zeros(50, np.int64), np.zeros(50, np.int32))
+
+
+class VocabularyTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def build(self, name="v", trace=None, seed=1, **config):
+        folder = self.folder / name
+        vocabulary.build_vocabulary(folder, trace or FakeTrace(), PROBLEM, VocabularyConfig(**config), seed)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def test_quantiles_without_padding_and_nan(self):
+        files = self.build(quantiles=11)
+        self.assertEqual(sorted(files), ["mask.buckets", "progress.buckets", "weight.buckets"])
+        trace = FakeTrace()
+        features = [trace.decisions(name, PROBLEM).features for name in trace.traced]
+        legal = np.concatenate([f["weight"][f["mask"] == 1] for f in features]).astype(np.float64)
+        expected = np.quantile(legal[np.isfinite(legal)], np.linspace(0, 1, 11))
+        found = np.array([float(line) for line in files["weight.buckets"].split()])
+        np.testing.assert_array_equal(found, expected)
+        self.assertGreaterEqual(found.min(), 0)
+
+    def test_sample_depends_on_the_seed_only(self):
+        first = self.build("a", sample_size=40)
+        self.assertEqual(self.build("b", sample_size=40), first)
+        self.assertEqual(self.build("c", sample_size=40, checkpoint_modules=1), first)
+        self.assertNotEqual(self.build("d", sample_size=40, seed=2), first)
+
+    def test_interrupted_run_goes_on_and_gives_the_same(self):
+        whole = self.build("whole", sample_size=40, checkpoint_modules=2)
+        trace = FakeTrace()
+        with mock.patch.object(FakeTrace, "decisions", autospec=True, side_effect=FakeTrace.decisions) as decisions:
+            original = decisions.side_effect
+
+            def stop_at_fourth(self, name, problem):
+                if name == "module4":
+                    raise KeyboardInterrupt
+                return original(self, name, problem)
+
+            decisions.side_effect = stop_at_fourth
+            with self.assertRaises(KeyboardInterrupt):
+                self.build("half", trace=trace, sample_size=40, checkpoint_modules=2)
+        trace.read.clear()
+        self.assertEqual(self.build("half", trace=trace, sample_size=40, checkpoint_modules=2), whole)
+        self.assertEqual(trace.read, ["module4", "module5"])
+
+    def test_sample_is_uniform_over_the_stream(self):
+        sample = vocabulary.Sample(1000)
+        generator = np.random.Generator(np.random.Philox(1))
+        for start in range(0, 100_000, 1000):
+            sample.add(np.arange(start, start + 1000, dtype=np.float64), generator)
+        self.assertEqual(len(np.unique(sample.values)), 1000)
+        # The mean of 1,000 of 0..99,999 has a standard deviation of 913; five of them.
+        self.assertAlmostEqual(sample.values.mean(), 49_999.5, delta=4_565)
+
+    def test_impossible_configuration_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "quantiles must be >= 2"):
+            VocabularyConfig(quantiles=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
