@@ -1,0 +1,85 @@
+"""Writes requirements_lock.txt anew from requirements.in and prints what changed.
+
+Example:
+  ./bazelw run //toolchains/python:lock                 # everything at today's versions
+  ./bazelw run //toolchains/python:lock -- --only_missing   # keep what is pinned, add what is new
+
+Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip configuration, for
+Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed, `~` changed.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+from toolchains.python import pip, requirements
+
+FOLDER = "toolchains/python"
+
+
+def report_arguments(with_dependencies: bool, from_source: list[str], wanted: pathlib.Path, constraints: pathlib.Path,
+                     report: pathlib.Path) -> list[str]:
+    """pip's arguments for resolving one part of requirements.in without installing anything."""
+    arguments = ["install", "--dry-run", "--ignore-installed", "--only-binary=:all:", "--quiet", "--progress-bar=off",
+                 f"--report={report}", f"--requirement={wanted}", f"--constraint={constraints}"]
+    if not with_dependencies:
+        arguments.append("--no-deps")
+    if from_source:
+        arguments += [f"--no-binary={','.join(from_source)}", "--no-build-isolation", "--no-use-pep517"]
+    return arguments
+
+
+def resolve(request: requirements.Request, pinned: dict[str, requirements.Pin]) -> dict[str, requirements.Pin]:
+    """Pins for everything in `request`, with the versions of `pinned` where those still fit.
+
+    Raises:
+        pip.PipError, requirements.RequirementsError
+    """
+    pins: dict[str, requirements.Pin] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        root = pathlib.Path(scratch)
+        constraints = root / "constraints.txt"
+        constraints.write_text("".join(f"{pin.name}=={pin.version}\n" for pin in pinned.values()), encoding="utf-8")
+        for with_dependencies in (True, False):
+            part = [r for r in request.requirements if r.with_dependencies == with_dependencies]
+            if not part:
+                continue
+            wanted, report = root / "wanted.txt", root / "report.json"
+            wanted.write_text("".join(f"{r}\n" for r in part), encoding="utf-8")
+            sources = [r.name for r in part if r.from_source]
+            pip.run(report_arguments(with_dependencies, sources, wanted, constraints, report), "requirements.in")
+            pins |= requirements.pins_of_report(json.loads(report.read_text(encoding="utf-8")), "requirements.in")
+    return {name: pin for name, pin in pins.items() if name not in request.left_out}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only_missing", action="store_true", help="keep the versions that are pinned already")
+    parser.add_argument("--workspace", type=pathlib.Path, default=os.environ.get("BUILD_WORKSPACE_DIRECTORY"),
+                        help="top of the workspace; `bazel run` says it")
+    flags = parser.parse_args()
+    if flags.workspace is None:
+        parser.error(f"which workspace? Start it as `{requirements.LOCK_COMMAND}` or add --workspace")
+    folder = pathlib.Path(flags.workspace) / FOLDER
+    lock = folder / "requirements_lock.txt"
+    try:
+        request_file = folder / "requirements.in"
+        request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
+        old = requirements.parse_lock(lock.read_text(encoding="utf-8"), lock.name) if lock.exists() else {}
+        new = resolve(request, old if flags.only_missing else {})
+    except (requirements.RequirementsError, pip.PipError) as error:
+        print(f"lock: {error}", file=sys.stderr)
+        return 1
+    unfinished = lock.with_suffix(".new")
+    unfinished.write_text(requirements.render_lock(new.values()), encoding="utf-8")
+    unfinished.replace(lock)
+    print("\n".join(requirements.differences(old, new)) or "nothing changed")
+    print(f"lock: {len(new)} packages pinned -> {FOLDER}/{lock.name}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,23 @@
+"""What the repository rules say when they fail, as functions that a test reads."""
+
+_SILENT = "the interpreter ended without a word; it needs an x86-64 Linux with glibc >= 2.36 (Debian 12)"
+
+def install_failed(repository, stderr):
+    """The error for a site that could not be made.
+
+    Args:
+        repository: its name.
+        stderr: what the installer printed.
+    Returns: the installer's own sentence, and which repository it was for.
+    """
+    return "@{}: {}".format(repository, stderr.strip() or _SILENT)
+
+def compile_failed(repository, stderr):
+    """The error for an interpreter that could not be prepared.
+
+    Args:
+        repository: its name.
+        stderr: what the interpreter printed.
+    Returns: its own words, and which repository it was for.
+    """
+    return "@{}: {}".format(repository, stderr.strip() or _SILENT)

@@ -1,0 +1,78 @@
+"""Calls the pip that came with the interpreter's packages, and turns its failures into one sentence.
+
+The machine's own pip configuration (index, certificates, find-links, proxies) applies: that is how a machine behind a mirror
+works. Nothing of it reaches a file, for only archives whose sha256 is pinned are kept.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+# Debian ships pip as a wheel that runs where it lies; setuptools serves pip for reading a source archive's name and version.
+PIP_WHEELS = ("pip-", "setuptools-")
+
+
+class PipError(Exception):
+    """pip failed; the message says on what, why, and what to do."""
+
+
+def wheel_directory(interpreter: pathlib.Path) -> pathlib.Path:
+    """The folder of pip's own wheel in the tree of Debian packages that `interpreter` (usr/bin/python3.11) lies in."""
+    return interpreter.parent.parent / "share" / "python-wheels"
+
+
+def environment(interpreter: pathlib.Path, inherited: dict[str, str]) -> dict[str, str]:
+    """The variables for pip: those of the machine, less other Pythons' paths, with pip importable from its wheels.
+
+    Raises:
+        PipError: the wheels are not where Debian's packages put them.
+    """
+    directory = wheel_directory(interpreter)
+    wheels = [str(path) for prefix in PIP_WHEELS for path in sorted(directory.glob(prefix + "*.whl"))]
+    if len(wheels) != len(PIP_WHEELS):
+        raise PipError(f"{directory}: holds {len(wheels)} of the wheels {', '.join(PIP_WHEELS)}; the tree @python311 needs "
+                       "the packages python3-pip-whl and python3-setuptools-whl")
+    kept = {name: value for name, value in inherited.items() if not name.startswith("PYTHON")}
+    return kept | {"PYTHONPATH": os.pathsep.join(wheels), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1",
+                   "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_REQUIRE_VIRTUALENV": "0"}
+
+
+def reason(stderr: str) -> str:
+    """What pip said went wrong, on one line: its ERROR lines, else its last line."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [re.sub(r"^ERROR:\s*", "", line) for line in lines if line.startswith("ERROR:")]
+    return " ".join(errors) or (lines[-1] if lines else "it ended without a word")
+
+
+def remedy(stderr: str) -> str:
+    """What to do about it."""
+    if "DO NOT MATCH THE HASHES" in stderr or "do not match the hashes" in stderr.lower():
+        return ("the index offers another file than the pinned one: check who serves it (pip config list), or pin anew with "
+                "./bazelw run //toolchains/python:lock")
+    if "No matching distribution" in stderr or "Could not find a version" in stderr:
+        return ("the index does not have this version: name one that has it (PIP_INDEX_URL, PIP_FIND_LINKS or pip.conf), or pin "
+                "anew with ./bazelw run //toolchains/python:lock")
+    if "No space left" in stderr:
+        return "free space on the disk of Bazel's output base and run again"
+    return "check the network and pip's configuration (pip config list) and run again; pip keeps what it has"
+
+
+def run(arguments: Sequence[str], what: str) -> str:
+    """Runs pip with this interpreter and returns its standard output.
+
+    Args:
+        arguments: such as `["download", "--no-deps", ...]`.
+        what: what it is for, the first part of the error message.
+
+    Raises:
+        PipError: pip failed.
+    """
+    interpreter = pathlib.Path(os.path.realpath(sys.executable))
+    done = subprocess.run([sys.executable, "-m", "pip", *arguments], env=environment(interpreter, dict(os.environ)),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise PipError(f"{what}: pip {arguments[0]}: {reason(done.stderr)}; {remedy(done.stderr)}")
+    return done.stdout

@@ -1,0 +1,60 @@
+"""Repository rules for the interpreter and for its packages."""
+
+load(":messages.bzl", "compile_failed", "install_failed")
+
+_PIP_VARIABLES = ["PIP_CERT", "PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX"]
+
+def _run_module(rctx, interpreter, module, arguments):
+    """Runs a module of this workspace; a change of any file in this folder that it can import runs it again."""
+    root = rctx.path(Label("//:MODULE.bazel")).dirname
+    for name in ["byte_code.py", "install.py", "interpreter.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]:
+        rctx.path(Label("//toolchains/python:" + name))
+    return rctx.execute(
+        [interpreter, "-B", "-m", "toolchains.python." + module] + arguments,
+        environment = {"PYTHONPATH": str(root), "PYTHONNOUSERSITE": "1"},
+        timeout = rctx.attr.timeout,
+    )
+
+def _interpreter_repository_impl(rctx):
+    packages = rctx.path(rctx.attr.python)
+    result = _run_module(rctx, packages, "interpreter", ["--root", rctx.path(".")])
+    if result.return_code:
+        fail(compile_failed(rctx.name, result.stderr))
+    rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
+
+interpreter_repository = repository_rule(
+    implementation = _interpreter_repository_impl,
+    doc = "A copy of an unpacked CPython which looks at no directory but its own and whose standard library is compiled.",
+    attrs = {
+        "build_file": attr.label(doc = "BUILD file of the repository.", allow_single_file = True, mandatory = True),
+        "python": attr.label(doc = "The program usr/bin/python3.11 in the tree to copy.", allow_single_file = True, mandatory = True),
+        "timeout": attr.int(doc = "Seconds it may take.", default = 600),
+    },
+)
+
+def _pip_repository_impl(rctx):
+    rctx.report_progress("downloading and unpacking Python packages")
+    result = _run_module(rctx, rctx.path(rctx.attr.python), "install", [
+        "--lock",
+        rctx.path(rctx.attr.lock),
+        "--request",
+        rctx.path(rctx.attr.request),
+        "--root",
+        rctx.path("."),
+    ])
+    if result.return_code:
+        fail(install_failed(rctx.name, result.stderr))
+    rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
+
+pip_repository = repository_rule(
+    implementation = _pip_repository_impl,
+    doc = "Downloads what a lock pins with pip (its configuration on this machine applies) and unpacks it into `site`.",
+    attrs = {
+        "build_file": attr.label(doc = "BUILD file of the repository.", allow_single_file = True, mandatory = True),
+        "lock": attr.label(doc = "requirements_lock.txt.", allow_single_file = True, mandatory = True),
+        "python": attr.label(doc = "The interpreter that runs pip.", allow_single_file = True, mandatory = True),
+        "request": attr.label(doc = "requirements.in.", allow_single_file = True, mandatory = True),
+        "timeout": attr.int(doc = "Seconds download and unpacking may take.", default = 3600),
+    },
+    environ = _PIP_VARIABLES,
+)

@@ -1,0 +1,16 @@
+"""Runs when an interpreter starts whose path holds the site directory (the interpreter imports it by this name).
+
+The one place for what must be decided before TensorFlow is imported.
+"""
+
+import os
+import sys
+
+# tf-agents 0.19 is written against Keras 2; TensorFlow 2.19 takes it from tf-keras only when told before its import.
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+# TensorFlow reports CPU features and missing GPUs on standard error; warnings and errors stay.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+# oneDNN picks kernels by CPU and thread count, so that sums round differently on another machine.
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+# The site is an input of many actions: writing byte code into it would change them.
+sys.dont_write_bytecode = True
