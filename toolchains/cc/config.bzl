@@ -56,14 +56,11 @@ def _in(mode):
     return [with_feature_set(features = [mode])]
 
 def _config_impl(ctx):
-    llvm = ctx.file.clang.path.rpartition("/bin/")[0]
     sysroot = ctx.file.sysroot.dirname
     resources = ctx.file.resource_directory.path
 
-    # Tool paths are taken relative to this package.
-    package = "/".join([part for part in [ctx.label.workspace_root, ctx.label.package] if part])
-    up = "../" * len(package.split("/"))
-
+    # Tool paths are taken relative to the toolchain's package, which is the top of the LLVM tree.
+    tools = ctx.file.clang.short_path.split("/", 2)[2].rpartition("/")[0]
     target = [
         "--target=x86_64-linux-gnu",
         "--sysroot=" + sysroot,
@@ -130,13 +127,16 @@ def _config_impl(ctx):
         abi_version = "gcc",
         abi_libc_version = "glibc_2.36",
         cxx_builtin_include_directories = [
-            resources + "/include",
-            sysroot + "/usr/include",
-            sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12/include",
+            "%workspace%/" + directory
+            for directory in [
+                resources + "/include",
+                sysroot + "/usr/include",
+                sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12/include",
+            ]
         ],
         features = features,
         tool_paths = [
-            tool_path(name = name, path = up + llvm + "/bin/" + program)
+            tool_path(name = name, path = tools + "/" + program)
             for name, program in _TOOLS.items()
         ] + [tool_path(name = name, path = "/bin/false") for name in ["dwp", "gcov", "llvm-cov", "llvm-profdata"]],
     )
