@@ -1,8 +1,10 @@
 """Downloads pinned archives into a content-addressed cache: verified, resumable, safe when several processes do it at once."""
 
 import concurrent.futures
+import errno
 import fcntl
 import hashlib
+import http.client
 import os
 import pathlib
 import shutil
@@ -25,12 +27,30 @@ PROGRESS_SECONDS = 10
 Progress = Callable[[str], None]
 
 
+# Errors of this machine and not of a mirror: trying again or elsewhere would not help.
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+
+
 class FetchError(Exception):
-    """An archive that no mirror has; names the archive and the remedy."""
+    """An archive that no mirror has; names the archive and the remedy.
+
+    Attributes:
+        entries: every archive that is missing, set by `fetch`.
+    """
+
+    entries: Sequence[lockfile.Entry] = ()
 
 
 class ChecksumError(FetchError):
     """Every mirror that has the file has other bytes than the lock says."""
+
+
+class UnreachableError(FetchError):
+    """No mirror answered at all."""
+
+
+class DiskError(FetchError):
+    """The archive cache cannot be written."""
 
 
 def default_cache(environ: Mapping[str, str]) -> pathlib.Path:
@@ -49,6 +69,27 @@ def sha256_of(path) -> str:
         for chunk in iter(lambda: file.read(CHUNK_BYTES), b""):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+class _Mirrors:
+    """The mirrors to try, without those which did not answer: asking each of them again for every archive takes minutes."""
+
+    def __init__(self, bases: Sequence[str]):
+        self.bases = tuple(bases)
+        self._silent: Dict[str, str] = {}
+
+    def set_silent(self, base: str, reason: str) -> None:
+        self._silent.setdefault(base, reason)
+
+    def why_silent(self, base: str) -> Optional[str]:
+        return self._silent.get(base)
+
+    def all_silent(self) -> bool:
+        return bool(self.bases) and all(base in self._silent for base in self.bases)
+
+
+class _Silent(Exception):
+    """A mirror did not answer; carries the reason."""
 
 
 class _Meter:
@@ -96,10 +137,13 @@ def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
     each entry, a directory is read like a mirror.
 
     Raises:
-        FetchError: an entry that no mirror has, after all others were fetched.
+        FetchError: an entry that no mirror has, after all others were fetched; also its subclasses.
     """
     cache_dir = pathlib.Path(cache_dir)
-    cache_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _disk_error(cache_dir, error) from None
     entries = list(dict.fromkeys(entries))
     paths = {entry: cache_dir / entry.sha256 for entry in entries}
     missing = [entry for entry in entries if not paths[entry].exists()]
@@ -107,20 +151,30 @@ def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
         return paths
     meter = _Meter(len(missing), sum(entry.size for entry in missing), progress)
     errors: List[FetchError] = []
+    failed: List[lockfile.Entry] = []
+    answering = _Mirrors(mirrors)
     pool = concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     try:
-        for result in [pool.submit(_fetch_one, entry, paths[entry], mirrors, meter) for entry in missing]:
+        results = [(entry, pool.submit(_fetch_one, entry, paths[entry], answering, meter)) for entry in missing]
+        for entry, result in results:
             try:
                 result.result()
+            except DiskError:
+                raise
             except FetchError as error:
                 errors.append(error)
+                failed.append(entry)
+            except OSError as error:
+                raise _disk_error(cache_dir, error) from None
     finally:
         # On Ctrl-C, what has not begun must not begin.
         pool.shutdown(cancel_futures=True)
         meter.close()
     if errors:
         more = f" (and {len(errors) - 1} more archives)" if len(errors) > 1 else ""
-        raise type(errors[0])(f"{errors[0]}{more}")
+        raised = type(errors[0])(f"{errors[0]}{more}")
+        raised.entries = tuple(failed)
+        raise raised
     return paths
 
 
@@ -134,7 +188,13 @@ def fetch_with_environment(entries: Iterable[lockfile.Entry], environ: Mapping[s
     return fetch(entries, cache_dir, mirrors_lib.find_mirrors(environ), progress)
 
 
-def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: Sequence[str], meter: _Meter) -> None:
+def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
+    return DiskError(f"archive cache {directory}: cannot be written ({error.strerror or error}). Free the disk or set "
+                     "XDG_CACHE_HOME to a directory you may write to, then run the same command again; downloads go on "
+                     "where they stopped")
+
+
+def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, meter: _Meter) -> None:
     with open(path.with_suffix(".lock"), "w", encoding="ascii") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         if path.exists():
@@ -142,17 +202,27 @@ def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: Sequence[str]
             return
         tried = []
         checksum_differs = False
-        for mirror in mirrors:
-            outcome = _from_mirror(entry, path, mirror, meter)
+        for mirror in mirrors.bases:
+            outcome = mirrors.why_silent(mirror)
             if outcome is None:
-                meter.add(0, files=1)
-                path.with_suffix(".lock").unlink(missing_ok=True)
-                return
+                try:
+                    outcome = _from_mirror(entry, path, mirror, meter)
+                except _Silent as silent:
+                    outcome = str(silent)
+                    mirrors.set_silent(mirror, outcome)
+                if outcome is None:
+                    meter.add(0, files=1)
+                    path.with_suffix(".lock").unlink(missing_ok=True)
+                    return
             checksum_differs = checksum_differs or outcome.startswith("sha256")
             tried.append(outcome)
     reasons = "; ".join(dict.fromkeys(tried)) or "no mirror given"
+    if mirrors.all_silent():
+        raise UnreachableError(f"none of {len(mirrors.bases)} Debian mirrors can be reached ({reasons}), so {entry.name} "
+                               f"{entry.version} is missing. Check the network, or name a mirror or a directory of archives in "
+                               f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again")
     kind = ChecksumError if checksum_differs else FetchError
-    raise kind(f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors)} mirrors "
+    raise kind(f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors.bases)} mirrors "
                f"({reasons}). Name a mirror or directory that still has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, "
                f"or pin today's version: {lockfile.RELOCK}")
 
@@ -181,8 +251,13 @@ def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: 
 
 
 def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Optional[str]:
-    """Downloads `url` to `partial`, going on where an earlier try stopped; returns the reason of a failure."""
-    reason = "no attempt made"
+    """Downloads `url` to `partial`, going on where an earlier try stopped; returns the reason of a failure.
+
+    Raises:
+        _Silent: nothing came back from the mirror in any attempt.
+        OSError: the file cannot be written.
+    """
+    reason, answered = "no attempt made", False
     for attempt in range(ATTEMPTS_PER_MIRROR):
         have = partial.stat().st_size if partial.exists() else 0
         if have == size:
@@ -193,6 +268,7 @@ def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Opti
         request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+                answered = True
                 if have and response.status != 206:
                     have = 0
                 with open(partial, "ab" if have else "wb") as file:
@@ -203,12 +279,18 @@ def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Opti
                 return None
             reason = f"{partial.stat().st_size} of {size} bytes came"
         except urllib.error.HTTPError as error:
+            answered = True
             reason = f"HTTP {error.code}"
             if error.code in (403, 404, 410):
                 return reason
             if error.code == 416:
                 partial.unlink(missing_ok=True)
-        except (OSError, urllib.error.URLError) as error:
-            reason = str(getattr(error, "reason", error))
-        time.sleep(attempt)
+        except (OSError, http.client.HTTPException) as error:
+            if getattr(error, "errno", None) in _DISK_ERRORS:
+                raise
+            reason = str(getattr(error, "reason", error)) or type(error).__name__
+        if attempt + 1 < ATTEMPTS_PER_MIRROR:
+            time.sleep(attempt)
+    if not answered:
+        raise _Silent(reason)
     return reason

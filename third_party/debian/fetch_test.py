@@ -3,6 +3,7 @@ import pathlib
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import fetch
 import testing
@@ -64,6 +65,34 @@ class FetchTest(unittest.TestCase):
             with self.assertRaises(fetch.FetchError):
                 fetch.fetch([self.entry, other], self.cache, [base], self.said.append)
         self.assertTrue((self.cache / other.sha256).exists())
+
+    def test_missing_entries_are_handed_on(self):
+        with testing.serving(testing.Mirror({})) as base:
+            with self.assertRaises(fetch.FetchError) as caught:
+                self.fetch(base)
+        self.assertEqual(caught.exception.entries, (self.entry,))
+        self.assertNotIsInstance(caught.exception, fetch.UnreachableError)
+
+    def test_a_mirror_that_does_not_answer_is_asked_for_one_archive_only(self):
+        with testing.serving(testing.Mirror({})) as gone:
+            pass  # Nobody listens there any more.
+        entries = [testing.entry(f"foo{index}", str(index).encode()) for index in range(40)]
+        attempts = []
+        with unittest.mock.patch.object(fetch.urllib.request, "urlopen",
+                                        side_effect=lambda *_, **__: attempts.append(1) or (_ for _ in ()).throw(
+                                            fetch.urllib.error.URLError("Connection refused"))), \
+                unittest.mock.patch.object(fetch.time, "sleep"):
+            with self.assertRaisesRegex(fetch.UnreachableError, r"none of 1 Debian mirrors can be reached \(Connection refused\).*"
+                                        r"MLGO_DEBIAN_MIRRORS.*and 39 more"):
+                fetch.fetch(entries, self.cache, [gone], self.said.append)
+        self.assertLessEqual(len(attempts), fetch.PARALLEL_DOWNLOADS * fetch.ATTEMPTS_PER_MIRROR)
+
+    def test_a_full_disk_is_told_as_such_and_not_blamed_on_the_mirrors(self):
+        full = OSError(fetch.errno.ENOSPC, "No space left on device")
+        with testing.serving(testing.Mirror({self.entry.path: self.content})) as base, \
+                unittest.mock.patch.object(fetch._Meter, "add", side_effect=full):
+            with self.assertRaisesRegex(fetch.DiskError, r"archive cache .*No space left on device.*XDG_CACHE_HOME"):
+                self.fetch(base)
 
     def test_two_at_once_download_once(self):
         mirror = testing.Mirror({self.entry.path: self.content})

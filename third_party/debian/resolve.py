@@ -66,6 +66,8 @@ class PrivateApt:
             f'Dir::Cache "{self._root}/cache";',
             'Acquire::Check-Valid-Until "false";',
             'Acquire::Languages "none";',
+            # Without it apt-get update succeeds although no index could be had.
+            'APT::Update::Error-Mode "any";',
             # apt prints MD5 sums for some commands unless told which hash to use.
             'Acquire::ForceHash "SHA256";',
             'APT::Architecture "amd64";', 'APT::Architectures "amd64";',

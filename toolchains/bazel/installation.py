@@ -90,6 +90,13 @@ def _write_durably(path: pathlib.Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
+def gone_line(entries) -> str:
+    """What is said when pinned packages are on no mirror any more."""
+    names = ", ".join(f"{entry.name} {entry.version}" for entry in entries[:3]) + (", ..." if len(entries) > 3 else "")
+    return (f"{len(entries)} pinned packages are on no mirror any more ({names}): for Bazel alone, today's versions are taken "
+            "instead, checked by the archive's signature")
+
+
 class DebianBazel:
     """Builds a relocated Bazel from the lock's group `bazel`.
 
@@ -143,10 +150,10 @@ class DebianBazel:
         try:
             fetched = self._get(pinned + tools)
             return ({entry: fetched[entry] for entry in pinned}, {entry: fetched[entry] for entry in tools})
-        except self._fetch.ChecksumError:
+        except (self._fetch.ChecksumError, self._fetch.DiskError, self._fetch.UnreachableError):
             raise
         except self._fetch.FetchError as gone:
-            self._say(f"{gone}. For Bazel alone, today's versions are taken instead, checked by the archive's signature")
+            self._say(gone_line(gone.entries))
             return self._get_fresh(LOCK_GROUP), self._get_fresh(TOOLS_GROUP)
 
     def _get(self, entries):

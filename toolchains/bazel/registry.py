@@ -107,7 +107,7 @@ def write(templates: pathlib.Path, tree: pathlib.Path, install_base: str, regist
 
 def flags(modules: Modules, install_base: str, registry: str) -> List[str]:
     """The command-line options that make Bazel use the registry and Debian's modules."""
-    return [f"--registry=file://{registry}", "--lockfile_mode=off"] + [
+    return [f"--registry={pathlib.PurePosixPath(registry).as_uri()}", "--lockfile_mode=off"] + [
         f"--override_module={name}={install_base}/{path}" for name, path in sorted(modules.overrides.items())]
 
 
