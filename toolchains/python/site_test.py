@@ -1,0 +1,77 @@
+"""The interpreter and its packages are the ones Bazel fetched, and nothing of the machine's Python takes part."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+RUNFILES = os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"]
+
+
+class IsolationTest(unittest.TestCase):
+
+    def test_interpreter_lies_in_runfiles(self):
+        for name in ("prefix", "exec_prefix", "executable"):
+            self.assertTrue(getattr(sys, name).startswith(RUNFILES), f"sys.{name} is {getattr(sys, name)}")
+
+    def test_path_holds_nothing_of_the_machine(self):
+        trees = {os.path.realpath(pathlib.Path(RUNFILES) / sys.prefix), os.path.realpath(sys.executable).rpartition("/bin/")[0]}
+        for entry in sys.path:
+            real = os.path.realpath(entry)
+            self.assertTrue(entry.startswith(RUNFILES) or any(real.startswith(tree) for tree in trees), entry)
+        self.assertFalse([entry for entry in sys.path if "dist-packages" in entry or ".local" in entry])
+
+    def test_user_site_is_ignored_without_environment(self):
+        program = "import site, sys; print(site.ENABLE_USER_SITE, [p for p in sys.path if '.local' in p])"
+        said = subprocess.run([sys.executable, "-c", program], env={"HOME": os.environ.get("TEST_TMPDIR", "/")},
+                              capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said.strip(), "False []")
+
+    def test_loaded_libraries_are_fetched_ones_but_for_libc(self):
+        import ctypes  # pylint: disable=import-outside-toplevel
+        import sqlite3  # pylint: disable=import-outside-toplevel
+        import ssl  # pylint: disable=import-outside-toplevel
+        self.assertTrue(ctypes.sizeof(ctypes.c_long) and sqlite3.sqlite_version and ssl.OPENSSL_VERSION)
+        tree = os.path.realpath(sys.executable).rpartition("/bin/")[0]
+        libc = ("libc.so.", "libm.so.", "ld-linux", "libresolv.so.", "libdl.so.", "libpthread.so.", "librt.so.", "libnss_")
+        for line in pathlib.Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+            path = line.split(maxsplit=5)[5:]
+            if path and ".so" in path[0] and not os.path.basename(path[0]).startswith(libc):
+                self.assertTrue(path[0].startswith(tree), path[0])
+
+
+class PackagesTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        import gin  # pylint: disable=import-outside-toplevel
+        import tensorflow  # pylint: disable=import-outside-toplevel
+        import tf_agents  # pylint: disable=import-outside-toplevel
+        cls.tensorflow, cls.tf_agents, cls.gin = tensorflow, tf_agents, gin
+
+    def test_they_lie_in_the_site_directory(self):
+        for module in (self.tensorflow, self.tf_agents, self.gin):
+            self.assertTrue(module.__file__.startswith(RUNFILES), module.__file__)
+            self.assertIn("/site/", module.__file__)
+
+    def test_keras_is_the_one_tf_agents_needs(self):
+        from tf_agents.networks import actor_distribution_network  # pylint: disable=import-outside-toplevel
+        self.assertEqual(os.environ["TF_USE_LEGACY_KERAS"], "1")
+        self.assertTrue(self.tensorflow.keras.layers.Layer.__module__.startswith("tf_keras."))
+        self.assertTrue(issubclass(actor_distribution_network.ActorDistributionNetwork, self.tensorflow.keras.layers.Layer))
+
+    def test_tensorflow_computes_and_converts(self):
+        tf = self.tensorflow
+        function = tf.function(tf.nn.relu).get_concrete_function(tf.TensorSpec([1, 3]))
+        self.assertEqual(function(tf.constant([[-1.0, 0.0, 2.0]])).numpy().tolist(), [[0.0, 0.0, 2.0]])
+        self.assertEqual(tf.lite.TFLiteConverter.from_concrete_functions([function]).convert()[4:8], b"TFL3")
+
+    def test_headers_are_beside_the_site_not_in_it(self):
+        folder = pathlib.Path(self.tensorflow.__file__).parent
+        self.assertFalse((folder / "include").exists())
+        self.assertFalse((folder / "xla_aot_runtime_src").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
