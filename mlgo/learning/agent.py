@@ -1,0 +1,140 @@
+"""Our networks as a tf-agents agent, and the compact distribution its objective is evaluated on.
+
+`clip_agent` builds a complete PPOClipAgent over dense observations ([P, D] levels, [P] legality): any tf-agents driver can
+train or evaluate with it, and a test compares our update with its `train`. The fast path (ppo.py) takes the objective
+from it (policy_gradient_loss, entropy_regularization_loss) and hands it a `RowDistribution` instead of a dense Categorical.
+"""
+
+from collections.abc import Mapping
+
+import tensorflow as tf
+import tensorflow_probability as tfp
+from tf_agents.agents.ppo import ppo_clip_agent
+from tf_agents.networks import network
+from tf_agents.specs import distribution_spec, tensor_spec
+from tf_agents.trajectories import time_step
+
+from mlgo.learning.network import row_logits, values
+from mlgo.learning.normalization import TOP_LEVEL
+
+#: Logit of an illegal position: its probability is exactly 0 in float32, and no NaN can arise from it.
+ILLEGAL_LOGIT = -1e30
+
+
+class RowDistribution(tfp.distributions.Distribution):
+    """B categorical distributions over rows: softmax of the logits of each observation's rows.
+
+    Attributes (all tensors): logits float32 [M]; row_observation int32 [M], sorted, in 0 .. B - 1.
+    A value of this distribution is int32 [B]: an index into the M rows, one of the observation's own.
+    """
+
+    def __init__(self, logits: tf.Tensor, row_observation: tf.Tensor, batch: tf.Tensor):
+        super().__init__(
+            dtype=tf.int32,
+            reparameterization_type=tfp.distributions.NOT_REPARAMETERIZED,
+            validate_args=False,
+            allow_nan_stats=True,
+            name="RowDistribution",
+        )
+        self._observation, self._batch = row_observation, batch
+        highest = tf.math.unsorted_segment_max(tf.stop_gradient(logits), row_observation, batch)
+        shifted = logits - tf.gather(highest, row_observation)
+        total = tf.math.unsorted_segment_sum(tf.exp(shifted), row_observation, batch)
+        self._row_log_probability = shifted - tf.gather(tf.math.log(total), row_observation)
+
+    def _batch_shape(self):
+        return tf.TensorShape([None])
+
+    def _batch_shape_tensor(self):
+        return tf.stack([self._batch])
+
+    def _event_shape(self):
+        return tf.TensorShape([])
+
+    def _event_shape_tensor(self):
+        return tf.constant([], tf.int32)
+
+    def _log_prob(self, value):
+        return tf.gather(self._row_log_probability, value)
+
+    def _entropy(self):
+        each = tf.exp(self._row_log_probability) * self._row_log_probability
+        return -tf.math.unsorted_segment_sum(each, self._observation, self._batch)
+
+
+class CandidateActor(network.DistributionNetwork):
+    """The policy network over dense observations {"legal" [.., P], "levels" [.., P, D], "summary" [.., D]}."""
+
+    def __init__(self, observation_spec, weights: Mapping[str, tf.Variable]):
+        positions = observation_spec["legal"].shape[0]
+        spec = distribution_spec.DistributionSpec(
+            tfp.distributions.Categorical,
+            input_params_spec={"logits": tf.TensorSpec((positions,), tf.float32)},
+            sample_spec=_action_spec(positions),
+            dtype=tf.int64,
+        )
+        super().__init__(observation_spec, state_spec=(), output_spec=spec, name="CandidateActor")
+        self._policy_variables = {name: value for name, value in weights.items() if name.startswith("policy/")}
+
+    def call(self, inputs, step_type=None, network_state=(), training=False):
+        del step_type, training
+        levels, legal = inputs["levels"], inputs["legal"]
+        logits = tf.reshape(row_logits(self._policy_variables, tf.reshape(levels, [-1, levels.shape[-1]])), tf.shape(legal))
+        logits = tf.where(legal > 0, logits, ILLEGAL_LOGIT)
+        return tfp.distributions.Categorical(logits=logits, dtype=tf.int64), network_state
+
+
+class SummaryValue(network.Network):
+    """The value network; looks at "summary" only."""
+
+    def __init__(self, observation_spec, weights: Mapping[str, tf.Variable]):
+        super().__init__(observation_spec, state_spec=(), name="SummaryValue")
+        self._value_variables = {name: value for name, value in weights.items() if name.startswith("value/")}
+
+    def call(self, inputs, step_type=None, network_state=(), training=False):
+        del step_type, training
+        summary = inputs["summary"]
+        flat = values(self._value_variables, tf.reshape(summary, [-1, summary.shape[-1]]))
+        return tf.reshape(flat, tf.shape(summary)[:-1]), network_state
+
+
+def _action_spec(positions: int) -> tensor_spec.BoundedTensorSpec:
+    return tensor_spec.BoundedTensorSpec((), tf.int64, 0, positions - 1, "position")
+
+
+def clip_agent(
+    weights: Mapping[str, tf.Variable],
+    positions: int,
+    *,
+    clip: float,
+    entropy: float,
+    value_loss: float,
+    optimizer=None,
+    gradient_clipping: float | None = None,
+) -> ppo_clip_agent.PPOClipAgent:
+    """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step."""
+    width = weights["policy/0/kernel"].shape[0]
+    observation_spec = {
+        "legal": tensor_spec.BoundedTensorSpec((positions,), tf.int32, 0, 1, "legal"),
+        "levels": tensor_spec.BoundedTensorSpec((positions, width), tf.int32, 0, TOP_LEVEL, "levels"),
+        "summary": tf.TensorSpec((width,), tf.float32, "summary"),
+    }
+    return ppo_clip_agent.PPOClipAgent(
+        time_step.time_step_spec(observation_spec),
+        _action_spec(positions),
+        optimizer=optimizer,
+        actor_net=CandidateActor(observation_spec, weights),
+        value_net=SummaryValue(observation_spec, weights),
+        importance_ratio_clipping=clip,
+        entropy_regularization=entropy,
+        value_pred_loss_coef=value_loss,
+        gradient_clipping=gradient_clipping,
+        num_epochs=1,
+        # As in ml-compiler-opt's ppo_nn_agent.gin: a step's return is the reward written on it.
+        discount_factor=0.0,
+        use_gae=False,
+        use_td_lambda_return=False,
+        normalize_rewards=False,
+        normalize_observations=False,
+        aggregate_losses_across_replicas=False,
+    )

@@ -1,0 +1,260 @@
+"""Warm start: the policy learns to repeat the default heuristic's decisions, by cross-entropy on a default trace.
+
+Training ends after a fixed number of epochs; the weights returned are those of the epoch with the best accuracy on
+functions that were not trained on. Accuracy is that of the exact network, greedy, as it would be shipped. It is reported
+beside the accuracy of always answering the most frequent position: for eviction "keep it", 68 % of the choices.
+"""
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping
+
+import gin
+import numpy as np
+import tensorflow as tf
+
+from mlgo.learning.agent import RowDistribution
+from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
+from mlgo.learning.determinism import derive_seed, generator
+from mlgo.learning.exact_network import exact_network
+from mlgo.learning.network import PolicyNetwork, row_logits
+from mlgo.learning.observations import Observations
+from mlgo.learning.optimizer import Adam
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import Progress, Silent
+
+_CHECKPOINT = "behavioural_cloning"
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class BcConfig:
+    """Behavioural cloning's settings. "mlco": ml-compiler-opt, regalloc/gin_configs/behavioral_cloning_nn_agent.gin.
+
+    Attributes:
+      epochs: passes over the training decisions. Ours; mlco counts steps (its default is days on a large corpus).
+      minibatch: decisions per gradient step. Ours: 4 x mlco's 64 and the same learning rate, since 64 leaves the
+        processor idle half of the time.
+      learning_rate, adam_epsilon: mlco.
+      final_learning_rate: the rate falls in a straight line to this at the end. Ours.
+      l2: as PpoConfig.l2.
+      validation_share: functions held back, chosen by a hash of the seed and their number. Ours.
+    """
+
+    epochs: int = 10
+    minibatch: int = 256
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    adam_epsilon: float = 3.125e-4
+    l2: float = 1e-5
+    validation_share: float = 0.1
+
+    def __post_init__(self):
+        if self.epochs < 1 or self.minibatch < 1:
+            raise ValueError(f"BcConfig: epochs={self.epochs} and minibatch={self.minibatch} must be at least 1")
+        if not 0 <= self.validation_share < 1:
+            raise ValueError(f"BcConfig.validation_share={self.validation_share} must lie in [0, 1)")
+
+
+@dataclasses.dataclass(frozen=True)
+class BcEpoch:
+    """One epoch: mean cross-entropy on the training part (nats), and shares of equal decisions in 0 .. 1."""
+
+    epoch: int
+    loss: float
+    training_accuracy: float
+    validation_accuracy: float
+
+
+@dataclasses.dataclass(frozen=True)
+class BcResult:
+    """The cloned policy.
+
+    Attributes:
+      network: the weights of `best_epoch`.
+      epochs: what each epoch reached.
+      majority_accuracy: on the validation part, always answering the most frequent position of the training part.
+    """
+
+    network: PolicyNetwork
+    epochs: tuple[BcEpoch, ...]
+    best_epoch: int
+    training_decisions: int
+    validation_decisions: int
+    majority_accuracy: float
+
+    @property
+    def validation_accuracy(self) -> float:
+        return self.epochs[self.best_epoch].validation_accuracy
+
+
+def split_by_function(observations: Observations, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """(training, validation): indices of observations; all of one group lie on one side. Both are never empty
+    together; with one group only, validation is empty."""
+    groups = np.unique(observations.group)
+    held = np.array([derive_seed(seed, "validation", int(group)) / 2.0**63 < share for group in groups])
+    if held.all():
+        held[0] = False
+    is_held = held[np.searchsorted(groups, observations.group)]
+    return np.flatnonzero(~is_held), np.flatnonzero(is_held)
+
+
+def train_bc(
+    network: PolicyNetwork,
+    observations: Observations,
+    seed: int,
+    config: BcConfig | None = None,
+    resume_dir: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> BcResult:
+    """Clones the decisions in `observations`, starting from `network`.
+
+    With `resume_dir` every finished epoch is kept there, and an interrupted call with equal arguments goes on after
+    the last one, to the same bytes as without the interruption. A checkpoint of other arguments is an error.
+
+    Args: progress: advances once per epoch.
+    Raises: RunError: the checkpoint is damaged or of other arguments, or the loss is not finite.
+    """
+    config, progress = config or BcConfig(), progress or Silent()
+    training, validation = split_by_function(observations, config.validation_share, seed)
+    state = _State(network, config)
+    identity = _identity(network, observations, seed, config)
+    if resume_dir is not None:
+        state.restore(load_checkpoint(resume_dir, _CHECKPOINT), identity, str(resume_dir))
+    learner = _Cloner(network.with_weights(state.weights), config, state.optimizer)
+    held_back = observations.select(validation)
+    per_epoch = math.ceil(len(training) / config.minibatch)
+    for epoch in range(len(state.epochs), config.epochs):
+        order = training[generator(seed, "cloning minibatches", epoch).permutation(len(training))]
+        sums = np.zeros(2)
+        for index, which in enumerate(np.array_split(order, per_epoch)):
+            done = (epoch * per_epoch + index) / (config.epochs * per_epoch)
+            rate = config.learning_rate + done * (config.final_learning_rate - config.learning_rate)
+            sums += learner.step(observations.select(which), rate) * len(which)
+        loss, accuracy = sums / len(order)
+        if not math.isfinite(loss):
+            raise RunError(
+                f"behavioural cloning, epoch {epoch}",
+                f"the loss is {loss}",
+                f"Lower BcConfig.learning_rate (now {config.learning_rate})",
+                ExitCode.INTERNAL_ERROR,
+            )
+        weights = learner.weights()
+        held_accuracy = accuracy_of(network.with_weights(weights), held_back) if len(validation) else accuracy
+        state.finish_epoch(BcEpoch(epoch, float(loss), float(accuracy), float(held_accuracy)), weights, learner.state())
+        if resume_dir is not None:
+            save_checkpoint(resume_dir, _CHECKPOINT, state.arrays(), {"identity": identity, "epochs": state.rows()})
+        progress.advance(1, f"accuracy {held_accuracy:.1%}")
+    return BcResult(
+        network.with_weights(state.best_weights),
+        tuple(state.epochs),
+        state.best_epoch,
+        len(training),
+        len(validation),
+        majority_accuracy(observations.actions[training], observations.actions[validation if len(validation) else training]),
+    )
+
+
+def accuracy_of(network: PolicyNetwork, observations: Observations) -> float:
+    """Share of decisions that the shipped form of `network` repeats."""
+    return float(np.mean(exact_network(network.weights).decisions(observations) == observations.actions))
+
+
+def majority_accuracy(training_actions: np.ndarray, actions: np.ndarray) -> float:
+    """Share of `actions` equal to the most frequent one of `training_actions` (the lowest among equally frequent)."""
+    return float(np.mean(actions == np.argmax(np.bincount(training_actions))))
+
+
+def _identity(network: PolicyNetwork, observations: Observations, seed: int, config: BcConfig) -> str:
+    data = digest_of({"levels": observations.levels, "chosen": observations.chosen, "group": observations.group})
+    return json.dumps([digest_of(network.weights), data, seed, dataclasses.asdict(config)], sort_keys=True)
+
+
+class _State:
+    """What a checkpoint holds: current and best weights, optimiser, finished epochs."""
+
+    def __init__(self, network: PolicyNetwork, config: BcConfig):
+        self.weights: dict[str, np.ndarray] = dict(network.weights)
+        self.best_weights = self.weights
+        self.optimizer: dict[str, np.ndarray] | None = None
+        self.epochs: list[BcEpoch] = []
+        self.best_epoch = 0
+        self._total = config.epochs
+
+    def finish_epoch(self, epoch: BcEpoch, weights: Mapping[str, np.ndarray], optimizer: Mapping[str, np.ndarray]) -> None:
+        self.epochs.append(epoch)
+        self.weights, self.optimizer = dict(weights), dict(optimizer)
+        if len(self.epochs) == 1 or epoch.validation_accuracy > self.epochs[self.best_epoch].validation_accuracy:
+            self.best_epoch, self.best_weights = epoch.epoch, self.weights
+
+    def rows(self) -> list[dict]:
+        return [dataclasses.asdict(epoch) for epoch in self.epochs]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {
+            **{f"weights:{name}": value for name, value in self.weights.items()},
+            **{f"best:{name}": value for name, value in self.best_weights.items()},
+            **{f"optimizer:{name}": value for name, value in (self.optimizer or {}).items()},
+        }
+
+    def restore(self, checkpoint, identity: str, where: str) -> None:
+        if checkpoint is None:
+            return
+        arrays, facts = checkpoint
+        if facts.get("identity") != identity:
+            raise RunError(
+                f"the behavioural cloning checkpoint in {where}",
+                "was made from other data, another configuration or another seed",
+                "Delete it to clone afresh, or run with the former arguments",
+            )
+        parts = {"weights": {}, "best": {}, "optimizer": {}}
+        for key, value in arrays.items():
+            part, name = key.split(":", 1)
+            parts[part][name] = value
+        self.weights, self.best_weights, self.optimizer = parts["weights"], parts["best"], parts["optimizer"]
+        self.epochs = [BcEpoch(**row) for row in facts["epochs"]]
+        self.best_epoch = int(np.argmax([epoch.validation_accuracy for epoch in self.epochs]))
+
+
+class _Cloner:
+    """The gradient step; only the policy's weights take part."""
+
+    def __init__(self, network: PolicyNetwork, config: BcConfig, optimizer: Mapping[str, np.ndarray] | None):
+        self._rest = {n: w for n, w in network.weights.items() if not n.startswith("policy/")}
+        trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
+        self._adam = Adam(trained, config.adam_epsilon, optimizer)
+        self._names, self._l2 = sorted(trained), config.l2
+        number, vector = tf.TensorSpec([], tf.float32), tf.TensorSpec([None], tf.int32)
+        levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
+        self._step = tf.function(self._step_once, input_signature=[levels, vector, vector, number, number, number])
+
+    def step(self, part: Observations, learning_rate: float) -> np.ndarray:
+        """[mean cross-entropy, accuracy before the step], float32."""
+        return self._step(
+            part.levels,
+            part.row_observation(),
+            part.chosen.astype(np.int32),
+            np.float32(learning_rate),
+            *self._adam.next_powers(),
+        ).numpy()
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return {**self._rest, **self._adam.weights()}
+
+    def state(self) -> dict[str, np.ndarray]:
+        return self._adam.state()
+
+    def _step_once(self, levels, observation, chosen, learning_rate, power1, power2):
+        variables = self._adam.variables
+        batch = tf.shape(chosen)[0]
+        with tf.GradientTape() as tape:
+            logits = row_logits(variables, levels)
+            loss = -tf.reduce_mean(RowDistribution(logits, observation, batch).log_prob(chosen))
+            decay = self._l2 * tf.add_n([tf.nn.l2_loss(v) for n, v in variables.items() if n.endswith("kernel")])
+            total = loss + decay
+        gradients = tape.gradient(total, [variables[name] for name in self._names])
+        self._adam.apply(self._names, gradients, learning_rate, power1, power2)
+        best = tf.math.unsorted_segment_max(logits, observation, batch)
+        return tf.stack([loss, tf.reduce_mean(tf.cast(tf.gather(logits, chosen) >= best, tf.float32))])

@@ -1,0 +1,125 @@
+"""The eviction network of the papers: one small scorer shared by all candidates, and a value network beside it.
+
+A row of D levels goes through fully connected layers of 80 and 40 units to one logit; softmax over the legal candidates
+of an observation is the policy (MLGO for register allocation, arXiv:2101.04808 section 5 and its follow-up;
+ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/network.gin: fc_layer_params=(80, 40), relu). Illegal candidates
+have no row, which is what logits of minus infinity mean. Features of the whole observation (eviction: `progress`) are
+columns of every row.
+
+Two departures from the papers. The activation is relu6 instead of relu, so that hidden values have a bound and the
+shipped copy of the network can compute without any rounding (exact_network.py). The value network sees the mean
+of each column over the candidates; ml-compiler-opt's has the constant value 0 (constant_value_network.py).
+"""
+
+import dataclasses
+from collections.abc import Mapping
+
+import gin
+import numpy as np
+
+from mlgo.learning.determinism import generator
+from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
+
+#: Weights by name: "policy/0/kernel" [D, 80], "policy/0/bias" [80], ..., "policy/logits/kernel" [40, 1]. A bias of the
+#: logits would cancel in the softmax, so there is none.
+Weights = Mapping[str, np.ndarray]
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class NetworkConfig:
+    """Sizes of the two networks.
+
+    Attributes:
+      fc_layer_params: units of the policy's hidden layers. Default: ml-compiler-opt, regalloc/gin_configs/network.gin.
+      value_fc_layer_params: units of the value network's hidden layers. Default ours: the second layer of the
+        policy's; it has 6.7 times fewer rows to learn from.
+      logits_init_factor: variance scaling of the logits' kernel. Default: 0.1, ml-compiler-opt, regalloc_network.py
+        (`logits_init_output_factor`): an untrained policy is nearly uniform.
+    """
+
+    fc_layer_params: tuple[int, ...] = (80, 40)
+    value_fc_layer_params: tuple[int, ...] = (40,)
+    logits_init_factor: float = 0.1
+
+    def __post_init__(self):
+        for name in ("fc_layer_params", "value_fc_layer_params"):
+            sizes = tuple(int(size) for size in getattr(self, name))
+            object.__setattr__(self, name, sizes)
+            if not sizes or any(not 1 <= size <= 4096 for size in sizes):
+                raise ValueError(f"NetworkConfig.{name}={sizes}: give one to some layer sizes in 1..4096")
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyNetwork:
+    """A normaliser and the weights that fit it; everything a policy is made of."""
+
+    normalizer: Normalizer
+    weights: Weights
+
+    def __post_init__(self):
+        width = layer_arrays(self.weights, "policy")[0][0].shape[0]
+        if width != self.normalizer.width:
+            raise ValueError(
+                f"weights expect {width} columns, the normaliser makes {self.normalizer.width}; "
+                "they come from different vocabularies"
+            )
+
+    def with_weights(self, weights: Weights) -> "PolicyNetwork":
+        return PolicyNetwork(self.normalizer, weights)
+
+
+def initial_network(normalizer: Normalizer, seed: int, config: NetworkConfig | None = None) -> PolicyNetwork:
+    """A network with fresh weights: a pure function of the arguments."""
+    config = config or NetworkConfig()
+    weights: dict[str, np.ndarray] = {}
+    for scope, width, sizes in (
+        ("policy", normalizer.width, config.fc_layer_params),
+        ("value", normalizer.width, config.value_fc_layer_params),
+    ):
+        fan_in = width
+        for index, units in enumerate(sizes):
+            random = generator(seed, "initial weights", scope, index)
+            limit = np.sqrt(6.0 / (fan_in + units))  # Glorot uniform, as ml-compiler-opt's encoder.
+            weights[f"{scope}/{index}/kernel"] = random.uniform(-limit, limit, (fan_in, units)).astype(np.float32)
+            weights[f"{scope}/{index}/bias"] = np.zeros(units, np.float32)
+            fan_in = units
+        random = generator(seed, "initial weights", scope, "output")
+        if scope == "policy":
+            deviation = np.sqrt(config.logits_init_factor / fan_in)
+            weights["policy/logits/kernel"] = (random.standard_normal((fan_in, 1)) * deviation).astype(np.float32)
+        else:
+            weights["value/output/kernel"] = np.zeros((fan_in, 1), np.float32)
+            weights["value/output/bias"] = np.zeros(1, np.float32)
+    return PolicyNetwork(normalizer, weights)
+
+
+def layer_arrays(weights: Weights, scope: str) -> list[tuple]:
+    """The hidden layers' (kernel, bias) of "policy" or "value", first layer first."""
+    layers = []
+    while f"{scope}/{len(layers)}/kernel" in weights:
+        prefix = f"{scope}/{len(layers)}"
+        layers.append((weights[f"{prefix}/kernel"], weights[f"{prefix}/bias"]))
+    if not layers:
+        raise ValueError(f"no layer {scope}/0/kernel among the weights {sorted(weights)}")
+    return layers
+
+
+def row_logits(weights: Mapping, levels):
+    """TensorFlow: logits of rows, float32 [M], from uint8 [M, D]; `weights` holds variables or tensors."""
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Initialising weights needs none.
+
+    hidden = tf.cast(levels, tf.float32) * LEVEL_SCALE
+    for kernel, bias in layer_arrays(weights, "policy"):
+        hidden = tf.nn.relu6(tf.nn.bias_add(tf.matmul(hidden, kernel), bias))
+    return tf.squeeze(tf.matmul(hidden, weights["policy/logits/kernel"]), axis=1)
+
+
+def values(weights: Mapping, summaries):
+    """TensorFlow: value estimates, float32 [B], from summaries float32 [B, D] (in levels)."""
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+    hidden = summaries * LEVEL_SCALE
+    for kernel, bias in layer_arrays(weights, "value"):
+        hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(hidden, kernel), bias))
+    return tf.squeeze(tf.matmul(hidden, weights["value/output/kernel"]), axis=1) + weights["value/output/bias"][0]

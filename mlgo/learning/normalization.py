@@ -1,0 +1,237 @@
+"""From vocabulary files to the numbers a network sees: piecewise-linear levels, equal bits wherever they are computed.
+
+A feature becomes a few columns. Column c of feature x is, in float32,
+
+    level_c(x) = floor(relu6((min_(x, high) - start_c) * slope_c) * 32)        in {0, 1, ..., 192}
+
+with slope_c = 6 / (end_c - start_c): how far x has come on its way from knot start_c to knot end_c. The knots are values
+of the vocabulary, equally many distinct quantiles apart, so together the columns of one feature are its cumulative
+distribution, cut into pieces which the network's first layer weighs one by one. That contains what the papers' derived
+features (x, x^2, sqrt x of the quantile; ml-compiler-opt, compiler_opt/rl/feature_ops.py) approximate, without
+Bucketize and without sqrt, which is not the same in every runtime.
+
+Equal bits: a subtraction, a multiplication, comparisons, a multiplication and floor, each correctly rounded by IEEE 754
+and never a product that feeds a sum, which a compiler could fuse. `min_(x, high)` is `x if x < high else high`, so NaN
+and +inf become `high`: in LLVM's logs NaN is inf/inf, the weight of a range that must not be spilled. -inf becomes 0.
+int64 features are converted to float32 first: exact up to 2^24, above that rounded to nearest, and monotone.
+Levels are whole numbers, so whatever is computed from them on a binary grid is exact (see exact_network.py).
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import RunError
+
+#: The largest level: relu6's 6 times LEVELS_PER_UNIT. Fits into one byte.
+TOP_LEVEL = 192
+#: Exact factor from relu6's range to levels (a power of two).
+LEVELS_PER_UNIT = 32.0
+RELU_TOP = 6.0
+#: What the network multiplies levels by, a power of two: inputs lie in [0, 1.5].
+LEVEL_SCALE = 2.0**-7
+
+#: Segments per feature: about as many columns as the papers have inputs. Cloning 5,758 decisions of four modules of LLVM
+#: repeated 90.1, 90.9 and 90.9 % of held-back ones with 2, 4 and 8 segments.
+DEFAULT_SEGMENTS = 4
+MAX_SEGMENTS = 32
+#: A vocabulary file is refused above this size; 1,000 quantiles take 20 KB.
+MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One piece of one feature: level 0 at `start` and below, TOP_LEVEL at `end` and above (both float32 values)."""
+
+    feature: str
+    start: float
+    end: float
+
+    @property
+    def slope(self) -> np.float32:
+        """float32(6 / (end - start)): the constant that every runtime multiplies by."""
+        return np.float32(RELU_TOP / (float(self.end) - float(self.start)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Normalizer:
+    """The normalisation of one problem, made from its vocabulary; immutable.
+
+    Attributes:
+      problem_name: the problem it was made for.
+      columns: in the order of the problem's observations, features without information left out.
+      dropped: features that had one value (or no finite one) in the vocabulary.
+      mark_last_position: one more column, TOP_LEVEL at the last position of a masked problem and 0 elsewhere. LLVM puts
+        the asking candidate there (MLRegAllocEvictAdvisor.cpp: "The last position corresponds to the virt reg seeking
+        allocation"); the papers' network cannot tell it from the others.
+    """
+
+    problem_name: str
+    columns: tuple[Column, ...]
+    dropped: tuple[str, ...] = ()
+    mark_last_position: bool = True
+
+    @property
+    def width(self) -> int:
+        """Columns of a row of levels, D."""
+        return len(self.columns) + int(self.mark_last_position)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that are looked at, in the order of the columns."""
+        return tuple(dict.fromkeys(column.feature for column in self.columns))
+
+    def highest(self, feature: str) -> np.float32:
+        """The value above which (and for NaN) `feature` is taken as this value."""
+        return np.float32(max(column.end for column in self.columns if column.feature == feature))
+
+    def levels(self, values: Mapping[str, np.ndarray], is_last: np.ndarray) -> np.ndarray:
+        """Levels of M rows.
+
+        Args:
+          values: feature -> [M], float32 or int64, one value per row; may hold NaN and infinities.
+          is_last: bool [M], whether the row is its observation's last position.
+
+        Returns: uint8 [M, width].
+        """
+        rows = len(is_last)
+        result = np.empty((rows, self.width), np.uint8)
+        with np.errstate(invalid="ignore", over="ignore"):
+            for feature in self.features:
+                highest = self.highest(feature)
+                x = np.asarray(values[feature]).astype(np.float32)
+                if x.shape != (rows,):
+                    raise ValueError(f"feature {feature} has shape {x.shape}, expected ({rows},)")
+                x = np.where(x < highest, x, highest)
+                for index, column in enumerate(self.columns):
+                    if column.feature == feature:
+                        way = (x - np.float32(column.start)) * column.slope
+                        way = np.minimum(np.maximum(way, np.float32(0)), np.float32(RELU_TOP))
+                        result[:, index] = np.floor(way * np.float32(LEVELS_PER_UNIT))
+        if self.mark_last_position:
+            result[:, -1] = np.where(is_last, TOP_LEVEL, 0)
+        return result
+
+    def to_json(self) -> dict:
+        """A JSON value; `from_json` of it is equal to this."""
+        return {
+            "problem": self.problem_name,
+            "columns": [[column.feature, float(column.start), float(column.end)] for column in self.columns],
+            "dropped": list(self.dropped),
+            "mark_last_position": self.mark_last_position,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping) -> "Normalizer":
+        """Raises: ValueError: `value` is not what `to_json` makes."""
+        try:
+            columns = tuple(Column(str(name), float(start), float(end)) for name, start, end in value["columns"])
+            result = cls(str(value["problem"]), columns, tuple(value["dropped"]), bool(value["mark_last_position"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the description of a normaliser: {error!r}") from error
+        for column in columns:
+            if not _usable(column):
+                raise ValueError(f"column {column} is not finite and increasing in float32")
+        return result
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the canonical JSON."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def load_normalizer(
+    vocabulary_dir: str | os.PathLike[str], problem: Problem, segments: int = DEFAULT_SEGMENTS
+) -> Normalizer:
+    """The normaliser of `problem` from the files `<feature>.buckets` in `vocabulary_dir`.
+
+    A file holds one number per line, sorted quantiles, as ml-compiler-opt's sparse_bucket_generator.py writes them.
+
+    Raises: RunError: a file is missing, too large, or holds something that is not a number; or no feature has information.
+    """
+    folder = pathlib.Path(vocabulary_dir)
+    quantiles = {
+        spec.name: read_vocabulary(folder / f"{spec.name}.buckets")
+        for spec in problem.observation_specs
+        if spec.name != problem.mask_feature
+    }
+    return build_normalizer(quantiles, problem, segments, source=f"vocabulary {folder}")
+
+
+def read_vocabulary(path: pathlib.Path) -> np.ndarray:
+    """The quantiles in one `.buckets` file, float64 [Q]; NaN and infinities are kept.
+
+    Raises: RunError: see load_normalizer.
+    """
+    remedy = "Make the vocabulary again from a default trace (./bazelw run //mlgo:sparse_bucket_generator)"
+    try:
+        if path.stat().st_size > MAX_VOCABULARY_BYTES:
+            raise RunError(f"vocabulary file {path}", f"is larger than {MAX_VOCABULARY_BYTES} bytes", remedy)
+        lines = path.read_text(encoding="utf-8").split()
+    except FileNotFoundError as error:
+        raise RunError(f"vocabulary file {path}", "does not exist", remedy) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"vocabulary file {path}", f"cannot be read: {error}", remedy) from error
+    try:
+        return np.array([float(line) for line in lines], np.float64)
+    except ValueError as error:
+        raise RunError(f"vocabulary file {path}", f"holds something that is not a number: {error}", remedy) from error
+
+
+def build_normalizer(
+    quantiles: Mapping[str, Sequence[float] | np.ndarray],
+    problem: Problem,
+    segments: int = DEFAULT_SEGMENTS,
+    source: str = "vocabulary",
+) -> Normalizer:
+    """The normaliser for sorted quantiles per feature; the mask needs none.
+
+    Raises:
+      RunError: no feature has two different values.
+      ValueError: `segments` is not in 1..MAX_SEGMENTS.
+    """
+    if not 1 <= segments <= MAX_SEGMENTS:
+        raise ValueError(f"segments is {segments}, must lie in 1..{MAX_SEGMENTS}")
+    columns: list[Column] = []
+    dropped: list[str] = []
+    for spec in problem.observation_specs:
+        if spec.name == problem.mask_feature:
+            continue
+        knots = choose_knots(np.asarray(quantiles[spec.name], np.float64), segments)
+        if len(knots) < 2:
+            dropped.append(spec.name)
+        columns.extend(Column(spec.name, start, end) for start, end in zip(knots, knots[1:]))
+    if not columns:
+        raise RunError(source, "has no feature with two different values", "Trace modules which have decisions")
+    return Normalizer(problem.name, tuple(columns), tuple(dropped), mark_last_position=problem.mask_feature is not None)
+
+
+def choose_knots(quantiles: np.ndarray, segments: int) -> list[float]:
+    """At most `segments` + 1 increasing float32 values, from the smallest to the largest finite quantile.
+
+    All distinct values when they are that few, else equally many distinct quantiles apart: a value that fills half of
+    the distribution (zero, usually) counts once, so the knots go where values differ. Fewer than two: constant.
+    """
+    finite = quantiles[np.isfinite(quantiles) & (np.abs(quantiles) < np.finfo(np.float32).max)]
+    distinct = np.unique(finite.astype(np.float32))
+    if len(distinct) > segments + 1:
+        distinct = distinct[np.round(np.linspace(0, len(distinct) - 1, segments + 1)).astype(int)]
+    knots: list[float] = []
+    for value in distinct.tolist():
+        # Neighbours so close that the slope would overflow, or so far that it would vanish, count as one value.
+        if not knots or _usable(Column("", knots[-1], value)):
+            knots.append(value)
+    return knots
+
+
+def _usable(column: Column) -> bool:
+    if not column.end > column.start:
+        return False
+    with np.errstate(over="ignore"):
+        return 2.0**-120 < column.slope < 2.0**120

@@ -1,0 +1,278 @@
+"""PPO with a clipped objective (Schulman et al., arXiv:1707.06347) on function-level returns.
+
+The objective is tf-agents' PPOClipAgent's (agent.py). Around it, what its `train` does again and again happens once: levels are
+computed when observations are packed, values and advantages once per update, rows exist for legal candidates only.
+
+The log probabilities of the behaviour policy are not logged by the compiler: they are recomputed here with the exact
+network (exact_network.py) of the weights the data was collected with, which is the policy that was sampled from, bit
+for bit. So the first importance ratios are near 1 but not exactly 1; they account for the rounding of the shipped policy.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+import gin
+import numpy as np
+import tensorflow as tf
+
+from mlgo.learning.agent import RowDistribution, clip_agent
+from mlgo.learning.determinism import generator
+from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
+from mlgo.learning.network import PolicyNetwork, row_logits, values
+from mlgo.learning.observations import Observations
+from mlgo.learning.optimizer import Adam
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+class DivergenceError(RunError):
+    """The update left the region where its numbers mean anything; the weights from before it are unharmed on disk."""
+
+    def __init__(self, iteration: int, wrong: str, remedy: str):
+        super().__init__(f"PPO update {iteration}", wrong, remedy, ExitCode.INTERNAL_ERROR)
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class PpoConfig:
+    """PPO's settings. "mlco" below is ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/ppo_nn_agent.gin.
+
+    Attributes:
+      minibatch: decisions per gradient step. mlco: batch_size 256 x train_sequence_length 16.
+      epochs: passes over the decisions of one iteration. Ours, as arXiv:1707.06347 table 5 (Atari: 3); mlco instead
+        takes 200 minibatches from whatever was collected.
+      learning_rate, adam_epsilon: mlco (tf.train.AdamOptimizer).
+      clip: importance ratio clipping. mlco.
+      entropy: weight of the entropy bonus. mlco.
+      l2: weight decay of the policy's kernels, added to the loss as l2 * sum(w^2)/2. mlco (policy_l2_reg).
+      value_loss: weight of the value network's squared error. tf-agents' default; mlco has no value network.
+      gradient_clipping: largest global norm of the gradients. mlco's distributed agent (rl/agent_config.py); None: none.
+      lowest_return: returns below are raised to this. Ours: one function made ten times worse (-9) would otherwise
+        set the scale of the advantages of all others.
+      highest_kl: an update ends early, after the minibatch whose mean KL divergence from the behaviour policy is above
+        this. Ours, 3 x the adaptive_kl_target of mlco, where PPOAgent adds a penalty instead.
+      divergence_loss: a loss whose magnitude is above this counts as exploded. Ours: returns lie in [-1, 1] and
+        advantages are normalised, so a healthy loss is below 10.
+    """
+
+    minibatch: int = 4096
+    epochs: int = 3
+    learning_rate: float = 3e-4
+    adam_epsilon: float = 3.125e-4
+    clip: float = 0.2
+    entropy: float = 0.005
+    l2: float = 1e-5
+    value_loss: float = 0.5
+    gradient_clipping: float | None = 1.0
+    lowest_return: float = -1.0
+    highest_kl: float = 0.03
+    divergence_loss: float = 1e3
+
+    def __post_init__(self):
+        if self.minibatch < 1 or self.epochs < 1:
+            raise ValueError(f"PpoConfig: minibatch={self.minibatch} and epochs={self.epochs} must be at least 1")
+        for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingBatch:
+    """What one iteration learns from: N decisions and their returns, float32 [N]."""
+
+    observations: Observations
+    returns: np.ndarray
+
+    def __post_init__(self):
+        if np.shape(self.returns) != (len(self.observations),) or not len(self.observations):
+            raise ValueError(f"{np.shape(self.returns)} returns for {len(self.observations)} observations")
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateMetrics:
+    """What one update did; means over its minibatches, the first four before any of them.
+
+    `explained_variance` is 1 - var(return - value) / var(return): 0 for a value network that knows nothing.
+    `stopped_early` says whether the KL limit ended it after `minibatches`.
+    """
+
+    decisions: int
+    mean_return: float
+    explained_variance: float
+    advantage_deviation: float
+    minibatches: int
+    loss: float
+    policy_loss: float
+    value_loss: float
+    entropy: float
+    kl: float
+    clip_fraction: float
+    gradient_norm: float
+    stopped_early: bool
+
+
+class PpoLearner:
+    """A policy being trained: weights, optimiser, and the number of updates made.
+
+    Equal (network, seed, batches) give equal bytes of weights on one machine; call
+    determinism.configure_tensorflow() first.
+    """
+
+    def __init__(
+        self,
+        network: PolicyNetwork,
+        positions: int,
+        seed: int,
+        config: PpoConfig | None = None,
+        state: Mapping[str, np.ndarray] | None = None,
+    ):
+        """Args:
+          network: the weights to start from.
+          positions: P of the problem (its action_count).
+          seed: of the minibatches' order.
+          state: what `state()` returned together with these weights, to go on from there.
+        """
+        self.config = config or PpoConfig()
+        self._seed = seed
+        self._normalizer = network.normalizer
+        state = dict(state or {})
+        self.updates = int(state.pop("updates", 0))
+        self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
+        self._names = sorted(network.weights)
+        self._positions = positions
+        self._agent = clip_agent(
+            self._adam.variables,
+            positions,
+            clip=self.config.clip,
+            entropy=self.config.entropy,
+            value_loss=self.config.value_loss,
+        )
+        width = network.normalizer.width
+        float_vector, int_vector = tf.TensorSpec([None], tf.float32), tf.TensorSpec([None], tf.int32)
+        power = tf.TensorSpec([], tf.float32)
+        self._step = tf.function(
+            self._step_once,
+            input_signature=[tf.TensorSpec([None, width], tf.uint8), int_vector, int_vector, float_vector, float_vector]
+            + [float_vector, tf.TensorSpec([None, width], tf.float32), power, power],
+        )
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """A copy of the current weights."""
+        return PolicyNetwork(self._normalizer, self._adam.weights())
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything besides the weights that the next update depends on."""
+        return {**self._adam.state(), "updates": np.array(self.updates, np.int64)}
+
+    def update(self, batch: TrainingBatch) -> UpdateMetrics:
+        """Improves the policy on one iteration's data, collected with the current weights.
+
+        Raises: DivergenceError: a loss is not finite or has exploded; the learner must not be used after that.
+        """
+        config, observations = self.config, batch.observations
+        returns = np.maximum(np.asarray(batch.returns, np.float32), np.float32(config.lowest_return))
+        if not np.isfinite(returns).all():
+            raise DivergenceError(self.updates, "returns hold NaN or infinity", "Check the scores in the training logs")
+        behaviour, summaries, predicted = self._look(observations)
+        advantages = returns - predicted
+        deviation = float(advantages.std())
+        # As tf-agents' ppo_agent._normalize_advantages, over the iteration instead of a minibatch.
+        normalized = ((advantages - advantages.mean()) / np.sqrt(advantages.var() + 1e-8)).astype(np.float32)
+
+        totals: list[np.ndarray] = []
+        stopped = False
+        for epoch in range(config.epochs):
+            order = generator(self._seed, "ppo minibatches", self.updates, epoch).permutation(len(observations))
+            # Equal parts no larger than `minibatch`: no decision is left out and no step is made on a handful.
+            for which in np.array_split(order, math.ceil(len(order) / config.minibatch)):
+                part = observations.select(which)
+                step = self._step(
+                    part.levels,
+                    part.row_observation(),
+                    part.chosen.astype(np.int32),
+                    behaviour[which],
+                    normalized[which],
+                    returns[which],
+                    summaries[which],
+                    *self._adam.next_powers(),
+                ).numpy()
+                if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
+                    raise DivergenceError(
+                        self.updates,
+                        f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
+                        f"Resume from the last checkpoint with a smaller PpoConfig.learning_rate (now {config.learning_rate})",
+                    )
+                totals.append(step)
+                stopped = step[4] > config.highest_kl
+                if stopped:
+                    break
+            if stopped:
+                break
+        self.updates += 1
+        mean = np.mean(totals, axis=0, dtype=np.float64)
+        return UpdateMetrics(
+            decisions=len(observations),
+            mean_return=float(returns.mean(dtype=np.float64)),
+            explained_variance=float(1.0 - advantages.var() / max(float(returns.var()), 1e-12)),
+            advantage_deviation=deviation,
+            minibatches=len(totals),
+            loss=float(mean[0]),
+            policy_loss=float(mean[1]),
+            value_loss=float(mean[2]),
+            entropy=float(mean[3]),
+            kl=float(mean[4]),
+            clip_fraction=float(mean[5]),
+            gradient_norm=float(mean[6]),
+            stopped_early=bool(stopped),
+        )
+
+    def _look(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(log probabilities of the decisions, summaries, value estimates) under the current weights."""
+        exact = exact_network(self._adam.weights())
+        flat = [array for layer in exact.hidden for array in (layer.kernel, layer.bias)] + [exact.logits]
+        pieces = []
+        for begin in range(0, len(observations), self.config.minibatch):
+            part = observations.select(np.arange(begin, min(begin + self.config.minibatch, len(observations))))
+            pieces.append(self._look_once(part.levels, part.row_observation(), part.chosen.astype(np.int32), flat))
+        return tuple(np.concatenate([piece[i].numpy() for piece in pieces]) for i in range(3))
+
+    @tf.function(reduce_retracing=True)
+    def _look_once(self, levels, observation, chosen, flat):
+        hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(flat[:-1:2], flat[1:-1:2]))
+        logits = ExactNetwork(hidden, flat[-1]).row_logits_tensor(levels)
+        batch = tf.shape(chosen)[0]
+        behaviour = RowDistribution(logits, observation, batch).log_prob(chosen)
+        # The sums are of whole numbers below 2^24: exact, whatever their order.
+        summaries = tf.math.unsorted_segment_mean(tf.cast(levels, tf.float32), observation, batch)
+        return behaviour, summaries, values(self._adam.variables, summaries)
+
+    def _step_once(self, levels, observation, chosen, behaviour, advantages, returns, summaries, power1, power2):
+        """One gradient step. Returns [loss, policy loss, value loss, entropy, kl, clip fraction, gradient norm]."""
+        variables, agent, config = self._adam.variables, self._agent, self.config
+        batch = tf.shape(chosen)[0]
+        with tf.GradientTape() as tape:
+            policy = RowDistribution(row_logits(variables, levels), observation, batch)
+            # Only the structure of the time steps is looked at by both losses.
+            policy_loss = agent.policy_gradient_loss(
+                agent.time_step_spec, chosen, behaviour, advantages, policy, weights=1.0
+            )
+            entropy = policy.entropy()
+            entropy_loss = agent.entropy_regularization_loss(agent.time_step_spec, entropy, weights=1.0)
+            value_loss = config.value_loss * tf.reduce_mean(
+                tf.math.squared_difference(returns, values(variables, summaries))
+            )
+            decay = config.l2 * tf.add_n(
+                [tf.nn.l2_loss(v) for n, v in variables.items() if n.startswith("policy/") and n.endswith("kernel")]
+            )
+            loss = policy_loss + entropy_loss + value_loss + decay
+        gradients = tape.gradient(loss, [variables[name] for name in self._names])
+        norm = tf.linalg.global_norm(gradients)
+        if config.gradient_clipping is not None:
+            gradients, _ = tf.clip_by_global_norm(gradients, config.gradient_clipping, use_norm=norm)
+        self._adam.apply(self._names, gradients, config.learning_rate, power1, power2)
+        log_ratio = policy.log_prob(chosen) - behaviour
+        # Schulman's low-variance estimate of KL(behaviour || policy): E[(r - 1) - log r] >= 0.
+        kl = tf.reduce_mean(tf.exp(log_ratio) - 1.0 - log_ratio)
+        clipped = tf.reduce_mean(tf.cast(tf.abs(tf.exp(log_ratio) - 1.0) > config.clip, tf.float32))
+        return tf.stack([loss, policy_loss, value_loss, tf.reduce_mean(entropy), kl, clipped, norm])

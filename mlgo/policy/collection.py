@@ -1,0 +1,49 @@
+"""Model directories for one training run: written before a module is compiled, removed after it."""
+
+import os
+import pathlib
+import shutil
+
+from mlgo.learning.exact_network import ExactNetwork, exact_network
+from mlgo.learning.network import PolicyNetwork
+from mlgo.policy.tflite import TfliteTemplate, template_for, write_model
+from mlgo.problems.problem import Problem
+
+
+class CollectionPolicy:
+    """Writes the current policy for the compiler, once per module, each with a seed of its own.
+
+    The conversion happens at most twice per run (drawing, greedy): after that a model takes a millisecond.
+    """
+
+    def __init__(self, problem: Problem, folder: str | os.PathLike[str]):
+        """`folder` is for scratch; a module's directory below it lives from `write` to `remove`."""
+        self._problem = problem
+        self._folder = pathlib.Path(folder)
+        self._templates: dict[tuple[str, bool], TfliteTemplate] = {}
+        self._exact: tuple[PolicyNetwork, ExactNetwork] | None = None
+
+    def write(self, network: PolicyNetwork, name: str, exploration_seed: int | None) -> pathlib.Path:
+        """The directory to give to the compiler as its model.
+
+        Args:
+          name: names the directory; it may contain slashes, as module names do.
+          exploration_seed: decisions are drawn from the policy with this seed; None: greedy.
+        """
+        exploring = exploration_seed is not None
+        key = (network.normalizer.digest, exploring)
+        if key not in self._templates:
+            self._templates[key] = template_for(network, self._problem, exploring)
+        if self._exact is None or self._exact[0] is not network:
+            self._exact = (network, exact_network(network.weights))
+        model = self._templates[key].model(self._exact[1], exploration_seed)
+        return write_model(self._directory(name), self._problem, model)
+
+    def remove(self, name: str) -> None:
+        """Deletes what `write` made for `name`; nothing happens when there is nothing."""
+        shutil.rmtree(self._directory(name), ignore_errors=True)
+
+    def _directory(self, name: str) -> pathlib.Path:
+        # One folder level, whatever the name: percent-encoding keeps different names different.
+        encoded = "".join(c if c.isalnum() or c in "-_" else f"%{ord(c):02X}" for c in name)
+        return self._folder / f"model.{encoded}"

@@ -1,0 +1,116 @@
+"""A policy on disk: SavedModel for AOT compilation, the weights it was made from, and where they came from.
+
+    saved_model.pb   signature `action`: inputs are the problem's observations by name, output the decision by name
+    weights.npz      the trained float32 weights (mlgo/learning/checkpoint.py's encoding)
+    policy.json      the record: problem, normaliser, digests, versions, and what the training says about itself
+
+The SavedModel is one graph with constants, no functions, no variables, no time stamp and no path: equal weights give
+equal bytes. (tf.saved_model.save numbers its functions by what the process did before, and writes a random fingerprint.)
+"""
+
+import hashlib
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+from mlgo.learning.checkpoint import MAX_CHECKPOINT_BYTES, decode_arrays, encode_arrays
+from mlgo.learning.exact_network import exact_network
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.normalization import Normalizer
+from mlgo.policy.graph import build_graph
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import RunError
+from mlgo.run.files import read_json, write_atomically, write_json_atomically
+
+SIGNATURE = "action"
+TAG = "serve"
+_FORMAT = "mlgo policy 1"
+_REMEDY = "Name a directory that a training run or save_policy has written"
+
+
+def save_policy(
+    network: PolicyNetwork, problem: Problem, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None
+) -> None:
+    """Writes the greedy policy to `folder`; policy.json comes last.
+
+    Args: training: JSON values about the run that made the weights (seed, corpus digest, held-out score, ...).
+    Raises: RunError: the weights are not finite or too large to be exact (exact_network.py), or the disk is full.
+    """
+    folder = pathlib.Path(folder)
+    exact = exact_network(network.weights)
+    model = saved_model_bytes(network, problem)
+    weights = encode_arrays(network.weights)
+    write_atomically(folder / "saved_model.pb", model)
+    write_atomically(folder / "weights.npz", weights)
+    write_json_atomically(
+        folder / "policy.json",
+        {
+            "format": _FORMAT,
+            "problem": problem.name,
+            "features": [spec.name for spec in problem.observation_specs],
+            "decision": problem.action_spec.name,
+            "normalizer": network.normalizer.to_json(),
+            "normalizer_digest": network.normalizer.digest,
+            "weight_bits": [layer.bits for layer in exact.hidden],
+            "sha256": {
+                "saved_model.pb": hashlib.sha256(model).hexdigest(),
+                "weights.npz": hashlib.sha256(weights).hexdigest(),
+            },
+            "versions": {"tensorflow": tf.__version__, "numpy": np.__version__},
+            "training": dict(training or {}),
+        },
+    )
+
+
+def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[PolicyNetwork, dict[str, Any]]:
+    """(network, policy.json) of what `save_policy` wrote.
+
+    Raises: RunError: a file is missing or damaged, or the policy is of another problem.
+    """
+    folder = pathlib.Path(folder)
+    record = read_json(folder / "policy.json", "the policy's record", _REMEDY)
+    if not isinstance(record, dict) or record.get("format") != _FORMAT:
+        raise RunError(f"the policy's record {folder / 'policy.json'}", f"is not of format {_FORMAT!r}", _REMEDY)
+    if record.get("problem") != problem.name:
+        raise RunError(f"the policy in {folder}", f"is for {record.get('problem')!r}, not for {problem.name!r}", _REMEDY)
+    path = folder / "weights.npz"
+    try:
+        if path.stat().st_size > MAX_CHECKPOINT_BYTES:
+            raise RunError(f"the weights {path}", f"are larger than {MAX_CHECKPOINT_BYTES} bytes", _REMEDY)
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"the weights {path}", f"cannot be read: {error.strerror}", _REMEDY) from error
+    if hashlib.sha256(content).hexdigest() != record.get("sha256", {}).get("weights.npz"):
+        raise RunError(f"the weights {path}", "are not those that policy.json names (sha256 differs)", _REMEDY)
+    try:
+        normalizer = Normalizer.from_json(record["normalizer"])
+        return PolicyNetwork(normalizer, decode_arrays(content, f"the weights {path}")), record
+    except (KeyError, ValueError) as error:
+        raise RunError(f"the policy in {folder}", f"is inconsistent: {error}", _REMEDY) from error
+
+
+def saved_model_bytes(network: PolicyNetwork, problem: Problem) -> bytes:
+    """saved_model.pb of the greedy policy."""
+    policy = build_graph(problem, network.normalizer, exact_network(network.weights))
+    model = saved_model_pb2.SavedModel(saved_model_schema_version=1)
+    meta_graph = model.meta_graphs.add()
+    meta_graph.meta_info_def.tags.append(TAG)
+    meta_graph.graph_def.CopyFrom(policy.graph.as_graph_def())
+    signature = meta_graph.signature_def[SIGNATURE]
+    signature.method_name = tf.compat.v1.saved_model.signature_constants.PREDICT_METHOD_NAME
+    for name, tensor in policy.inputs.items():
+        _describe(signature.inputs[name], tensor)
+    _describe(signature.outputs[problem.action_spec.name], policy.output)
+    return model.SerializeToString(deterministic=True)
+
+
+def _describe(info, tensor: tf.Tensor) -> None:
+    """Fills a TensorInfo (tf.compat.v1.saved_model.build_tensor_info, without its deprecation warning)."""
+    info.name = tensor.name
+    info.dtype = tensor.dtype.as_datatype_enum
+    info.tensor_shape.CopyFrom(tensor.shape.as_proto())

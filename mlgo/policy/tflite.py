@@ -1,0 +1,177 @@
+"""A policy as LLVM's development mode loads it: a directory with model.tflite and output_spec.json.
+
+Converting takes a second or two and depends on nothing but the shape of the network and the normaliser. So a graph with
+made-up weights is converted once, and a model is that template with the weights (and seeds) written over the
+made-up ones: a fraction of a millisecond, and the same bytes as converting (a test compares).
+
+What LLVM 22.1.8 asks of a model (llvm/lib/Analysis/TFLiteUtils.cpp, ModelUnderTrainingRunner.cpp): inputs are called
+`action_<feature>:0`, are all known to the compiler, and are tensors 0, 1, ... of the model in the order of its inputs.
+"""
+
+import json
+import os
+import pathlib
+import struct
+
+import flatbuffers
+import numpy as np
+import tensorflow as tf
+from tensorflow.lite.python import schema_py_generated as schema
+
+from mlgo.learning.determinism import derive_seed, generator
+from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.normalization import Normalizer
+from mlgo.policy.graph import PolicyGraph, build_graph
+from mlgo.policy.saved_model import load_policy
+from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
+from mlgo.run.files import write_atomically
+
+MODEL_FILE = "model.tflite"
+OUTPUT_SPEC_FILE = "output_spec.json"
+
+#: Stand-ins for the two seeds of the random operation: numbers that occur nowhere else in a model.
+_SEED_STAND_INS = (0x6D6C676F5EED0001, 0x6D6C676F5EED0002)
+
+
+class TfliteTemplate:
+    """A converted policy whose weights (and seeds) can be replaced.
+
+    Args:
+      problem, normalizer: what the policy looks at.
+      layer_sizes: (inputs, units, ..., 1) of the network, e.g. (63, 80, 40, 1).
+      exploring: whether decisions are drawn from softmax(logits) instead of being greedy.
+    """
+
+    def __init__(self, problem: Problem, normalizer: Normalizer, layer_sizes: tuple[int, ...], exploring: bool):
+        self.exploring = exploring
+        self._sizes = layer_sizes
+        stand_in = _stand_in_network(layer_sizes)
+        graph = build_graph(problem, normalizer, stand_in, _SEED_STAND_INS if exploring else None)
+        self._bytes = _normalise(_convert(graph), graph)
+        patterns = {}
+        for index, layer in enumerate(stand_in.hidden):
+            # TensorFlow Lite keeps the kernel of a fully connected layer as [outputs, inputs].
+            patterns[f"kernel {index}"] = layer.kernel.T.tobytes()
+            patterns[f"bias {index}"] = layer.bias.tobytes()
+        patterns["logits"] = stand_in.logits.T.tobytes()
+        if exploring:
+            patterns |= {f"seed {index}": struct.pack("<q", seed) for index, seed in enumerate(_SEED_STAND_INS)}
+        self._offsets = {}
+        for name, pattern in patterns.items():
+            if self._bytes.count(pattern) != 1:
+                raise RuntimeError(
+                    f"the converted model holds {name} {self._bytes.count(pattern)} times instead of once; "
+                    f"this version of TensorFlow ({tf.__version__}) converts the graph in another way"
+                )
+            self._offsets[name] = self._bytes.index(pattern)
+
+    def model(self, network: ExactNetwork, exploration_seed: int | None = None) -> bytes:
+        """The model with these weights; `exploration_seed` for an exploring template and only for such.
+
+        Raises: ValueError: a seed where there is none to set, or none where one is needed, or another network's shape.
+        """
+        if (exploration_seed is not None) != self.exploring:
+            raise ValueError(f"exploration_seed={exploration_seed} for a template with exploring={self.exploring}")
+        if layer_sizes_of(network) != self._sizes:
+            raise ValueError(f"network of sizes {layer_sizes_of(network)} for a template of sizes {self._sizes}")
+        model = bytearray(self._bytes)
+
+        def write(name: str, content: bytes) -> None:
+            model[self._offsets[name] : self._offsets[name] + len(content)] = content
+
+        for index, layer in enumerate(network.hidden):
+            write(f"kernel {index}", np.ascontiguousarray(layer.kernel.T).tobytes())
+            write(f"bias {index}", layer.bias.tobytes())
+        write("logits", np.ascontiguousarray(network.logits.T).tobytes())
+        if exploration_seed is not None:
+            for index in range(2):
+                write(f"seed {index}", struct.pack("<q", derive_seed(exploration_seed, "tflite", index)))
+        return bytes(model)
+
+
+def layer_sizes_of(network: ExactNetwork) -> tuple[int, ...]:
+    return tuple(layer.kernel.shape[0] for layer in network.hidden) + network.logits.shape
+
+
+def output_spec(problem: Problem) -> bytes:
+    """output_spec.json: the decision is the model's only output."""
+    action = problem.action_spec
+    spec = {
+        "logging_name": action.name,
+        "tensor_spec": {
+            "name": action.name,
+            "port": 0,
+            "type": LOG_TYPE_OF_NUMPY_NAME[action.dtype],
+            "shape": list(action.shape),
+        },
+    }
+    return (json.dumps([spec], sort_keys=True) + "\n").encode("utf-8")
+
+
+def write_model(folder: str | os.PathLike[str], problem: Problem, model: bytes) -> pathlib.Path:
+    """A directory that LLVM's model flag of `problem` accepts; returns it."""
+    folder = pathlib.Path(folder)
+    write_atomically(folder / MODEL_FILE, model)
+    write_atomically(folder / OUTPUT_SPEC_FILE, output_spec(problem))
+    return folder
+
+
+def convert(
+    policy_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str],
+    problem: Problem,
+    exploration_seed: int | None = None,
+) -> pathlib.Path:
+    """From a policy that `save_policy` wrote to a directory for the development clang; returns it.
+
+    With `exploration_seed` decisions are drawn instead of greedy; equal seeds draw equally.
+    """
+    network, _ = load_policy(policy_dir, problem)
+    template = template_for(network, problem, exploring=exploration_seed is not None)
+    return write_model(out_dir, problem, template.model(exact_network(network.weights), exploration_seed))
+
+
+def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> TfliteTemplate:
+    """The template that fits `network`."""
+    return TfliteTemplate(problem, network.normalizer, layer_sizes_of(exact_network(network.weights)), exploring)
+
+
+def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:
+    """Weights that are all different and none of which is 0 or 1, so that the converter can simplify nothing."""
+    arrays = []
+    for index, shape in enumerate(zip(layer_sizes, layer_sizes[1:])):
+        kernel = generator(0, "stand-in kernel", index).uniform(0.1, 0.9, shape).astype(np.float32)
+        bias = generator(0, "stand-in bias", index).uniform(0.1, 0.9, shape[1]).astype(np.float32)
+        arrays.append(ExactLayer(kernel, bias, 0))
+    return ExactNetwork(tuple(arrays[:-1]), arrays[-1].kernel)
+
+
+def _convert(policy: PolicyGraph) -> bytes:
+    with tf.compat.v1.Session(graph=policy.graph) as session:
+        converter = tf.compat.v1.lite.TFLiteConverter.from_session(session, list(policy.inputs.values()), [policy.output])
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        return converter.convert()
+
+
+def _normalise(model: bytes, policy: PolicyGraph) -> bytes:
+    """The model with LLVM's tensor names, and without what the converter says about itself.
+
+    Raises: RuntimeError: the converter does not number the inputs 0, 1, ...
+    """
+    unpacked = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
+    (subgraph,) = unpacked.subgraphs
+    names = [tensor.op.name for tensor in policy.inputs.values()]
+    if list(subgraph.inputs) != list(range(len(names))) or len(subgraph.outputs) != 1:
+        raise RuntimeError(f"the converted model has inputs {list(subgraph.inputs)}, outputs {list(subgraph.outputs)}")
+    for index, tensor in enumerate(subgraph.tensors):
+        # Names of inner tensors say how the converter worked and nothing else.
+        tensor.name = f"{names[index]}:0" if index < len(names) else f"t{index}"
+    subgraph.tensors[subgraph.outputs[0]].name = f"{policy.output.op.name}:0"
+    subgraph.name, unpacked.description = "main", "mlgo"
+    unpacked.metadata, unpacked.signatureDefs = None, None
+
+
+    builder = flatbuffers.Builder(len(model))
+    builder.Finish(unpacked.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
