@@ -4,6 +4,7 @@ Nothing here reads the current directory. Under `bazel run` it would be inside t
 user stood through BUILD_WORKING_DIRECTORY and where the workspace lies through BUILD_WORKSPACE_DIRECTORY.
 """
 
+import functools
 import os
 import pathlib
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 MAIN_REPOSITORY = "_main"
 
 
+@functools.cache
 def runfile(path: str) -> pathlib.Path:
     """The file or directory that the running target's `data` provides at workspace path `path`.
 

@@ -14,7 +14,7 @@ from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus import corpus as corpora
 from mlgo.run import files, progress
 from mlgo.trace.outcomes import FailureLimit
-from mlgo.trace.setup import CompileSetup, tell
+from mlgo.trace.setup import CompileSetup
 
 #: cc1 flags, after the module's own: stop after the optimiser and write its result.
 OPTIMISE_FLAGS = ("-emit-llvm-bc", "-emit-llvm-uselists")
@@ -22,16 +22,12 @@ OPTIMISE_FLAGS = ("-emit-llvm-bc", "-emit-llvm-uselists")
 #: cc1 flag of the modules made here: run no IR pass again, generate code.
 CODE_GENERATION_FLAG = "-disable-llvm-passes"
 
-#: Beside corpus_description.json: modules that could not be optimised, {name: kind of failure}.
-FAILURES_NAME = "failures.json"
-
-
 def optimise_corpus(
     folder: pathlib.Path, corpus: corpora.Corpus, setup: CompileSetup, title: str
 ) -> Mapping[str, Any]:
     """Writes the optimised `corpus` into `folder`, itself a corpus; goes on where an interrupted run stopped.
 
-    Returns: counts for the manifest.
+    Returns: for the manifest: how many modules there are, and which failed, {name: kind of failure}.
     Raises: RunError: more modules failed than allowed; those are compiled again by the next run.
     """
     failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
@@ -58,9 +54,8 @@ def optimise_corpus(
         outcomes.close()
         shown.close()
     names = [module.name for module in corpus.modules if module.name not in failures.failed]
-    files.write_json_atomically(folder / FAILURES_NAME, dict(failures.failed))
     files.write_json_atomically(folder / corpora.DESCRIPTION_NAME, {"modules": names, "has_thinlto": False})
-    return {"modules": len(names), "failed": len(failures.failed)}
+    return {"modules": len(names), "failed": dict(failures.failed)}
 
 
 def _keep(
@@ -70,7 +65,6 @@ def _keep(
     failures: FailureLimit,
 ) -> None:
     if isinstance(outcome, CompileFailure):
-        tell(f"failed: {module.name}: {outcome.kind.value}: {outcome.detail}")
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return
     files.write_atomically(folder / f"{module.name}.bc", outcome.object_bytes)

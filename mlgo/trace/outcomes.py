@@ -2,10 +2,12 @@
 
 import dataclasses
 import enum
+import math
 import pathlib
 from collections.abc import Iterable, Mapping
 
 from mlgo.trace.scores import FunctionScore
+from mlgo.trace.setup import tell
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -73,7 +75,8 @@ class FailureLimit:
     Args:
       stage: for messages: "trace".
       total: modules of the stage.
-      max_ratio: allowed failures as a part of `total`, in [0, 1]; at 1 all but one may fail.
+      max_ratio: allowed failures as a part of `total`, in [0, 1]. Above 0 one failure is always allowed, so that a stage of
+        few modules does not end with the first; all of them never are.
     """
 
     def __init__(self, stage: str, total: int, max_ratio: float):
@@ -87,19 +90,19 @@ class FailureLimit:
         return self._failed
 
     def add(self, name: str, kind: str, detail: str = "") -> None:
-        """Module `name` failed.
+        """Module `name` failed; says so to the user.
 
         Raises: RunError: that was one too many, or now all have failed.
         """
+        tell(f"{self._stage}: failed: {name}: {kind}: {detail}")
         self._failed[name] = kind
         if len(self._failed) == 1:
             self._first_detail = detail
         if len(self._failed) == self._total:
-            self._refuse(f"all {self._total} modules failed", ExitCode.TOO_MANY_FAILURES)
-        if len(self._failed) > self._max_ratio * self._total:
-            self._refuse(
-                f"more than {self._max_ratio:.1%} of {self._total} modules failed", ExitCode.TOO_MANY_FAILURES
-            )
+            self._refuse(f"all {self._total} modules failed")
+        allowed = max(1, math.floor(self._max_ratio * self._total)) if self._max_ratio > 0 else 0
+        if len(self._failed) > allowed:
+            self._refuse(f"more than {allowed} of {self._total} modules failed")
 
     def describe(self) -> str:
         """For people: "2 failed: crash 1, timeout 1 (first: a/b.cpp: crash)", or "0 failed"."""
@@ -111,12 +114,12 @@ class FailureLimit:
         detail = f": {self._first_detail}" if self._first_detail else ""
         return f"{len(self._failed)} failed: {counts} (first: {name}: {kind}{detail})"
 
-    def _refuse(self, wrong: str, code: ExitCode) -> None:
+    def _refuse(self, wrong: str) -> None:
         raise RunError(
             f"stage {self._stage}",
             f"{wrong}; {self.describe()}",
             "Look at the first failure; if failures are to be expected, raise --max_failure_ratio",
-            code,
+            ExitCode.TOO_MANY_FAILURES,
         )
 
 

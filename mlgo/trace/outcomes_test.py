@@ -55,9 +55,14 @@ class FailureLimitTest(unittest.TestCase):
     def test_one_too_many_ends_the_run(self):
         failures = FailureLimit("trace", 10, 0.1)
         failures.add("a", "crash")
-        with self.assertRaisesRegex(RunError, "more than 10.0% of 10 modules failed; 2 failed.*--max_failure_ratio") as seen:
+        with self.assertRaisesRegex(RunError, "more than 1 of 10 modules failed; 2 failed.*--max_failure_ratio") as seen:
             failures.add("b", "crash")
         self.assertEqual(seen.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
+
+    def test_one_failure_of_few_is_allowed_unless_none_is(self):
+        FailureLimit("trace", 4, 0.1).add("a", "crash")
+        with self.assertRaisesRegex(RunError, "more than 0 of 4 modules failed"):
+            FailureLimit("trace", 4, 0.0).add("a", "crash")
 
     def test_all_failing_is_an_error_at_any_limit(self):
         failures = FailureLimit("trace", 2, 1.0)

@@ -6,7 +6,7 @@ were taken, `modules/NAME.arrays` (the decisions, see arrays.py). The record is 
 
 import dataclasses
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
-from mlgo.trace.setup import CompileSetup, tell
+from mlgo.trace.setup import CompileSetup
 
 #: Names of the arrays beside the features, which keep their own names.
 ACTIONS_NAME = ":actions"
@@ -119,15 +119,9 @@ def trace_corpus(
             continue
         left.append(module)
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    requests = (
-        CompileRequest(
-            clang=setup.clang, module=module, problem=setup.problem, model_dir=model_dir, limits=setup.limits
-        )
-        for module in left
-    )
-    outcomes = run_ordered(requests, setup.workers)
+    outcomes = compile_modules(left, setup, lambda module: model_dir)
     try:
-        for module, outcome in zip(left, outcomes, strict=True):
+        for module, outcome in outcomes:
             _keep(folder, module, outcome, failures, keep_decisions)
             shown.advance(1, failures.describe() if failures.failed else "")
     finally:
@@ -144,6 +138,55 @@ def trace_corpus(
     return counts
 
 
+def compile_modules(
+    modules: Sequence[Module], setup: CompileSetup, model_of: Callable[[Module], pathlib.Path | None]
+) -> Iterator[tuple[Module, CompileResult | CompileFailure]]:
+    """Compiles `modules` with their decisions logged; yields each with its outcome, in the given order.
+
+    Close the iterator when leaving early: it then ends the compilers that still run.
+
+    Args:
+      modules: what to compile.
+      setup: how to.
+      model_of: the TFLite policy for a module, None for the compiler's default; asked in the caller's thread, shortly
+        before the module's turn.
+    """
+    requests = (
+        CompileRequest(
+            clang=setup.clang, module=module, problem=setup.problem, model_dir=model_of(module), limits=setup.limits
+        )
+        for module in modules
+    )
+    outcomes = run_ordered(requests, setup.workers)
+    try:
+        yield from zip(modules, outcomes, strict=True)
+    finally:
+        outcomes.close()
+
+
+def score_corpus(
+    corpus: Corpus, setup: CompileSetup, title: str, model_dir: pathlib.Path | None
+) -> dict[str, ModuleRecord]:
+    """What a policy makes of every module of `corpus`, by name; nothing is stored.
+
+    Raises: RunError: more modules failed than allowed.
+    """
+    failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
+    outcomes = compile_modules(corpus.modules, setup, lambda module: model_dir)
+    try:
+        return {module.name: _record(module, outcome, failures) for module, outcome in outcomes}
+    finally:
+        outcomes.close()
+
+
+def _record(module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit) -> ModuleRecord:
+    if isinstance(outcome, CompileFailure):
+        failures.add(module.name, outcome.kind.value, outcome.detail)
+        return ModuleRecord(Outcome.FAILED, outcome.kind.value)
+    functions = scores_of(outcome.log)
+    return ModuleRecord(Outcome.TRACED if functions else Outcome.NO_DECISIONS, functions=functions)
+
+
 def _keep(
     folder: pathlib.Path,
     module: Module,
@@ -151,16 +194,16 @@ def _keep(
     failures: FailureLimit,
     keep_decisions: bool,
 ) -> None:
-    if isinstance(outcome, CompileFailure):
-        tell(f"failed: {module.name}: {outcome.kind.value}: {outcome.detail}")
-        write_record(_record_path(folder, module), ModuleRecord(Outcome.FAILED, outcome.kind.value))
-        failures.add(module.name, outcome.kind.value, outcome.detail)
-        return
-    functions = scores_of(outcome.log)
-    if functions and keep_decisions:
+    record_path = _record_path(folder, module)
+    try:
+        record = _record(module, outcome, failures)
+    except RunError:
+        # The module's record must not be there: the next run, with the cause removed, compiles it again.
+        record_path.unlink(missing_ok=True)
+        raise
+    if record.outcome is Outcome.TRACED and keep_decisions:
         files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log))
-    outcome_kind = Outcome.TRACED if functions else Outcome.NO_DECISIONS
-    write_record(_record_path(folder, module), ModuleRecord(outcome_kind, functions=functions))
+    write_record(record_path, record)
 
 
 def _encode(log: TrainingLog) -> bytes:

@@ -1,0 +1,92 @@
+"""The figures of a run for people and programs: metrics as JSON lines, TensorBoard events, a learning curve."""
+
+import io
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.run import files
+
+#: Palette of the learning curve: readable for the colour-blind (Okabe and Ito, 2008).
+_BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
+
+
+def read_metrics(ppo_folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The figures of all iterations and of all validations of a reinforcement stage, by iteration."""
+    return _read_all(ppo_folder / "iterations"), _read_all(ppo_folder / "validations")
+
+
+def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
+    """One JSON object a line: {"kind": "validation" | "iteration", "iteration": n, ...}, validations before the iteration
+    that starts from the same weights."""
+    records = [(record["iteration"], 0, {"kind": "validation", **record}) for record in validations]
+    records += [(record["iteration"], 1, {"kind": "iteration", **record}) for record in iterations]
+    lines = [json.dumps(record, sort_keys=True) for _, _, record in sorted(records, key=lambda entry: entry[:2])]
+    return "".join(f"{line}\n" for line in lines).encode("utf-8")
+
+
+def write_tensorboard(folder: pathlib.Path, record: Mapping[str, Any]) -> None:
+    """Adds the numbers of one iteration or validation to the TensorBoard events in `folder`."""
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Only a stage that has it anyway calls this.
+
+    writer = tf.summary.create_file_writer(str(folder))
+    with writer.as_default(step=record["iteration"]):
+        for name, value in record.items():
+            if isinstance(value, (int, float)) and name != "iteration":
+                tf.summary.scalar(name, float(value))
+    writer.close()
+
+
+def learning_curve(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]], chosen: int) -> bytes:
+    """A PNG: the score's change in percent against the default, over iterations; below zero is better.
+
+    Args:
+      iterations, validations: see `read_metrics`.
+      chosen: the iteration whose weights were shipped.
+    """
+    import matplotlib  # pylint: disable=import-outside-toplevel  # 0.5 s that only the last stage need pay.
+
+    matplotlib.use("Agg")
+    from matplotlib import figure  # pylint: disable=import-outside-toplevel
+
+    canvas = figure.Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    axes = canvas.add_subplot()
+    axes.axhline(0.0, color=_GREY, linewidth=1)
+    axes.annotate("compiler's default", (0.0, 0.0), color=_GREY, textcoords="offset points", xytext=(2, 3), fontsize=8)
+    if iterations:
+        axes.plot(
+            [record["iteration"] for record in iterations],
+            [record["score_change_percent"] for record in iterations],
+            color=_BLUE,
+            linewidth=1,
+            alpha=0.7,
+            label="while exploring (training modules)",
+        )
+    steps = [record["iteration"] for record in validations]
+    change = {record["iteration"]: _percent(record["geometric_mean"]) for record in validations}
+    axes.fill_between(
+        steps,
+        [_percent(record["low"]) for record in validations],
+        [_percent(record["high"]) for record in validations],
+        color=_VERMILION,
+        alpha=0.15,
+        linewidth=0,
+    )
+    axes.plot(steps, [change[step] for step in steps], "o-", color=_VERMILION, label="greedy (validation modules), 95 % interval")
+    axes.plot([chosen], [change[chosen]], "*", color="black", markersize=14, label=f"shipped: iteration {chosen}")
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("score against the default, %\n(lower is better)")
+    axes.legend(fontsize=8)
+    buffer = io.BytesIO()
+    canvas.savefig(buffer, format="png", metadata={"Software": None})  # No version: equal figures, equal bytes.
+    return buffer.getvalue()
+
+
+def _percent(ratio: float) -> float:
+    return 100.0 * (ratio - 1.0)
+
+
+def _read_all(folder: pathlib.Path) -> list[dict[str, Any]]:
+    remedy = f"Delete {folder} and run the same command again"
+    return [files.read_json(path, "figures of an iteration", remedy) for path in sorted(folder.glob("*.json"))]

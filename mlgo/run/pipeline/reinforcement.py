@@ -1,0 +1,250 @@
+"""The reinforcement stage: collect decisions under the current policy, learn from them, validate now and then.
+
+Below the stage's folder: `latest.json` with its arrays (the checkpoint after the last finished iteration),
+`candidates/NNNNN.json` with theirs (weights that were validated), `validations/NNNNN.json` and `iterations/NNNNN.json`
+(figures). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
+"""
+
+import contextlib
+import dataclasses
+import math
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mlgo.compiler.request import CompileFailure
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.evaluation.held_out import compare
+from mlgo.learning import checkpoint, determinism
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.observations import Observations, concatenate, pack
+from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch
+from mlgo.learning.rewards import decision_returns, relative_improvement
+from mlgo.policy.collection import CollectionPolicy
+from mlgo.run import files, progress
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.pipeline.figures import write_tensorboard
+from mlgo.run.pipeline.module_order import modules_of_iteration
+from mlgo.run.pipeline.settings import RunSettings
+from mlgo.trace.outcomes import FailureLimit, ModuleRecord
+from mlgo.trace.scores import score_ratio, scores_of
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_modules, score_corpus
+
+LATEST = "latest"
+_OPTIMISER_PREFIX = "optimiser:"
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """Weights that were validated.
+
+    Attributes:
+      iteration: how many iterations they had learned from; 0 is the warm start.
+      ratio: geometric mean of the score ratio over the validation modules' functions; below 1 is better than the default.
+    """
+
+    iteration: int
+    ratio: float
+
+
+class Reinforcement:
+    """One run of the stage.
+
+    Args:
+      folder: the stage's folder.
+      warm_start: the weights to start from.
+      training, validation: modules to learn from and to validate on, optimised.
+      default: module name -> what the compiler's default makes of it.
+      setup: how to compile.
+      settings, config: what decides the result.
+      work: a folder for policies that are needed for one compile only.
+      tensorboard: a folder for TensorBoard events.
+    """
+
+    def __init__(
+        self,
+        folder: pathlib.Path,
+        warm_start: PolicyNetwork,
+        training: Corpus,
+        validation: Corpus,
+        default: Mapping[str, ModuleRecord],
+        setup: CompileSetup,
+        settings: RunSettings,
+        config: PpoConfig,
+        work: pathlib.Path,
+        tensorboard: pathlib.Path,
+    ):
+        self._folder, self._training, self._validation = folder, training, validation
+        self._default, self._setup, self._settings = default, setup, settings
+        self._collection = CollectionPolicy(setup.problem, work)
+        self._tensorboard = tensorboard
+        weights, state, self._iteration = dict(warm_start.weights), None, 0
+        loaded = checkpoint.load_checkpoint(folder, LATEST)
+        if loaded is not None:
+            arrays, facts = loaded
+            self._iteration = int(facts["iteration"])
+            weights = {name: arrays[name] for name in weights}
+            state = {
+                name.removeprefix(_OPTIMISER_PREFIX): value
+                for name, value in arrays.items()
+                if name.startswith(_OPTIMISER_PREFIX)
+            }
+        self._learner = PpoLearner(
+            warm_start.with_weights(weights), setup.problem.action_count, settings.seed, config, state
+        )
+
+    def run(self) -> Mapping[str, Any]:
+        """Does what is left of the iterations.
+
+        Returns: the summary: the chosen candidate and the figures of all validations.
+        Raises: RunError: too many modules of an iteration failed, or the update diverged.
+        """
+        total = self._settings.ppo_iterations
+        shown = progress.start("ppo", total, "iterations", done=self._iteration)
+        try:
+            while self._iteration < total:
+                if self._iteration % self._settings.validation_interval == 0:
+                    self._validate()
+                shown.advance(1, self._iterate())
+            self._validate()
+        finally:
+            shown.close()
+        candidates = read_candidates(self._folder)
+        best = choose(candidates)
+        return {
+            "chosen_iteration": best.iteration,
+            "validation_ratio": best.ratio,
+            "validations": {str(candidate.iteration): candidate.ratio for candidate in candidates},
+        }
+
+    def _iterate(self) -> str:
+        iteration = self._iteration
+        batch, figures = self._collect(iteration)
+        metrics = self._learner.update(batch)
+        record = {"iteration": iteration, **figures, **dataclasses.asdict(metrics)}
+        files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
+        write_tensorboard(self._tensorboard, record)
+        self._iteration += 1
+        self._save(self._folder, LATEST, with_state=True)
+        return f"score {figures['score_change_percent']:+.2f} %, entropy {metrics.entropy:.2f}, kl {metrics.kl:.4f}"
+
+    def _collect(self, iteration: int) -> tuple[TrainingBatch, dict[str, Any]]:
+        names = modules_of_iteration(
+            [module.name for module in self._training.modules],
+            iteration,
+            self._settings.modules_per_iteration,
+            self._settings.seed,
+        )
+        corpus = self._training.select(names)
+        failures = FailureLimit(f"ppo iteration {iteration}", len(names), self._setup.max_failure_ratio)
+        parts: list[Observations] = []
+        returns: list[np.ndarray] = []
+        logarithms: list[float] = []
+        network = self._learner.network
+
+        def model_of(module: Module) -> pathlib.Path:
+            seed = determinism.derive_seed(self._settings.seed, "exploration", iteration, module.name)
+            return self._collection.write(network, module.name, seed)
+
+        with contextlib.closing(compile_modules(corpus.modules, self._setup, model_of)) as outcomes:
+            for module, outcome in outcomes:
+                self._collection.remove(module.name)
+                if isinstance(outcome, CompileFailure):
+                    failures.add(module.name, outcome.kind.value, outcome.detail)
+                    continue
+                part, rewards = self._learnable(module.name, outcome.log)
+                if len(part):
+                    parts.append(part)
+                    returns.append(rewards)
+                    logarithms += self._logarithms(module.name, outcome.log)
+        if not parts:
+            raise RunError(
+                f"ppo iteration {iteration}",
+                f"none of its {len(names)} modules has a decision and a score under the policy",
+                "Raise --modules_per_iteration",
+                ExitCode.NOTHING_PRODUCED,
+            )
+        change = 100.0 * math.expm1(math.fsum(logarithms) / len(logarithms))
+        figures = {"modules": len(names), "failed_modules": dict(failures.failed), "score_change_percent": change}
+        return TrainingBatch(concatenate(parts), np.concatenate(returns)), figures
+
+    def _learnable(self, name: str, log: TrainingLog) -> tuple[Observations, np.ndarray]:
+        """The observations of functions with a score on both sides, and their returns."""
+        default, candidate = self._default[name].functions, scores_of(log)
+        rewards = np.full(len(log.contexts), np.nan, np.float32)
+        for index, function in enumerate(log.contexts):
+            if function in default and function in candidate:
+                rewards[index] = relative_improvement(candidate[function].score, default[function].score)
+        every = decision_returns(rewards, log.observation_context)
+        kept = np.flatnonzero(np.isfinite(every))
+        packed = pack(
+            {feature: values[kept] for feature, values in log.features.items()},
+            log.actions[kept],
+            self._learner.network.normalizer,
+            self._setup.problem,
+            log.observation_context[kept],
+        )
+        return packed, every[kept]
+
+    def _logarithms(self, name: str, log: TrainingLog) -> list[float]:
+        default, candidate = self._default[name].functions, scores_of(log)
+        both = sorted(set(default) & set(candidate))
+        return [math.log(score_ratio(self._setup.problem, default[f].score, candidate[f].score)) for f in both]
+
+    def _validate(self) -> None:
+        iteration = self._iteration
+        path = self._folder / "validations" / f"{iteration:05}.json"
+        if path.exists():
+            return
+        model_dir = self._collection.write(self._learner.network, "validation", exploration_seed=None)
+        records = score_corpus(self._validation, self._setup, f"validation after {iteration}", model_dir)
+        self._collection.remove("validation")
+        default = {name: self._default[name] for name in records}
+        comparison = compare(self._setup.problem, default, {"policy": records}, frozenset(), self._settings.seed)
+        summary = comparison.summaries["policy"]
+        if summary is None:
+            raise RunError(
+                f"validation after iteration {iteration}",
+                f"no function of {len(records)} modules could be compared",
+                "Raise --validation_modules",
+                ExitCode.NOTHING_PRODUCED,
+            )
+        self._save(self._folder / "candidates", f"{iteration:05}", with_state=False)
+        record = {"iteration": iteration, **dataclasses.asdict(summary)}
+        files.write_json_atomically(path, record)
+        write_tensorboard(self._tensorboard, {f"validation/{key}" if key != "iteration" else key: value for key, value in record.items()})
+
+    def _save(self, folder: pathlib.Path, name: str, with_state: bool) -> None:
+        arrays = dict(self._learner.network.weights)
+        if with_state:
+            arrays |= {f"{_OPTIMISER_PREFIX}{key}": value for key, value in self._learner.state().items()}
+        checkpoint.save_checkpoint(folder, name, arrays, {"iteration": self._iteration})
+
+
+def read_candidates(folder: pathlib.Path) -> list[Candidate]:
+    """The validated weights of the stage in `folder`, by iteration."""
+    found = []
+    for path in sorted((folder / "validations").glob("*.json")):
+        content = files.read_json(path, "validation", f"Delete {path} and run the same command again")
+        found.append(Candidate(content["iteration"], content["geometric_mean"]))
+    return found
+
+
+def choose(candidates: list[Candidate]) -> Candidate:
+    """The candidate with the lowest ratio; the earlier one of equals.
+
+    Raises: ValueError: there is none.
+    """
+    if not candidates:
+        raise ValueError("no weights were validated")
+    return min(candidates, key=lambda candidate: (candidate.ratio, candidate.iteration))
+
+
+def candidate_network(folder: pathlib.Path, candidate: Candidate, like: PolicyNetwork) -> PolicyNetwork:
+    """The network of `candidate`, with the normaliser of `like`."""
+    arrays, _ = checkpoint.load_checkpoint(folder / "candidates", f"{candidate.iteration:05}")
+    return like.with_weights(arrays)

@@ -1,0 +1,64 @@
+"""The closing words of a training run: what came out, where it is, and what to type next."""
+
+import pathlib
+from collections.abc import Mapping
+
+from mlgo.evaluation.held_out import Comparison
+from mlgo.run.progress import format_duration
+
+
+def closing_lines(
+    output: pathlib.Path, workspace: pathlib.Path | None, comparison: Comparison, seconds: Mapping[str, float]
+) -> list[str]:
+    """What a run tells at its end.
+
+    Args:
+      output: the run's folder.
+      workspace: the user's Bazel workspace, if any.
+      comparison: the held-out result.
+      seconds: by stage.
+    """
+    lines = ["", "Held-out score against the compiler's default (geometric mean over functions; minus is better):"]
+    for name, title in (("policy", "policy"), ("warm_start", "warm start")):
+        summary = comparison.summaries[name]
+        if summary is None:
+            lines.append(f"  {title}: no function could be compared")
+            continue
+        lines.append(
+            f"  {title}: {summary.percent()} 95 % interval; {summary.better} better, {summary.worse} worse,"
+            f" {summary.equal} equal of {summary.functions} functions in {summary.modules} modules"
+        )
+        if comparison.unseen[name] is not None:
+            unseen = comparison.unseen[name]
+            lines.append(f"    of these, {unseen.functions} functions whose name training never met: {unseen.percent()}")
+    lines.append(f"  {_judgement(comparison)}")
+    if comparison.failed:
+        names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
+        lines.append(f"  left out, for they failed: {names}")
+    if comparison.unmatched:
+        lines.append(f"  left out, for a side had no decision in them: {comparison.unmatched} functions")
+    lines += ["", f"Policy:          {output / 'policy'}"]
+    lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
+    lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
+    stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
+    lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
+    lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in _build_command(output, workspace))]
+    return lines
+
+
+def _judgement(comparison: Comparison) -> str:
+    summary = comparison.summaries["policy"]
+    if summary is None or summary.low <= 1.0 <= summary.high:
+        return "The interval holds 0 %: this run does not show a difference from the default."
+    return "Better than the default." if summary.high < 1.0 else "Worse than the default: train longer before you ship it."
+
+
+def _build_command(output: pathlib.Path, workspace: pathlib.Path | None) -> list[str]:
+    policy = output / "policy"
+    if workspace is not None and policy.is_relative_to(workspace):
+        label = f"//{policy.relative_to(workspace)}:policy"
+        return [f"./bazelw build //release:clang --//release:eviction_policy={label}"]
+    return [
+        f"cp -r {policy} models/my_policy    # in the workspace: Bazel reads nothing outside of it",
+        "./bazelw build //release:clang --//release:eviction_policy=//models/my_policy:policy",
+    ]
