@@ -1,0 +1,215 @@
+import contextlib
+import errno
+import io
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
+# The Debian library's modules import each other by bare name.
+sys.path.insert(1, str(WORKSPACE / "third_party" / "debian"))
+
+import lockfile
+import testing as archives
+from toolchains.bazel import installation, relocation, stand_ins
+from toolchains.bazel.errors import LauncherError
+
+# Started as a process of its own: fills the tree, tells that it did, and never ends.
+NEVER_ENDING = """
+import pathlib, sys, time
+sys.path.insert(0, sys.argv[1])
+from toolchains.bazel import installation
+def build(staging):
+    (staging / "half").write_text("x")
+    print("half", flush=True)
+    time.sleep(600)
+installation.ensure(pathlib.Path(sys.argv[2]), build, print, space_needed=1)
+"""
+
+
+class EnsureTest(unittest.TestCase):
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.prefix = pathlib.Path(scratch.name) / "cache" / "7.7.1-abc"
+        self.said, self.builds = [], 0
+
+    def build(self, staging):
+        self.builds += 1
+        self.assertEqual(os.listdir(staging), [])
+        (staging / "bazel").write_text("whole")
+        return {"bazel": "7.7.1"}
+
+    def ensure(self, build=None):
+        installation.ensure(self.prefix, build or self.build, self.said.append, space_needed=1)
+
+    def assert_installed(self):
+        self.assertEqual(json.loads((self.prefix / "manifest.json").read_text()), {"bazel": "7.7.1"})
+        self.assertEqual(sorted(os.listdir(self.prefix)), ["bazel", "manifest.json"])
+        self.assertEqual(sorted(os.listdir(self.prefix.parent)), ["7.7.1-abc", "7.7.1-abc.lock"])
+
+    def test_builds_once(self):
+        self.ensure()
+        self.ensure()
+        self.assertEqual(self.builds, 1)
+        self.assert_installed()
+
+    def test_a_tree_without_manifest_is_made_again(self):
+        self.prefix.mkdir(parents=True)
+        (self.prefix / "stale").write_text("x")
+        self.ensure()
+        self.assert_installed()
+
+    def test_a_failed_build_leaves_no_tree_and_the_next_one_works(self):
+        def failing(staging):
+            (staging / "half").write_text("x")
+            raise LauncherError("a", "b", "c")
+        with self.assertRaises(LauncherError):
+            self.ensure(failing)
+        self.assertFalse(self.prefix.exists())
+        self.ensure()
+        self.assert_installed()
+
+    def test_killed_while_building_then_again(self):
+        process = subprocess.Popen([sys.executable, "-c", NEVER_ENDING, str(WORKSPACE), str(self.prefix)], stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "half\n")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        self.assertFalse(self.prefix.exists())
+        self.ensure()
+        self.assert_installed()
+        self.assertEqual(self.said, [])
+
+    def test_four_at_once_build_once_and_the_others_say_that_they_wait(self):
+        started = threading.Event()
+
+        def slow(staging):
+            started.set()
+            time.sleep(0.5)
+            return self.build(staging)
+
+        threads = [threading.Thread(target=self.ensure, args=(slow,)) for _ in range(4)]
+        threads[0].start()
+        self.assertTrue(started.wait(10))
+        for thread in threads[1:]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.builds, 1)
+        self.assert_installed()
+        self.assertEqual(self.said, [f"another bazelw is installing Bazel into {self.prefix}; waiting for it"] * 3)
+
+    def test_a_full_disk_is_told_with_the_remedy(self):
+        def full(_):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        with self.assertRaisesRegex(LauncherError, r"^Bazel's directory .*7\.7\.1-abc: cannot be written \(No space left on device\)\. "
+                                    r"Free the disk or set XDG_CACHE_HOME"):
+            self.ensure(full)
+
+    def test_too_little_room_is_told_before_anything_is_fetched(self):
+        with self.assertRaisesRegex(LauncherError, r"MB are free, 1000000000000 MB are needed\. Free the disk"):
+            installation.ensure(self.prefix, self.build, self.said.append, space_needed=10 ** 18)
+        self.assertEqual(self.builds, 0)
+
+    def test_a_cache_that_cannot_be_made(self):
+        self.prefix.parent.write_text("a file where a directory should be")
+        with self.assertRaisesRegex(LauncherError, r"cannot be written \(File exists\)"):
+            self.ensure()
+
+
+class DebianBazelTest(unittest.TestCase):
+    """The whole installation, from a directory of stand-in archives."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.prefix = self.scratch / "cache home" / "mlgo" / "bazel" / "7.7.1-abc"
+        self.workspace = self.scratch / "clone"
+        for name in ("third_party/debian", "third_party/registry/stubs"):
+            (self.workspace / name).mkdir(parents=True)
+        os.symlink(WORKSPACE / "third_party/registry/modules.json", self.workspace / "third_party/registry/modules.json")
+        self.packages = stand_ins.bazel_packages()
+        patchelf = b"#!/bin/sh\nfor last; do :; done\necho \"$@\" > \"$last\"\n"
+        self.tools = {"patchelf": {"./usr/bin/patchelf": patchelf}}
+        self.said = []
+
+    def install(self, lose=()):
+        groups = {}
+        for group, packages in (("bazel", self.packages), ("bazel_tools", self.tools)):
+            groups[group] = []
+            for name, files in packages.items():
+                content = archives.deb_bytes(files)
+                entry = archives.entry(name, content)
+                groups[group].append(entry)
+                if name not in lose:
+                    path = self.scratch / "mirror" / entry.path
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+        lock = lockfile.Lock(packages={}, sources={}, groups=groups)
+        (self.workspace / "third_party/debian/lock.json").write_text(lock.to_json())
+        environ = {"MLGO_DEBIAN_MIRRORS": str(self.scratch / "mirror"), "XDG_CACHE_HOME": str(self.scratch / "cache home"),
+                   "SSL_CERT_FILE": "/nonexistent"}
+        bazel = installation.DebianBazel(self.workspace, self.prefix, environ, self.said.append)
+        with contextlib.redirect_stderr(io.StringIO()):
+            installation.ensure(self.prefix, bazel.build, self.said.append, space_needed=1)
+
+    def test_from_archives_to_a_bazel_with_its_registry(self):
+        self.install()
+        manifest = json.loads((self.prefix / "manifest.json").read_text())
+        self.assertEqual(manifest["bazel"], "7.7.1")
+        self.assertEqual(sorted(manifest["packages"]), ["bazel-bootstrap", "jars", "java", "libraries", "patchelf"])
+        self.assertIn(f"--set-interpreter {self.prefix}", (self.prefix / relocation.CLIENT).read_text())
+        self.assertIn(f'startup "--install_base={self.prefix}/usr/share/bazel"\n', (self.prefix / "bazelrc").read_text())
+        self.assertTrue((self.prefix / "registry/modules/rules_shell/0.3.0/MODULE.bazel").is_file())
+        self.assertFalse((self.prefix / "usr/share/doc").exists())
+        self.assertRegex(self.said[0], r"^installing Debian's Bazel, once: 4 packages, 0 MB to download$")
+        self.assertRegex(self.said[-1], rf"^Bazel 7\.7\.1 installed in \d+ s into {self.prefix}$")
+
+    def test_packages_that_are_gone_are_resolved_afresh_and_that_is_said(self):
+        fresh = []
+        original = installation.DebianBazel._get_fresh
+
+        def get_fresh(bazel, group):
+            fresh.append(group)
+            (self.scratch / "mirror" / lost.path).parent.mkdir(parents=True, exist_ok=True)
+            (self.scratch / "mirror" / lost.path).write_bytes(archives.deb_bytes(self.packages["java"]))
+            lock = bazel._lockfile.load(self.workspace / "third_party/debian/lock.json")
+            return bazel._get(lock.group(group))
+
+        lost = archives.entry("java", archives.deb_bytes(self.packages["java"]))
+        installation.DebianBazel._get_fresh = get_fresh
+        self.addCleanup(setattr, installation.DebianBazel, "_get_fresh", original)
+        self.install(lose=["java"])
+        self.assertEqual(fresh, ["bazel", "bazel_tools"])
+        self.assertEqual(self.said[1], "1 pinned packages are on no mirror any more (java 1.0): for Bazel alone, today's versions are "
+                         "taken instead, checked by the archive's signature")
+
+    def test_a_damaged_archive_is_an_error_and_never_resolved_afresh(self):
+        entry = archives.entry("java", archives.deb_bytes(self.packages["java"]))
+        path = self.scratch / "mirror" / entry.path
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"other bytes")
+        with self.assertRaisesRegex(LauncherError, r"^Debian's Bazel: java 1\.0 .*sha256 is .*, the lock says .* Or set BAZEL"):
+            self.install(lose=["java"])
+        self.assertFalse(self.prefix.exists())
+
+
+class GoneLineTest(unittest.TestCase):
+
+    def test_long_lists_are_cut(self):
+        line = installation.gone_line([archives.entry(name, b"x") for name in "abcd"])
+        self.assertTrue(line.startswith("4 pinned packages are on no mirror any more (a 1.0, b 1.0, c 1.0, ...): "))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,118 @@
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from toolchains.bazel import launcher
+from toolchains.bazel.errors import LauncherError
+
+WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
+LOCK = {"groups": {"bazel": {"bazel-bootstrap": {"version": "7.7.1+ds-8+b1", "sha256": "a"}}, "bazel_tools": {}}, "packages": {}}
+
+
+class PrefixNameTest(unittest.TestCase):
+
+    def name(self, lock, recipe=(b"one",)):
+        return launcher.prefix_name(json.dumps(lock), recipe)
+
+    def test_version_and_digest(self):
+        self.assertRegex(self.name(LOCK), r"^7\.7\.1-[0-9a-f]{16}$")
+
+    def test_follows_bazels_packages_and_the_recipe_but_nothing_else(self):
+        other_packages = dict(LOCK, packages={"bookworm": {"zlib1g": {}}})
+        self.assertEqual(self.name(LOCK), self.name(other_packages))
+        other_bazel = json.loads(json.dumps(LOCK).replace('"sha256": "a"', '"sha256": "b"'))
+        self.assertNotEqual(self.name(LOCK), self.name(other_bazel))
+        self.assertNotEqual(self.name(LOCK), self.name(LOCK, [b"two"]))
+
+    def test_an_unusable_lock(self):
+        for text in ("{", "[]", '{"groups": {"bazel": {}}}', '{"groups": {"bazel": {}, "bazel_tools": {}}}'):
+            with self.subTest(text=text), self.assertRaisesRegex(LauncherError, r"^third_party/debian/lock\.json: holds no usable group "
+                                                                 r".*\. Restore it from git\."):
+                launcher.prefix_name(text, [])
+
+
+class CommandTest(unittest.TestCase):
+    """Runs bazelw as people do, in a copy of what it needs, with a Bazel that prints its arguments."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name).resolve()
+        self.clone = self.scratch / "my clone"
+        for name in ("bazelw", "toolchains/bazel", "third_party/debian", "third_party/registry/modules.json"):
+            target = self.clone / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if (WORKSPACE / name).is_dir() else shutil.copy
+            copy(WORKSPACE / name, target)
+        self.bazel = self.program("bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else pwd; printf "%s\\n" "$@"; exit 3; fi')
+
+    def program(self, name, text):
+        path = self.scratch / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def bazelw(self, *arguments, cwd=None, **environ):
+        environ = dict({"PATH": f"{self.scratch}/bin:/usr/bin:/bin", "HOME": self.bazel}, **environ)
+        done = subprocess.run([str(self.clone / "bazelw"), *arguments], cwd=cwd or self.clone, env=environ, capture_output=True, text=True)
+        return done.returncode, done.stdout.splitlines(), done.stderr
+
+    def test_the_users_bazel_gets_the_users_words_and_its_exit_code_is_ours(self):
+        code, words, said = self.bazelw("--output_base=/o", "build", "//x y")
+        self.assertEqual((code, words[0], words[-3:], said), (3, str(self.clone), ["--output_base=/o", "build", "//x y"], ""))
+
+    def test_below_tmp_the_sandbox_keeps_the_hosts_tmp(self):
+        _, words, _ = self.bazelw("--output_base=/tmp/o", "build")
+        self.assertEqual(words[1], f"--bazelrc={self.clone}/toolchains/bazel/below_tmp.bazelrc")
+
+    def test_called_from_elsewhere_it_works_in_its_workspace(self):
+        _, words, _ = self.bazelw("info", cwd="/")
+        self.assertEqual(words[0], str(self.clone))
+        _, words, _ = self.bazelw("info", cwd=self.clone / "toolchains")
+        self.assertEqual(words[0], str(self.clone / "toolchains"))
+
+    def test_called_through_a_link_it_finds_its_workspace(self):
+        os.symlink(self.clone / "bazelw", self.scratch / "bin" / "bw")
+        done = subprocess.run([str(self.scratch / "bin" / "bw"), "info"], cwd="/", env={"PATH": f"{self.scratch}/bin:/usr/bin:/bin"},
+                              capture_output=True, text=True)
+        self.assertEqual(done.stdout.splitlines()[0], str(self.clone))
+
+    def test_a_link_named_bazel_to_bazelw_does_not_call_itself(self):
+        os.unlink(self.bazel)
+        os.symlink(self.clone / "bazelw", self.bazel)
+        code, _, said = self.bazelw("info")
+        self.assertEqual(code, launcher.ENVIRONMENT_ERROR)
+        self.assertIn("cannot be written", said)  # It went on to install; HOME is a file.
+
+    def test_errors_are_one_sentence_and_bazels_code_for_the_environment(self):
+        code, words, said = self.bazelw("info", BAZEL="/no/such")
+        self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
+        self.assertEqual(said, "bazelw: BAZEL=/no/such: no such program. Set BAZEL to a Bazel >= 7.6, < 9, or unset it to let bazelw "
+                         "find or install one.\n")
+
+    def test_a_missing_lock_is_named(self):
+        os.unlink(self.bazel)
+        (self.clone / "third_party/debian/lock.json").unlink()
+        code, _, said = self.bazelw("info")
+        self.assertEqual(code, launcher.ENVIRONMENT_ERROR)
+        self.assertRegex(said, r"^bazelw: .*lock\.json: cannot be read \(No such file or directory\)\. Restore it from git\.\n$")
+
+    def test_old_pythons_are_told_so(self):
+        text = (self.clone / "toolchains/bazel/launcher.py").read_text().replace("OLDEST_PYTHON = (3, 9)", "OLDEST_PYTHON = (99, 0)")
+        (self.clone / "toolchains/bazel/launcher.py").write_text(text)
+        code, _, said = self.bazelw("info")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"^bazelw: python3 is Python 3\.\d+: too old, 3\.9 is needed\. Install")
+
+    def test_what_old_pythons_read_first_is_old_python(self):
+        head = (WORKSPACE / "toolchains/bazel/launcher.py").read_text().split("import hashlib")[0]
+        self.assertNotRegex(head, r"\bf\"|:=|->")
+
+
+if __name__ == "__main__":
+    unittest.main()
