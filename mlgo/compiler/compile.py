@@ -1,8 +1,127 @@
 """Runs one compile inside limits and says what came of it."""
 
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+import os
+import pathlib
+import re
+import signal
+
+from mlgo.compiler import command, scratch
+from mlgo.compiler.process import CANNOT_START, Cancellation, ProcessOutcome, run_limited
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.training_log import TrainingLogError, read_training_log
+from mlgo.run.exit_codes import RunError
+
+# Names inside the temporary directory. The compiler only ever sees these, so that a command, and whatever of it may end up
+# in an object or a message, is the same wherever corpus, model and temporary files lie.
+_BITCODE, _OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
+
+_UNKNOWN_FLAG = re.compile(r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: ")
+_NO_MEMORY = re.compile(r"out of memory|bad_alloc|Cannot allocate memory|cannot allocate memory")
+_NO_SPACE = "No space left on device"
+_DETAIL_CHARACTERS = 600
 
 
-def compile_module(request: CompileRequest) -> CompileResult | CompileFailure:
-    """Compiles one module; returns a failure instead of raising for everything the compiler does wrong."""
-    raise NotImplementedError
+def compile_module(request: CompileRequest, cancellation: Cancellation | None = None) -> CompileResult | CompileFailure:
+    """Compiles one module; returns a failure instead of raising for everything the compiler does wrong.
+
+    Raises:
+      Cancelled: `cancellation` was triggered.
+      RunError: clang cannot be started, or there is no room for temporary files: no other compile would fare better.
+    """
+    if not (request.want_log or request.want_object or request.model_dir):
+        raise ValueError(f"{request.module.name}: neither a log nor an object is wanted of this compile")
+    with scratch.scratch_directory(request.workdir) as directory:
+        outcome = _run_clang(request, directory, cancellation)
+        failure = classify(outcome, request)
+        if failure is not None:
+            return failure
+        log = None
+        if request.want_log:
+            try:
+                log = read_training_log(
+                    os.path.join(directory, _LOG), request.problem, f"training log of {request.module.name}"
+                )
+            except TrainingLogError as error:
+                return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))
+        object_bytes = None
+        if request.want_object:
+            try:
+                object_bytes = pathlib.Path(directory, _OBJECT).read_bytes()
+            except FileNotFoundError:
+                return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, "exit code 0, but no object file")
+        return CompileResult(request.module.name, log, object_bytes, outcome.cpu_seconds)
+
+
+def clang_command(request: CompileRequest) -> list[str]:
+    """The whole command of a request, paths relative to the temporary directory that it runs in."""
+    needs_advisor = request.want_log or request.model_dir is not None
+    flags = list(request.extra_flags)
+    if needs_advisor:
+        flags += request.problem.development_flags(
+            _LOG if request.want_log else None, _MODEL if request.model_dir is not None else None
+        )
+    return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, _OBJECT, flags)]
+
+
+def _run_clang(request: CompileRequest, directory: str, cancellation: Cancellation | None) -> ProcessOutcome:
+    os.symlink(os.path.abspath(request.module.bitcode_path), os.path.join(directory, _BITCODE))
+    if request.model_dir is not None:
+        os.symlink(os.path.abspath(request.model_dir), os.path.join(directory, _MODEL))
+    limits = request.limits
+    environment = {
+        "LC_ALL": "C",
+        "PATH": os.environ.get("PATH", os.defpath),
+        "TMPDIR": directory,
+        # A crash would otherwise spend seconds on a stack trace that nobody reads.
+        "LLVM_DISABLE_SYMBOLIZATION": "1",
+    }
+    outcome = run_limited(
+        clang_command(request),
+        directory,
+        environment,
+        limits.cpu_seconds,
+        limits.address_space_bytes,
+        limits.log_bytes,
+        limits.wall_factor * limits.cpu_seconds,
+        cancellation,
+    )
+    if _NO_SPACE in outcome.stderr:
+        raise RunError(
+            f"temporary directory {directory} while compiling {request.module.name}", "no space is left there",
+            "free space, use fewer workers, or set TMPDIR",
+        )
+    if outcome.exit_code == CANNOT_START:
+        raise RunError(
+            f"compiler {request.clang}", f"cannot be started: {outcome.stderr.strip()}", "give the path of a clang executable"
+        )
+    return outcome
+
+
+def classify(outcome: ProcessOutcome, request: CompileRequest) -> CompileFailure | None:
+    """The failure that a compiler's end means, or None when it ended well."""
+
+    def failure(kind: FailureKind, what: str) -> CompileFailure:
+        said = outcome.stderr.strip()
+        said = said if len(said) <= _DETAIL_CHARACTERS else said[:_DETAIL_CHARACTERS] + " ..."
+        return CompileFailure(request.module.name, kind, f"{what}: {said}" if said else what)
+
+    limits = request.limits
+    if outcome.hung:
+        return failure(FailureKind.TIMEOUT, f"it hung: no end after {limits.wall_factor * limits.cpu_seconds:g} s")
+    if outcome.exit_code == 0:
+        return None
+    if _NO_MEMORY.search(outcome.stderr):
+        return failure(FailureKind.OUT_OF_MEMORY, f"it needed more than {limits.address_space_bytes} bytes")
+    if outcome.exit_code > 0:
+        if _UNKNOWN_FLAG.search(outcome.stderr):
+            return failure(FailureKind.BAD_FLAGS, f"exit code {outcome.exit_code}")
+        return failure(FailureKind.COMPILE_ERROR, f"exit code {outcome.exit_code}")
+    ended_by = -outcome.exit_code
+    if ended_by == signal.SIGXCPU or (ended_by == signal.SIGKILL and outcome.cpu_seconds >= limits.cpu_seconds):
+        return failure(FailureKind.TIMEOUT, f"it used more than {limits.cpu_seconds} CPU seconds")
+    if ended_by == signal.SIGXFSZ:
+        return failure(FailureKind.BAD_LOG, f"it wrote a file of more than {limits.log_bytes} bytes")
+    name = signal.Signals(ended_by).name if ended_by in set(signal.Signals) else f"signal {ended_by}"
+    if ended_by in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        return failure(FailureKind.KILLED, f"{name} from outside")
+    return failure(FailureKind.CRASH, name)

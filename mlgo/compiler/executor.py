@@ -1,10 +1,22 @@
 """Runs many compiles on this machine's cores and hands back the results in the order of the requests."""
 
+import collections
+import concurrent.futures
 import dataclasses
+import os
 from collections.abc import Callable, Iterable, Iterator
 
+from mlgo.compiler.compile import compile_module
+from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
 from mlgo.run.exit_codes import ExitCode, RunError
+
+# How many compiles may be finished or under way before the next one in order is: a slow module must not stop the others,
+# and finished logs (a few MB each) must not fill the memory.
+_LOOKAHEAD = 64
+_LOOKAHEAD_PER_WORKER = 4
+
+_EXAMPLE_CHARACTERS = 300
 
 
 class TooManyFailures(RunError):
@@ -16,21 +28,44 @@ class TooManyFailures(RunError):
 
 @dataclasses.dataclass
 class FailureSummary:
-    """Counts of compiles by outcome, with the first failure of each kind as an example."""
+    """Counts of compiles by outcome, with the failures of each kind in the order in which they came."""
 
     succeeded: int = 0
     failures: dict[FailureKind, list[CompileFailure]] = dataclasses.field(default_factory=dict)
 
     def add(self, outcome: CompileResult | CompileFailure) -> None:
-        raise NotImplementedError
+        if isinstance(outcome, CompileFailure):
+            self.failures.setdefault(outcome.kind, []).append(outcome)
+        else:
+            self.succeeded += 1
+
+    @property
+    def failed(self) -> int:
+        return sum(len(failures) for failures in self.failures.values())
 
     def describe(self) -> str:
         """One line: "118 of 120 compiled, 2 failed: crash 1 (first: NAME: DETAIL), timeout 1 (first: ...)"."""
-        raise NotImplementedError
+        text = f"{self.succeeded} of {self.succeeded + self.failed} compiled"
+        if not self.failed:
+            return text
+        kinds = []
+        for kind in sorted(self.failures, key=lambda kind: kind.value):
+            first = self.failures[kind][0]
+            detail = " ".join(first.detail.split())
+            if len(detail) > _EXAMPLE_CHARACTERS:
+                detail = detail[:_EXAMPLE_CHARACTERS] + " ..."
+            kinds.append(f"{kind.value} {len(self.failures[kind])} (first: {first.module_name}: {detail})")
+        return f"{text}, {self.failed} failed: {', '.join(kinds)}"
 
     def check(self, max_failures: int) -> None:
         """Raises: TooManyFailures: more than `max_failures` failed, or none succeeded."""
-        raise NotImplementedError
+        if self.failed > max_failures:
+            raise TooManyFailures(
+                "compiling the corpus", f"{self.describe()}; the limit is {max_failures}",
+                "See to the failures, or allow more of them with --max_failures",
+            )
+        if not self.succeeded:
+            raise TooManyFailures("compiling the corpus", self.describe(), "Check the compiler and the corpus")
 
 
 def run_ordered(
@@ -42,5 +77,44 @@ def run_ordered(
 
     `progress` is called in the consumer's thread just before each yield. On KeyboardInterrupt, or when the iterator is
     closed, all running compilers are killed and no other is started.
+
+    Raises: RunError: a compile could not even be tried (see `compile_module`).
     """
-    raise NotImplementedError
+    workers = workers or available_cores()
+    if workers < 1:
+        raise ValueError(f"workers={workers} must be at least 1")
+    lookahead = max(_LOOKAHEAD, _LOOKAHEAD_PER_WORKER * workers)
+    cancellation = Cancellation()
+    pool = concurrent.futures.ThreadPoolExecutor(workers, thread_name_prefix="compile")
+    pending: collections.deque[concurrent.futures.Future] = collections.deque()
+    remaining = iter(requests)
+
+    def submit_next() -> None:
+        for request in remaining:
+            pending.append(pool.submit(_compile_unless_cancelled, request, cancellation))
+            break
+
+    try:
+        for _ in range(lookahead):
+            submit_next()
+        while pending:
+            outcome = pending.popleft().result()
+            submit_next()
+            if progress is not None:
+                progress(outcome)
+            yield outcome
+    finally:
+        cancellation.trigger()
+        pool.shutdown(wait=True, cancel_futures=True)
+        cancellation.close()
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _compile_unless_cancelled(request: CompileRequest, cancellation: Cancellation) -> CompileResult | CompileFailure:
+    if cancellation.is_triggered():
+        raise Cancelled()
+    return compile_module(request, cancellation)

@@ -1,13 +1,57 @@
 """Checks a compiler before a run depends on it."""
 
 import os
+import pathlib
+import tempfile
 
+from mlgo.compiler.compile import compile_module
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
+from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import RunError
+
+# Textual IR is as good as bitcode for -x ir. One function, so that the register allocator runs and opens its log.
+_MODULE = """\
+target triple = "x86_64-pc-linux-gnu"
+define i32 @preflight(i32 %a, i32 %b) {
+  %sum = add i32 %a, %b
+  ret i32 %sum
+}
+"""
+_COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-disable-free")
+_LIMITS = CompileLimits(cpu_seconds=30, log_bytes=64 * 1024**2)
+
+_BUILD_IT = "build the training compiler with ./bazelw build //development:clang"
 
 
-def preflight(clang: str | os.PathLike[str], problem: Problem) -> None:
+def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathlib.Path | None = None) -> None:
     """Compiles a tiny module with the problem's advisor in development mode and reads the log.
 
-    Raises: RunError: clang does not run, has no ML support, or logs other tensors than the problem's.
+    Args:
+      model_dir: also checks that the compiler loads this model.
+
+    Raises: RunError: clang does not run, has no ML support, does not load the model, or logs other tensors than the
+      problem's.
     """
-    raise NotImplementedError
+    clang = pathlib.Path(clang)
+    read = f"compiler {clang}"
+    if not clang.is_file() or not os.access(clang, os.X_OK):
+        raise RunError(read, "is not an executable file", _BUILD_IT)
+    with tempfile.TemporaryDirectory(prefix="mlgo-preflight-") as directory:
+        bitcode = pathlib.Path(directory, "preflight.ll")
+        bitcode.write_text(_MODULE, encoding="ascii")
+        module = Module("preflight", bitcode, _COMMAND)
+        request = CompileRequest(
+            clang.absolute(), module, problem, model_dir, limits=_LIMITS, workdir=pathlib.Path(directory)
+        )
+        outcome = compile_module(request)
+    if not isinstance(outcome, CompileFailure):
+        return
+    if outcome.kind == FailureKind.BAD_FLAGS:
+        raise RunError(
+            read,
+            f"has no ML support for {problem.name}: it does not know the flags {' '.join(problem.development_flags('LOG', None))}"
+            f" ({outcome.detail})",
+            _BUILD_IT,
+        )
+    raise RunError(read, f"fails on a module of one function: {outcome.kind.value}, {outcome.detail}", _BUILD_IT)

@@ -1,0 +1,192 @@
+"""Every way a compile can end, against the fake clang; limits, process groups, determinism of place."""
+
+import dataclasses
+import os
+import pathlib
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+from mlgo.compiler import process
+from mlgo.compiler.compile import clang_command, classify, compile_module
+from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing.fake_clang import FakeModule
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
+
+FUNCTIONS = {"f": 3, "empty": 0, "g": 2}
+
+
+class FakeClangTestCase(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        self.work = self.root / "work"
+        self.work.mkdir()
+        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
+
+    def request(self, behaviour: str = "good", **changes) -> CompileRequest:
+        corpus_dir = self.root / "corpus"
+        fake_clang.write_corpus(corpus_dir, {"a/b.c": FakeModule.bitcode(FUNCTIONS, behaviour)})
+        (module,) = Corpus.load(corpus_dir).modules
+        limits = CompileLimits(cpu_seconds=20, address_space_bytes=2 << 30, log_bytes=16 << 20)
+        return CompileRequest(self.clang, module, PROBLEM, **{"limits": limits, "workdir": self.work, **changes})
+
+    def fails(self, behaviour: str, kind: FailureKind, text: str, **changes) -> None:
+        outcome = compile_module(self.request(behaviour, **changes))
+        self.assertIsInstance(outcome, CompileFailure)
+        self.assertEqual((outcome.module_name, outcome.kind), ("a/b.c", kind), outcome.detail)
+        self.assertIn(text, outcome.detail)
+        self.assertEqual(list(self.work.iterdir()), [])
+
+
+class GoodCompileTest(FakeClangTestCase):
+    def test_log_and_object(self):
+        outcome = compile_module(self.request(want_object=True))
+        self.assertIsInstance(outcome, CompileResult, outcome)
+        self.assertEqual(outcome.log.contexts, ["f", "empty", "g"])
+        self.assertEqual(list(outcome.log.observation_context), [0, 0, 0, 2, 2])
+        self.assertEqual(outcome.log.features["mask"].shape, (5, 1, 33))
+        rows = np.arange(5)
+        self.assertTrue(outcome.log.features["mask"][rows, 0, outcome.log.actions].all())
+        self.assertTrue(np.isnan(outcome.log.outcomes[1]))
+        self.assertGreaterEqual(outcome.log.outcomes[0], 100)
+        self.assertTrue(outcome.object_bytes.startswith(b"\x7fFAKE"))
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_only_what_is_wanted(self):
+        outcome = compile_module(self.request(want_log=False, want_object=True))
+        self.assertIsNone(outcome.log)
+        self.assertIsNone(compile_module(self.request()).object_bytes)
+        with self.assertRaisesRegex(ValueError, "neither a log nor an object"):
+            compile_module(self.request(want_log=False))
+
+    def test_the_model_decides(self):
+        model = self.root / "model"
+        model.mkdir()
+        (model / "model.tflite").write_bytes(b"weights")
+        (model / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
+        default = compile_module(self.request()).log
+        learned = compile_module(self.request(model_dir=model)).log
+        np.testing.assert_array_equal(default.features["mask"], learned.features["mask"])
+        self.assertNotEqual(list(default.outcomes), list(learned.outcomes))
+        (model / "output_spec.json").write_text("[]")
+        self.fails("good", FailureKind.COMPILE_ERROR, "Could not load the policy model", model_dir=model)
+
+    def test_the_command_does_not_depend_on_the_place(self):
+        request = self.request(model_dir=self.root / "model")
+        self.assertNotIn(str(self.root), " ".join(clang_command(request)[1:]))
+
+
+class FailureTest(FakeClangTestCase):
+    def test_ends_of_the_compiler(self):
+        self.fails("crash", FailureKind.CRASH, "SIGSEGV")
+        self.fails("abort", FailureKind.CRASH, "SIGABRT: fatal error: error in backend")
+        self.fails("killed", FailureKind.KILLED, "SIGKILL from outside")
+        self.fails("refuse", FailureKind.COMPILE_ERROR, "exit code 1: error: expected top-level entity")
+        self.fails("no_object", FailureKind.COMPILE_ERROR, "no object file", want_object=True)
+
+    def test_flags(self):
+        self.fails("good", FailureKind.BAD_FLAGS, "unknown argument: '--nonsense'", extra_flags=("--nonsense",))
+        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM, ml_support=False))
+        self.fails("good", FailureKind.BAD_FLAGS, "Unknown command line argument '-regalloc-enable-advisor")
+
+    def test_logs(self):
+        self.fails("no_log", FailureKind.BAD_LOG, "cannot be opened")
+        self.fails("empty_log", FailureKind.BAD_LOG, "training log of a/b.c: is empty")
+        self.fails("garbage_log", FailureKind.BAD_LOG, "the header is not JSON")
+        self.fails("truncated_log", FailureKind.BAD_LOG, "the log ends inside a tensor")
+        self.fails("huge_log", FailureKind.BAD_LOG, "wrote a file of more than 16777216 bytes")
+
+    def test_limits(self):
+        quick = CompileLimits(cpu_seconds=1, address_space_bytes=2 << 30)
+        self.fails("spin", FailureKind.TIMEOUT, "more than 1 CPU seconds", limits=quick)
+        self.fails("chatter", FailureKind.TIMEOUT, "more than 1 CPU seconds: warning: fake", limits=quick)
+        self.fails("out_of_memory", FailureKind.OUT_OF_MEMORY, "more than 2147483648 bytes")
+        impatient = dataclasses.replace(quick, wall_factor=0.5)
+        self.fails("hang", FailureKind.TIMEOUT, "it hung: no end after 0.5 s", limits=impatient)
+
+    def test_machine_troubles_are_raised(self):
+        with self.assertRaisesRegex(RunError, "while compiling a/b.c: no space is left there. free space"):
+            compile_module(self.request("no_space"))
+        with self.assertRaisesRegex(RunError, "absent: cannot be started: .*No such file.* give the path of a clang"):
+            compile_module(dataclasses.replace(self.request(), clang=self.root / "absent"))
+
+
+class ProcessGroupTest(FakeClangTestCase):
+    def processes_in(self, directory: pathlib.Path) -> list[str]:
+        """Processes whose current directory is, or was, below `directory`."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    if os.readlink(entry / "cwd").startswith(str(directory)):
+                        found.append(entry.name)
+                except OSError:
+                    pass
+        return found
+
+    def assert_nothing_left(self):
+        # The kernel ends a killed process a moment after kill() returns.
+        for _ in range(100):
+            if not self.processes_in(self.work):
+                return
+            time.sleep(0.05)
+        self.fail(f"processes {self.processes_in(self.work)} are still there")
+
+    def test_a_grandchild_is_neither_waited_for_nor_left(self):
+        begin = time.monotonic()
+        self.assertIsInstance(compile_module(self.request("grandchild")), CompileResult)
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assert_nothing_left()
+
+    def test_a_hanging_family_is_killed(self):
+        limits = CompileLimits(cpu_seconds=1, wall_factor=1)
+        self.fails("hang_with_grandchild", FailureKind.TIMEOUT, "it hung", limits=limits)
+        self.assert_nothing_left()
+
+    def test_cancellation(self):
+        cancellation = Cancellation()
+        cancellation.trigger()
+        with self.assertRaises(Cancelled):
+            compile_module(self.request("hang_with_grandchild"), cancellation)
+        cancellation.close()
+        self.assert_nothing_left()
+        self.assertEqual(list(self.work.iterdir()), [])
+
+
+class ClassifyTest(unittest.TestCase):
+    def test_ends_that_the_fake_cannot_make(self):
+        request = CompileRequest(pathlib.Path("clang"), Module("m", pathlib.Path("m.bc"), ()), PROBLEM)
+        for exit_code, stderr, cpu, kind in (
+            (-9, "", 400.0, FailureKind.TIMEOUT),
+            (-9, "", 1.0, FailureKind.KILLED),
+            (-24, "", 300.0, FailureKind.TIMEOUT),
+            (-6, "terminate called after throwing an instance of 'std::bad_alloc'", 1.0, FailureKind.OUT_OF_MEMORY),
+            (-40, "", 1.0, FailureKind.CRASH),
+            (70, "fatal error: error in backend", 1.0, FailureKind.COMPILE_ERROR),
+        ):
+            failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request)
+            self.assertEqual(failure.kind, kind, failure)
+        self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request))
+
+    def test_stderr_keeps_both_ends(self):
+        text = process._BoundedText()  # pylint: disable=protected-access
+        reader, writer = os.pipe()
+        for part in (b"first" + b"." * 30000, b"." * 30000, b"." * 30000 + b"last"):
+            os.write(writer, part)
+            text.read_from(reader)
+        os.close(writer)
+        self.assertFalse(text.read_from(reader))
+        os.close(reader)
+        self.assertRegex(text.text(), r"(?s)^first\.+\n\[\.\.\. 57241 bytes left out \.\.\.\]\n\.+last$")
+
+
+if __name__ == "__main__":
+    unittest.main()

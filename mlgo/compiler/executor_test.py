@@ -1,0 +1,127 @@
+"""Order, independence of the number of workers, failure counts, interruption."""
+
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+from mlgo.compiler.executor import FailureSummary, TooManyFailures, run_ordered
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
+from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing.fake_clang import FakeModule
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+class ExecutorTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        self.work = self.root / "work"
+        self.work.mkdir()
+        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
+
+    def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:
+        fake_clang.write_corpus(self.root / "corpus", modules)
+        limits = CompileLimits(cpu_seconds=60)
+        return [
+            CompileRequest(self.clang, module, PROBLEM, limits=limits, workdir=self.work, **changes)
+            for module in Corpus.load(self.root / "corpus").modules
+        ]
+
+    def test_results_come_in_order_and_do_not_depend_on_workers(self):
+        modules = {
+            f"m{index:02}": FakeModule.bitcode({f"f{index}": index % 4}, milliseconds=(index * 7 % 5) * 20)
+            for index in range(20)
+        }
+        modules["m05"] = FakeModule.bitcode({}, "refuse")
+        seen = []
+        for workers in (1, 4):
+            progressed = []
+            outcomes = list(run_ordered(self.requests(modules), workers, progressed.append))
+            self.assertEqual(progressed, outcomes)
+            self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
+            seen.append(
+                [
+                    outcome
+                    if isinstance(outcome, CompileFailure)
+                    else (
+                        outcome.log.contexts,
+                        outcome.log.actions.tobytes(),
+                        outcome.log.outcomes.tobytes(),
+                        [feature.tobytes() for feature in outcome.log.features.values()],
+                    )
+                    for outcome in outcomes
+                ]
+            )
+        self.assertEqual(seen[0], seen[1])
+
+    def test_requests_are_taken_as_they_are_needed(self):
+        taken = []
+
+        def endless():
+            (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})})
+            while True:
+                taken.append(request)
+                yield request
+
+        outcomes = run_ordered(endless(), workers=2)
+        self.assertEqual(next(outcomes).module_name, "m")
+        outcomes.close()
+        self.assertLess(len(taken), 100)
+
+    def test_closing_kills_what_runs(self):
+        modules = {"a": FakeModule.bitcode({}), "b": FakeModule.bitcode({}, "hang"), "c": FakeModule.bitcode({}, "hang")}
+        outcomes = run_ordered(self.requests(modules), workers=3)
+        self.assertEqual(next(outcomes).module_name, "a")
+        outcomes.close()
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_keyboard_interrupt_kills_what_runs_and_propagates(self):
+        modules = {f"m{index}": FakeModule.bitcode({}, "hang_with_grandchild") for index in range(4)}
+
+        def interrupt():
+            while len(list(self.work.iterdir())) < 2:
+                time.sleep(0.01)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        interrupter = threading.Thread(target=interrupt)
+        interrupter.start()
+        with self.assertRaises(KeyboardInterrupt):
+            list(run_ordered(self.requests(modules), workers=2))
+        interrupter.join()
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_a_missing_compiler_ends_the_run_at_once(self):
+        os.unlink(self.clang)
+        with self.assertRaisesRegex(RunError, "cannot be started"):
+            list(run_ordered(self.requests({f"m{index}": FakeModule.bitcode({}) for index in range(5)}), workers=2))
+
+
+class FailureSummaryTest(unittest.TestCase):
+    def test_counts_and_first_examples(self):
+        summary = FailureSummary()
+        self.assertEqual(summary.describe(), "0 of 0 compiled")
+        summary.add(CompileFailure("m1", FailureKind.CRASH, "SIGSEGV:\n  stack"))
+        summary.add(CompileFailure("m2", FailureKind.BAD_LOG, "is empty"))
+        summary.add(CompileFailure("m3", FailureKind.CRASH, "other"))
+        self.assertEqual(
+            summary.describe(),
+            "0 of 3 compiled, 3 failed: bad_log 1 (first: m2: is empty), crash 2 (first: m1: SIGSEGV: stack)",
+        )
+        with self.assertRaisesRegex(TooManyFailures, r"0 of 3 compiled.*the limit is 2. See to the failures") as caught:
+            summary.check(max_failures=2)
+        self.assertEqual(caught.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
+        with self.assertRaisesRegex(TooManyFailures, "Check the compiler and the corpus"):
+            summary.check(max_failures=3)
+        summary.succeeded = 1
+        summary.check(max_failures=3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+"""A compiler that is unfit is refused with one clear error before anything else starts."""
+
+import dataclasses
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.compiler.preflight import preflight
+from mlgo.compiler.testing import fake_clang
+from mlgo.problems.problem import TensorSpec
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
+
+
+class PreflightTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+
+    def refused(self, clang, expected: str):
+        with self.assertRaises(RunError) as caught:
+            preflight(clang, PROBLEM)
+        self.assertIn(expected, str(caught.exception))
+        self.assertIn("//development:clang", str(caught.exception))
+
+    def test_a_good_compiler(self):
+        preflight(fake_clang.install(self.root, PROBLEM), PROBLEM)
+
+    def test_without_ml_support(self):
+        clang = fake_clang.install(self.root, PROBLEM, ml_support=False)
+        self.refused(clang, "has no ML support for regalloc_eviction: it does not know the flags")
+
+    def test_another_version_s_features(self):
+        other = dataclasses.replace(
+            PROBLEM, observation_specs=(*PROBLEM.observation_specs[:-1], TensorSpec("progress", "float32", (2,)))
+        )
+        self.refused(
+            fake_clang.install(self.root, other),
+            "feature 20 of regalloc_eviction is progress float[1], in this log it is progress float[2]",
+        )
+
+    def test_what_is_no_compiler(self):
+        self.refused(self.root / "absent", "is not an executable file")
+        (self.root / "text").write_text("hello")
+        self.refused(self.root / "text", "is not an executable file")
+        script = self.root / "nothing"
+        script.write_text("#!/bin/sh\nexit 0\n")
+        script.chmod(0o755)
+        self.refused(script, "bad_log, training log of preflight: cannot be opened")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,192 @@
+"""One process inside limits: started, watched, and ended together with every process it left in its group."""
+
+import dataclasses
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+from mlgo.run import locate
+
+_LIMITED_EXEC = "mlgo/compiler/limited_exec"
+#: Exit code of limited_exec when the program could not be started.
+CANNOT_START = 127
+
+# The first and the last error messages are what helps; a compiler that prints for ever must not fill the memory.
+_STDERR_HEAD_BYTES = 16 * 1024
+_STDERR_TAIL_BYTES = 16 * 1024
+
+
+class Cancelled(Exception):
+    """The process was killed because its `Cancellation` was triggered."""
+
+
+class Cancellation:
+    """Lets one thread end the processes that others wait for. Usable once."""
+
+    def __init__(self):
+        self._event = os.eventfd(0, os.EFD_CLOEXEC)
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def trigger(self) -> None:
+        with self._lock:
+            if not self._closed:
+                os.eventfd_write(self._event, 1)
+
+    def fileno(self) -> int:
+        """Becomes readable, and stays so, once triggered."""
+        return self._event
+
+    def is_triggered(self) -> bool:
+        return bool(select.select([self._event], [], [], 0)[0])
+
+    def close(self) -> None:
+        """Only when no process is watched any more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                os.close(self._event)
+
+
+@dataclasses.dataclass(frozen=True)
+class ProcessOutcome:
+    """How a process ended.
+
+    Attributes:
+      exit_code: its exit code, or minus the number of the signal that ended it.
+      stderr: what it wrote there, the middle left out when it was long.
+      hung: it was killed because it exceeded the wall-clock guard.
+      cpu_seconds: user + system time of it and of its children that it waited for.
+    """
+
+    exit_code: int
+    stderr: str
+    hung: bool
+    cpu_seconds: float
+
+
+def run_limited(
+    command: Sequence[str],
+    directory: str,
+    environment: Mapping[str, str],
+    cpu_seconds: int,
+    address_space_bytes: int,
+    file_bytes: int,
+    wall_seconds: float,
+    cancellation: Cancellation | None = None,
+) -> ProcessOutcome:
+    """Runs `command` in `directory` and waits for its end.
+
+    Args:
+      command: an absolute path of a program, and its arguments.
+      cpu_seconds: limit for the process; SIGXCPU ends it.
+      address_space_bytes: limit for each process; allocations fail above it.
+      file_bytes: limit for each file it writes; SIGXFSZ ends it.
+      wall_seconds: guard against a process that waits for ever.
+
+    Raises: Cancelled: `cancellation` was triggered; every process of the group has been killed.
+    """
+    limits = [str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
+    # A new session makes a process group of its own and takes away the terminal, whose Ctrl-C is ours to handle.
+    process = subprocess.Popen(  # pylint: disable=consider-using-with
+        [str(locate.runfile(_LIMITED_EXEC)), *limits, *command],
+        cwd=directory,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    stderr = _BoundedText()
+    reaped = False
+    try:
+        hung = _watch(process, stderr, time.monotonic() + wall_seconds, cancellation)
+        # Before the process is reaped: until then its number, which is the group's, cannot be given to another.
+        _kill_group(process.pid)
+        status, cpu = _reap(process)
+        reaped = True
+        return ProcessOutcome(os.waitstatus_to_exitcode(status), stderr.text(), hung, cpu)
+    finally:
+        if not reaped:
+            _kill_group(process.pid)
+            _reap(process)
+        process.stderr.close()
+
+
+def _watch(process, stderr: "_BoundedText", deadline: float, cancellation: Cancellation | None) -> bool:
+    """Collects stderr until the process ends; True when the deadline came first."""
+    pidfd = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        pipe = process.stderr.fileno()
+        os.set_blocking(pipe, False)
+        poll.register(pidfd, select.POLLIN)
+        poll.register(pipe, select.POLLIN)
+        if cancellation is not None:
+            poll.register(cancellation.fileno(), select.POLLIN)
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return True
+            ready = {descriptor for descriptor, _ in poll.poll(left * 1000)}
+            if cancellation is not None and cancellation.fileno() in ready:
+                raise Cancelled()
+            if pipe in ready and not stderr.read_from(pipe):
+                poll.unregister(pipe)
+            if pidfd in ready:
+                # What is still in the pipe; a grandchild that holds it open is not waited for.
+                while stderr.read_from(pipe, only_available=True):
+                    pass
+                return False
+    finally:
+        os.close(pidfd)
+
+
+def _kill_group(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # nothing but the ended leader is left
+
+
+def _reap(process) -> tuple[int, float]:
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)  # so that Popen does not wait for it again
+    return status, usage.ru_utime + usage.ru_stime
+
+
+class _BoundedText:
+    """The beginning and the end of a stream."""
+
+    def __init__(self):
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+        self._drained = 0
+
+    def read_from(self, descriptor: int, only_available: bool = False) -> bool:
+        """Reads once; False at the end of the stream, or when `only_available` and nothing (or too much) is there."""
+        try:
+            data = os.read(descriptor, 65536)
+        except BlockingIOError:
+            return not only_available
+        if only_available:
+            # A grandchild may write faster than this reads; a pipe holds 64 KB by default, so this is enough.
+            self._drained += len(data)
+            if self._drained > 1 << 20:
+                return False
+        room = _STDERR_HEAD_BYTES - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        if len(self._tail) > _STDERR_TAIL_BYTES:
+            self._dropped += len(self._tail) - _STDERR_TAIL_BYTES
+            del self._tail[:-_STDERR_TAIL_BYTES]
+        return bool(data)
+
+    def text(self) -> str:
+        middle = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
+        return bytes(self._head + middle + self._tail).decode("utf-8", "replace")

@@ -1,0 +1,309 @@
+"""A compiler for tests: checks its flags as clang does, writes the real training-log format, and can misbehave.
+
+`install` puts an executable into a directory. A module for it is a JSON object in place of bitcode (see `FakeModule`),
+so that a test states for each module which functions it has and what goes wrong. Decisions and scores are a function of
+the module and of the files of the model, so equal inputs give equal logs and another policy gives other scores.
+
+The executable is this very file, run by the test's interpreter without site packages: it may import only the standard
+library at its top.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import struct
+import sys
+import time
+
+# cc1 options which the commands in `COMMAND` and of the built-in corpus use; everything else is refused.
+_KNOWN_WITH_VALUE = {
+    "-triple", "-mllvm", "-o", "-x", "-target-cpu", "-tune-cpu", "-mrelocation-model", "-pic-level", "-main-file-name",
+    "-target-feature",
+}  # fmt: skip
+_KNOWN_PREFIXES = ("-O", "-f", "-m", "-disable-", "-clear-", "-discard-", "-debugger-tuning=", "-vectorize-", "-pic-is-pie")
+
+#: A recorded command that the fake accepts, as it would stand in a corpus.
+COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-disable-free", "-mrelocation-model", "pic")
+
+#: What a module can make the compiler do.
+BEHAVIOURS = (
+    "good",  # log, object, exit code 0
+    "crash",  # SIGSEGV
+    "abort",  # SIGABRT with a message, as LLVM's fatal errors
+    "killed",  # SIGKILL as from outside
+    "refuse",  # exit code 1 with an error message
+    "hang",  # sleeps for ever
+    "spin",  # uses CPU time for ever
+    "grandchild",  # ends well, but leaves a process behind which holds stderr open
+    "hang_with_grandchild",  # hangs, and so does its child
+    "chatter",  # writes to stderr for ever while using CPU time
+    "out_of_memory",  # allocates until it cannot
+    "no_log",  # exit code 0 without a log
+    "empty_log",
+    "garbage_log",
+    "truncated_log",
+    "huge_log",  # writes the log for ever
+    "no_object",  # exit code 0 without an object
+    "no_space",  # says that the disk is full
+)
+
+
+class FakeModule:
+    """The content of a fake .bc file."""
+
+    @staticmethod
+    def bitcode(functions: dict[str, int], behaviour: str = "good", milliseconds: int = 0) -> bytes:
+        """`functions`: name -> number of decisions; `milliseconds`: CPU time that compiling it takes."""
+        if behaviour not in BEHAVIOURS:
+            raise ValueError(f"behaviour {behaviour!r} is none of {BEHAVIOURS}")
+        return json.dumps({"functions": functions, "behaviour": behaviour, "milliseconds": milliseconds}).encode()
+
+
+def install(directory: str | os.PathLike[str], problem, ml_support: bool = True) -> str:
+    """Puts the executable `clang` into `directory` and returns its path.
+
+    Args:
+      problem: the mlgo.problems.problem.Problem that it knows.
+      ml_support: False: a clang which knows none of the problem's flags.
+    """
+    from mlgo.compiler.testing import log_writer  # pylint: disable=import-outside-toplevel
+
+    settings = {
+        "header": log_writer.header(problem).decode(),
+        "advisor_flag": problem.advisor_flag,
+        "log_flag": problem.log_flag,
+        "model_flag": problem.model_flag,
+        "action_name": problem.action_spec.name,
+        "mask_feature": problem.mask_feature,
+        "action_count": problem.action_count,
+        "ml_support": ml_support,
+    }
+    settings_path = os.path.join(directory, "clang.json")
+    with open(settings_path, "w", encoding="utf-8") as file:
+        json.dump(settings, file)
+    path = os.path.join(directory, "clang")
+    with open(path, "w", encoding="utf-8") as file:
+        # Not a #! line naming the interpreter: the kernel cuts it after 255 bytes, and Bazel's paths are longer.
+        file.write(f"#!/bin/sh\nexec {_quote(sys.executable)} -I -S {_quote(os.path.realpath(__file__))} {_quote(settings_path)} \"$@\"\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def write_corpus(directory: str | os.PathLike[str], modules: dict[str, bytes]) -> str:
+    """A corpus of fake modules (name -> content of its .bc); returns the directory."""
+    for name, bitcode in modules.items():
+        base = os.path.join(directory, name)
+        os.makedirs(os.path.dirname(base), exist_ok=True)
+        with open(base + ".bc", "wb") as file:
+            file.write(bitcode)
+        with open(base + ".cmd", "wb") as file:
+            file.write(b"".join(argument.encode() + b"\0" for argument in COMMAND))
+    with open(os.path.join(directory, "corpus_description.json"), "w", encoding="utf-8") as file:
+        json.dump({"modules": sorted(modules), "has_thinlto": False}, file)
+    return os.fspath(directory)
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+# ---- what the executable does
+
+
+def _fail(message: str) -> None:
+    print(message, file=sys.stderr)
+    raise SystemExit(1)
+
+
+def _parse(arguments: list[str], settings: dict) -> dict:
+    if arguments[:1] == ["--version"]:
+        print("fake clang version 22.1.8")
+        raise SystemExit(0)
+    if arguments[:1] != ["-cc1"]:
+        _fail(f"error: fake clang runs as -cc1 only, not {arguments[:1]}")
+    parsed = {"input": None, "-o": None, "-x": None}
+    known_llvm = {settings["advisor_flag"], settings["log_flag"], settings["model_flag"]} if settings["ml_support"] else set()
+    rest = iter(arguments[1:])
+    for argument in rest:
+        if argument in _KNOWN_WITH_VALUE:
+            value = next(rest, None)
+            if value is None:
+                _fail(f"error: argument to '{argument}' is missing (expected 1 value)")
+            if argument == "-mllvm":
+                name, _, setting = value.lstrip("-").partition("=")
+                if name not in known_llvm:
+                    _fail(f"clang (LLVM option parsing): Unknown command line argument '{value}'.  Try: ...")
+                if name in parsed:
+                    _fail(f"clang (LLVM option parsing): for the --{name} option: may only occur zero or one times!")
+                parsed[name] = setting
+            else:
+                parsed[argument] = value
+        elif argument in ("-emit-obj", "-emit-llvm-bc"):
+            if "action" in parsed:
+                _fail(f"error: '{argument}' action ignored; '{parsed['action']}' action specified previously")
+            parsed["action"] = argument
+        elif argument == "-emit-llvm-uselists":
+            pass
+        elif argument.startswith(_KNOWN_PREFIXES):
+            pass
+        elif argument.startswith("-"):
+            _fail(f"error: unknown argument: '{argument}'")
+        else:
+            parsed["input"] = argument
+    if parsed["-x"] != "ir" or parsed["input"] is None or parsed["-o"] is None or "action" not in parsed:
+        _fail(f"error: fake clang needs -emit-obj or -emit-llvm-bc, -x ir, -o and an input; it got {arguments}")
+    return parsed
+
+
+def _policy(parsed: dict, settings: dict) -> bytes:
+    """A digest of the model, empty for the default heuristic."""
+    directory = parsed.get(settings["model_flag"])
+    if directory is None:
+        return b""
+    try:
+        with open(os.path.join(directory, "output_spec.json"), encoding="utf-8") as file:
+            decision = json.load(file)[0]["logging_name"]
+        with open(os.path.join(directory, "model.tflite"), "rb") as file:
+            model = file.read()
+    except (OSError, ValueError, LookupError) as error:
+        _fail(f"error: Could not load the policy model from the provided path ({error})")
+    if decision != settings["action_name"]:
+        _fail(f"error: The first output spec must describe the decision tensor {settings['action_name']}")
+    return hashlib.sha256(model).digest()
+
+
+class _Numbers:
+    """A stream of numbers that depends on a key only."""
+
+    def __init__(self, *key: bytes):
+        self._state = hashlib.sha256(b"\0".join(key)).digest()
+
+    def below(self, limit: int) -> int:
+        self._state = hashlib.sha256(self._state).digest()
+        return int.from_bytes(self._state[:8], "little") % limit
+
+
+def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy_numbers: _Numbers) -> bytes:
+    mask = None
+    if settings["mask_feature"]:
+        mask = [numbers.below(2) for _ in range(settings["action_count"])]
+        mask[-1] = 1
+    record = b""
+    for feature in features[:-1]:
+        size = 1
+        for dimension in feature["shape"]:
+            size *= dimension
+        if feature["name"] == settings["mask_feature"]:
+            values = mask
+        elif feature["type"] == "float":
+            values = [numbers.below(1000) / 1000 for _ in range(size)]
+        else:
+            values = [numbers.below(4) for _ in range(size)]
+        record += struct.pack({"float": "<%df", "int64_t": "<%dq", "int32_t": "<%di"}[feature["type"]] % size, *values)
+    if mask is not None:
+        legal = [position for position, allowed in enumerate(mask) if allowed]
+        record += struct.pack("<q", legal[policy_numbers.below(len(legal))])
+    else:
+        record += struct.pack({"float": "<f", "int64_t": "<q"}[features[-1]["type"]], policy_numbers.below(2))
+    return record
+
+
+def _log(module: dict, policy: bytes, settings: dict) -> bytes:
+    features = json.loads(settings["header"])["features"]
+    parts = [settings["header"].encode()]
+    for name, decisions in module["functions"].items():
+        parts.append(json.dumps({"context": name}, separators=(",", ":")).encode() + b"\n")
+        numbers = _Numbers(b"features", name.encode())
+        policy_numbers = _Numbers(b"policy", name.encode(), policy)
+        for index in range(decisions):
+            record = _observation(settings, features, numbers, policy_numbers)
+            last = index == decisions - 1
+            score = 100.0 + policy_numbers.below(1000) / 10 if last else 0.0
+            parts.append(b'{"observation":%d}\n' % index + record + b"\n")
+            parts.append(b'{"outcome":%d}\n' % index + struct.pack("<f", score) + b"\n")
+    return b"".join(parts)
+
+
+def _grandchild() -> None:
+    if os.fork() == 0:
+        time.sleep(3600)
+        os._exit(0)
+
+
+def _misbehave(behaviour: str) -> None:
+    if behaviour == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif behaviour == "abort":
+        print("fatal error: error in backend: fake", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGABRT)
+    elif behaviour == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif behaviour == "refuse":
+        _fail("error: expected top-level entity")
+    elif behaviour in ("hang", "hang_with_grandchild"):
+        if behaviour == "hang_with_grandchild":
+            _grandchild()
+        time.sleep(3600)
+    elif behaviour == "spin":
+        while True:
+            pass
+    elif behaviour == "chatter":
+        while True:
+            os.write(2, b"warning: fake\n" * 1000)
+            _spend(10)
+    elif behaviour == "out_of_memory":
+        hoard = []
+        try:
+            while True:
+                hoard.append(bytearray(64 << 20))
+        except MemoryError:
+            hoard.clear()
+            print("LLVM ERROR: out of memory", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGABRT)
+    elif behaviour == "no_space":
+        _fail("LLVM ERROR: IO failure on output stream: No space left on device")
+
+
+def _spend(milliseconds: int) -> None:
+    end = time.process_time() + milliseconds / 1000
+    while time.process_time() < end:
+        pass
+
+
+def _main(settings_path: str, arguments: list[str]) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it; a compiler does not
+    with open(settings_path, encoding="utf-8") as file:
+        settings = json.load(file)
+    parsed = _parse(arguments, settings)
+    with open(parsed["input"], "rb") as file:
+        content = file.read()
+    try:
+        module = json.loads(content)
+    except ValueError:
+        # Not one of our modules but real IR, such as that of the compiler check.
+        module = {"functions": {"preflight": 0}, "behaviour": "good", "milliseconds": 0}
+    policy = _policy(parsed, settings)
+    log_path = parsed.get(settings["log_flag"])
+    if parsed.get(settings["advisor_flag"]) == "development" and log_path is None and not policy:
+        _fail("error: development mode should be requested with at least logging enabled and/or a training model")
+    _spend(module["milliseconds"])
+    behaviour = module["behaviour"]
+    _misbehave(behaviour)
+    if behaviour == "grandchild":
+        _grandchild()
+    log = _log(module, policy, settings)
+    if log_path is not None and behaviour != "no_log":
+        broken = {"empty_log": b"", "garbage_log": b"\x7fELF garbage\n" * 10, "truncated_log": log[: len(log) * 2 // 3]}
+        with open(log_path, "wb") as file:
+            file.write(broken.get(behaviour, log))
+            while behaviour == "huge_log":
+                file.write(bytes(1 << 20))
+    if behaviour != "no_object":
+        with open(parsed["-o"], "wb") as file:
+            # Optimising changes nothing: the module goes on to the next compile.
+            file.write(content if parsed["action"] == "-emit-llvm-bc" else b"\x7fFAKE" + hashlib.sha256(content + policy).digest())
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], sys.argv[2:])
