@@ -71,7 +71,8 @@ def _config_impl(ctx):
     ]
     features = [
         feature(name = "supports_pic", enabled = True),
-        feature(name = "supports_dynamic_linker", enabled = True),
+        # No `supports_dynamic_linker`: libraries are linked statically into programs, tests too, since each shared one would hold
+        # a C++ library of its own.
         feature(name = "supports_start_end_lib", enabled = True),
         feature(name = "no_stripping"),
         feature(name = "dbg"),

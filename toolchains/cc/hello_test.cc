@@ -13,6 +13,5 @@ int main() {
   } catch (const std::exception&) {
     return std::filesystem::exists("/") && root > 1.41 && root < 1.42 ? 0 : 1;
   }
-  return 2;
+  return 3;
 }
-// x

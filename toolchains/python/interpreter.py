@@ -19,6 +19,8 @@ def prepare(source: pathlib.Path, root: pathlib.Path) -> None:
     """Copies the tree `source` (a directory named usr) to `root`/usr and completes it."""
     target = root / "usr"
     shutil.copytree(source, target, symlinks=True)
+    # Debian's site.py would take this empty directory onto the path.
+    shutil.rmtree(target / "lib" / "python3", ignore_errors=True)
     (target / "pyvenv.cfg").write_text(PYVENV, encoding="ascii")
     byte_code.compile_tree(target / "lib" / "python3.11")
 
