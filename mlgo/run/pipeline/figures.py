@@ -26,16 +26,23 @@ def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
 
 
-def write_tensorboard(folder: pathlib.Path, record: Mapping[str, Any]) -> None:
-    """Adds the numbers of one iteration or validation to the TensorBoard events in `folder`."""
-    import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Only a stage that has it anyway calls this.
+class TensorBoard:
+    """TensorBoard events in a folder, one file per process; only for stages that have imported TensorFlow anyway."""
 
-    writer = tf.summary.create_file_writer(str(folder))
-    with writer.as_default(step=record["iteration"]):
-        for name, value in record.items():
-            if isinstance(value, (int, float)) and name != "iteration":
-                tf.summary.scalar(name, float(value))
-    writer.close()
+    def __init__(self, folder: pathlib.Path):
+        import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+        self._writer = tf.summary.create_file_writer(str(folder))
+
+    def write(self, prefix: str, record: Mapping[str, Any]) -> None:
+        """The numbers in `record`, which has an "iteration", under `prefix`."""
+        import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+        with self._writer.as_default(step=record["iteration"]):
+            for name, value in record.items():
+                if isinstance(value, (int, float)) and name != "iteration":
+                    tf.summary.scalar(f"{prefix}/{name}", float(value))
+        self._writer.flush()
 
 
 def learning_curve(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]], chosen: int) -> bytes:

@@ -26,9 +26,10 @@ from mlgo.learning.rewards import decision_returns, relative_improvement
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.pipeline.figures import write_tensorboard
+from mlgo.run.pipeline.figures import TensorBoard
 from mlgo.run.pipeline.module_order import modules_of_iteration
 from mlgo.run.pipeline.settings import RunSettings
+from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.scores import score_ratio, scores_of
 from mlgo.trace.setup import CompileSetup
@@ -81,7 +82,7 @@ class Reinforcement:
         self._folder, self._training, self._validation = folder, training, validation
         self._default, self._setup, self._settings = default, setup, settings
         self._collection = CollectionPolicy(setup.problem, work)
-        self._tensorboard = tensorboard
+        self._tensorboard = TensorBoard(tensorboard)
         weights, state, self._iteration = dict(warm_start.weights), None, 0
         loaded = checkpoint.load_checkpoint(folder, LATEST)
         if loaded is not None:
@@ -93,9 +94,14 @@ class Reinforcement:
                 for name, value in arrays.items()
                 if name.startswith(_OPTIMISER_PREFIX)
             }
-        self._learner = PpoLearner(
-            warm_start.with_weights(weights), setup.problem.action_count, settings.seed, config, state
-        )
+        with quiet_libraries():
+            self._learner = PpoLearner(
+                warm_start.with_weights(weights), setup.problem.action_count, settings.seed, config, state
+            )
+            # Both kinds of model are converted once; here, where no progress bar is disturbed.
+            for exploration_seed in (None, 1):
+                self._collection.write(warm_start, "first", exploration_seed)
+        self._collection.remove("first")
 
     def run(self) -> Mapping[str, Any]:
         """Does what is left of the iterations.
@@ -127,7 +133,7 @@ class Reinforcement:
         metrics = self._learner.update(batch)
         record = {"iteration": iteration, **figures, **dataclasses.asdict(metrics)}
         files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
-        write_tensorboard(self._tensorboard, record)
+        self._tensorboard.write("iteration", record)
         self._iteration += 1
         self._save(self._folder, LATEST, with_state=True)
         return f"score {figures['score_change_percent']:+.2f} %, entropy {metrics.entropy:.2f}, kl {metrics.kl:.4f}"
@@ -216,7 +222,7 @@ class Reinforcement:
         self._save(self._folder / "candidates", f"{iteration:05}", with_state=False)
         record = {"iteration": iteration, **dataclasses.asdict(summary)}
         files.write_json_atomically(path, record)
-        write_tensorboard(self._tensorboard, {f"validation/{key}" if key != "iteration" else key: value for key, value in record.items()})
+        self._tensorboard.write("validation", record)
 
     def _save(self, folder: pathlib.Path, name: str, with_state: bool) -> None:
         arrays = dict(self._learner.network.weights)

@@ -1,11 +1,13 @@
 """A whole training run: the stages in their order, from two corpora to a policy with a held-out score."""
 
 import dataclasses
+import importlib
 import importlib.metadata
 import pathlib
 import platform
 import shutil
 import time
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,9 +19,10 @@ from mlgo.learning.network import NetworkConfig, PolicyNetwork
 from mlgo.problems.problem import load_problem
 from mlgo.run import files, stages
 from mlgo.run.manifest import Manifest, digest_of_file
-from mlgo.run.pipeline import preflight
+from mlgo.run.pipeline import export, preflight
 from mlgo.run.pipeline.module_order import validation_split
 from mlgo.run.pipeline.settings import RunSettings
+from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup, tell
 from mlgo.trace.trace import Trace, trace_corpus
@@ -199,9 +202,7 @@ class TrainingRun:
         configurations = self._configurations
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            determinism.configure_tensorflow()
-            from mlgo.run.pipeline import warm_start  # pylint: disable=import-outside-toplevel
-
+            warm_start = self._start_tensorflow("warm_start")
             return warm_start.clone_default(
                 folder,
                 traced[0],
@@ -231,6 +232,14 @@ class TrainingRun:
         )
         return manifest
 
+    @staticmethod
+    def _start_tensorflow(stage: str) -> types.ModuleType:
+        """The pipeline's module `stage`, which imports TensorFlow, with TensorFlow set up to repeat itself."""
+        with quiet_libraries():
+            module = importlib.import_module(f"mlgo.run.pipeline.{stage}")
+            determinism.configure_tensorflow()
+        return module
+
     def _network(self, vocabulary: pathlib.Path) -> PolicyNetwork:
         from mlgo.run.pipeline import warm_start  # pylint: disable=import-outside-toplevel
 
@@ -248,9 +257,7 @@ class TrainingRun:
         configurations = self._configurations
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            determinism.configure_tensorflow()
-            from mlgo.run.pipeline import reinforcement  # pylint: disable=import-outside-toplevel
-
+            reinforcement = self._start_tensorflow("reinforcement")
             return reinforcement.Reinforcement(
                 folder,
                 self._network(vocabulary),
@@ -273,11 +280,11 @@ class TrainingRun:
 
     def _export(self, vocabulary: pathlib.Path, warm_start: Manifest, ppo: Manifest) -> Manifest:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            from mlgo.run.pipeline import export, reinforcement  # pylint: disable=import-outside-toplevel
-
+            reinforcement = self._start_tensorflow("reinforcement")
             candidate = reinforcement.Candidate(ppo.summary["chosen_iteration"], ppo.summary["validation_ratio"])
             network = reinforcement.candidate_network(self._out / "ppo", candidate, self._network(vocabulary))
-            export.export_policy(folder, network, self._problem)
+            with quiet_libraries():
+                export.export_policy(folder, network, self._problem)
             return {"iteration": candidate.iteration}
 
         return self._stage("export", {"warm_start": warm_start.digest, "ppo": ppo.digest}, {}, work)
@@ -290,17 +297,16 @@ class TrainingRun:
         warm_start: Manifest,
         exported: Manifest,
     ) -> Comparison:
-        from mlgo.run.pipeline import export  # pylint: disable=import-outside-toplevel
-
         corpus = optimised[0]
         configuration = self._compile_configuration()
 
         def work_warm_start(folder: pathlib.Path) -> Mapping[str, Any]:
-            determinism.configure_tensorflow()
+            self._start_tensorflow("reinforcement")
             from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel
 
             models = CollectionPolicy(self._problem, self._work)
-            model_dir = models.write(self._network(vocabulary), "warm_start", exploration_seed=None)
+            with quiet_libraries():
+                model_dir = models.write(self._network(vocabulary), "warm_start", exploration_seed=None)
             return trace_corpus(folder, corpus, self._setup, "held-out, warm start", model_dir, keep_decisions=False)
 
         def work_policy(folder: pathlib.Path) -> Mapping[str, Any]:
@@ -325,7 +331,7 @@ class TrainingRun:
         ppo: Manifest,
     ) -> None:
         """Writes what people and later commands look at: record, figures, table of functions."""
-        from mlgo.run.pipeline import export, figures  # pylint: disable=import-outside-toplevel
+        from mlgo.run.pipeline import figures  # pylint: disable=import-outside-toplevel
 
         iterations, validations = figures.read_metrics(self._out / "ppo")
         files.write_atomically(self._out / "metrics.jsonl", figures.metrics_lines(iterations, validations))
