@@ -2,70 +2,17 @@
 
 import collections
 import concurrent.futures
-import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator
 
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.process import Cancellation, Cancelled
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 
 # How many compiles may be finished or under way before the next one in order is: a slow module must not stop the others,
 # and finished logs (a few MB each) must not fill the memory.
 _LOOKAHEAD = 64
 _LOOKAHEAD_PER_WORKER = 4
-
-_EXAMPLE_CHARACTERS = 300
-
-
-class TooManyFailures(RunError):
-    """More compiles failed than allowed; exit code TOO_MANY_FAILURES."""
-
-    def __init__(self, read: str, wrong: str, remedy: str):
-        super().__init__(read, wrong, remedy, ExitCode.TOO_MANY_FAILURES)
-
-
-@dataclasses.dataclass
-class FailureSummary:
-    """Counts of compiles by outcome, with the failures of each kind in the order in which they came."""
-
-    succeeded: int = 0
-    failures: dict[FailureKind, list[CompileFailure]] = dataclasses.field(default_factory=dict)
-
-    def add(self, outcome: CompileResult | CompileFailure) -> None:
-        if isinstance(outcome, CompileFailure):
-            self.failures.setdefault(outcome.kind, []).append(outcome)
-        else:
-            self.succeeded += 1
-
-    @property
-    def failed(self) -> int:
-        return sum(len(failures) for failures in self.failures.values())
-
-    def describe(self) -> str:
-        """One line: "118 of 120 compiled, 2 failed: crash 1 (first: NAME: DETAIL), timeout 1 (first: ...)"."""
-        text = f"{self.succeeded} of {self.succeeded + self.failed} compiled"
-        if not self.failed:
-            return text
-        kinds = []
-        for kind in sorted(self.failures, key=lambda kind: kind.value):
-            first = self.failures[kind][0]
-            detail = " ".join(first.detail.split())
-            if len(detail) > _EXAMPLE_CHARACTERS:
-                detail = detail[:_EXAMPLE_CHARACTERS] + " ..."
-            kinds.append(f"{kind.value} {len(self.failures[kind])} (first: {first.module_name}: {detail})")
-        return f"{text}, {self.failed} failed: {', '.join(kinds)}"
-
-    def check(self, max_failures: int) -> None:
-        """Raises: TooManyFailures: more than `max_failures` failed, or none succeeded."""
-        if self.failed > max_failures:
-            raise TooManyFailures(
-                "compiling the corpus", f"{self.describe()}; the limit is {max_failures}",
-                "See to the failures, or allow more of them with --max_failures",
-            )
-        if not self.succeeded:
-            raise TooManyFailures("compiling the corpus", self.describe(), "Check the compiler and the corpus")
 
 
 def run_ordered(

@@ -8,13 +8,13 @@ import threading
 import time
 import unittest
 
-from mlgo.compiler.executor import FailureSummary, TooManyFailures, run_ordered
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
+from mlgo.compiler.executor import run_ordered
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit_codes import RunError
 
 
 class ExecutorTest(unittest.TestCase):
@@ -101,26 +101,6 @@ class ExecutorTest(unittest.TestCase):
         os.unlink(self.clang)
         with self.assertRaisesRegex(RunError, "cannot be started"):
             list(run_ordered(self.requests({f"m{index}": FakeModule.bitcode({}) for index in range(5)}), workers=2))
-
-
-class FailureSummaryTest(unittest.TestCase):
-    def test_counts_and_first_examples(self):
-        summary = FailureSummary()
-        self.assertEqual(summary.describe(), "0 of 0 compiled")
-        summary.add(CompileFailure("m1", FailureKind.CRASH, "SIGSEGV:\n  stack"))
-        summary.add(CompileFailure("m2", FailureKind.BAD_LOG, "is empty"))
-        summary.add(CompileFailure("m3", FailureKind.CRASH, "other"))
-        self.assertEqual(
-            summary.describe(),
-            "0 of 3 compiled, 3 failed: bad_log 1 (first: m2: is empty), crash 2 (first: m1: SIGSEGV: stack)",
-        )
-        with self.assertRaisesRegex(TooManyFailures, r"0 of 3 compiled.*the limit is 2. See to the failures") as caught:
-            summary.check(max_failures=2)
-        self.assertEqual(caught.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
-        with self.assertRaisesRegex(TooManyFailures, "Check the compiler and the corpus"):
-            summary.check(max_failures=3)
-        summary.succeeded = 1
-        summary.check(max_failures=3)
 
 
 if __name__ == "__main__":
