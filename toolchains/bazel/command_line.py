@@ -36,9 +36,9 @@ def output_roots(arguments: Sequence[str], environ: Mapping[str, str], home: str
     return roots
 
 
-def is_below_tmp(paths: Sequence[str]) -> bool:
-    """Whether any path, links followed, lies below /tmp: the sandbox's own /tmp would hide it."""
-    return any((os.path.realpath(path) + "/").startswith("/tmp/") for path in paths)
+def is_below_tmp(paths: Sequence[str], tmp: str = "/tmp") -> bool:
+    """Whether any path, links followed, is or lies below /tmp: the sandbox's own /tmp would hide it."""
+    return any((os.path.realpath(path) + "/").startswith(tmp + "/") for path in paths)
 
 
 def command(bazel: str, rc_files: Sequence[str], arguments: Sequence[str], own: bool) -> List[str]:

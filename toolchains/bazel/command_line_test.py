@@ -41,9 +41,13 @@ class BelowTmpTest(unittest.TestCase):
                 self.assertEqual(command_line.is_below_tmp(paths), expected)
 
     def test_links_are_followed(self):
-        with tempfile.TemporaryDirectory(dir="/tmp") as scratch, tempfile.TemporaryDirectory(dir=os.path.expanduser("/var/tmp")) as other:
-            os.symlink(scratch, os.path.join(other, "link"))
-            self.assertTrue(command_line.is_below_tmp([os.path.join(other, "link", "x")]))
+        with tempfile.TemporaryDirectory() as scratch:
+            scratch = os.path.realpath(scratch)
+            tmp, link = os.path.join(scratch, "tmp"), os.path.join(scratch, "link")
+            os.mkdir(tmp)
+            os.symlink(tmp, link)
+            self.assertTrue(command_line.is_below_tmp([os.path.join(link, "x")], tmp))
+            self.assertFalse(command_line.is_below_tmp([os.path.join(scratch, "x")], tmp))
 
 
 class CommandTest(unittest.TestCase):

@@ -89,6 +89,9 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(code, launcher.ENVIRONMENT_ERROR)
         self.assertIn("cannot be written", said)  # It went on to install; HOME is a file.
 
+    def test_asked_for_its_version_by_another_clone_it_ends_at_once(self):
+        self.assertEqual(self.bazelw("--version", MLGO_BAZELW_PROBE="1"), (launcher.ENVIRONMENT_ERROR, [], ""))
+
     def test_errors_are_one_sentence_and_bazels_code_for_the_environment(self):
         code, words, said = self.bazelw("info", BAZEL="/no/such")
         self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))

@@ -28,7 +28,7 @@ def elf_bytes(needed: Sequence[str] = (), soname: str = "", interpreter: str = "
     # The load address differs from the file offset, as in real files.
     base = 0x400000
     dynamic = b"".join(struct.pack("<qQ", *entry) for entry in entries + [(5, base + start + dynamic_size), (0, 0)])
-    headers = struct.pack("<IIQQQQQQ", 1, 5, 0, base, base, size, size, 0x1000)
+    headers = struct.pack("<IIQQQQQQ", 1, 5, 64, base + 64, base + 64, size - 64, size - 64, 0x1000)
     headers += struct.pack("<IIQQQQQQ", 2, 6, start, base + start, base + start, dynamic_size, dynamic_size, 8)
     if interpreter:
         offset = start + dynamic_size + len(strings)
