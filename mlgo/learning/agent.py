@@ -111,8 +111,13 @@ def clip_agent(
     value_loss: float,
     optimizer=None,
     gradient_clipping: float | None = None,
+    advantages_given: bool = False,
 ) -> ppo_clip_agent.PPOClipAgent:
-    """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step."""
+    """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step.
+
+    With `advantages_given` the trajectories' policy_info carries return, advantage and value_prediction; else `train`
+    computes them, and counts the zeros of each sequence's last step when it normalises advantages.
+    """
     width = weights["policy/0/kernel"].shape[0]
     observation_spec = {
         "legal": tensor_spec.BoundedTensorSpec((positions,), tf.int32, 0, 1, "legal"),
@@ -122,7 +127,8 @@ def clip_agent(
     return ppo_clip_agent.PPOClipAgent(
         time_step.time_step_spec(observation_spec),
         _action_spec(positions),
-        optimizer=optimizer,
+        # Without `train` none is needed, but tf-agents warns when there is none.
+        optimizer=optimizer or tf.keras.optimizers.SGD(0.0),
         actor_net=CandidateActor(observation_spec, weights),
         value_net=SummaryValue(observation_spec, weights),
         importance_ratio_clipping=clip,
@@ -137,4 +143,5 @@ def clip_agent(
         normalize_rewards=False,
         normalize_observations=False,
         aggregate_losses_across_replicas=False,
+        compute_value_and_advantage_in_train=not advantages_given,
     )

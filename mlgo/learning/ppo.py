@@ -147,14 +147,16 @@ class PpoLearner:
             entropy=self.config.entropy,
             value_loss=self.config.value_loss,
         )
+        # Fixed signatures: the number of rows differs from minibatch to minibatch and must not cause a new trace.
         width = network.normalizer.width
-        float_vector, int_vector = tf.TensorSpec([None], tf.float32), tf.TensorSpec([None], tf.int32)
-        power = tf.TensorSpec([], tf.float32)
+        levels, summaries = tf.TensorSpec([None, width], tf.uint8), tf.TensorSpec([None, width], tf.float32)
+        floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
         self._step = tf.function(
             self._step_once,
-            input_signature=[tf.TensorSpec([None, width], tf.uint8), int_vector, int_vector, float_vector, float_vector]
-            + [float_vector, tf.TensorSpec([None, width], tf.float32), power, power],
+            input_signature=[levels, indices, indices, floats, floats, floats, summaries, number, number],
         )
+        exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
+        self._look = tf.function(self._look_once, input_signature=[levels, indices, indices, exact])
 
     @property
     def network(self) -> PolicyNetwork:
@@ -174,7 +176,7 @@ class PpoLearner:
         returns = np.maximum(np.asarray(batch.returns, np.float32), np.float32(config.lowest_return))
         if not np.isfinite(returns).all():
             raise DivergenceError(self.updates, "returns hold NaN or infinity", "Check the scores in the training logs")
-        behaviour, summaries, predicted = self._look(observations)
+        behaviour, summaries, predicted = self._look_at(observations)
         advantages = returns - predicted
         deviation = float(advantages.std())
         # As tf-agents' ppo_agent._normalize_advantages, over the iteration instead of a minibatch.
@@ -227,20 +229,18 @@ class PpoLearner:
             stopped_early=bool(stopped),
         )
 
-    def _look(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _look_at(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(log probabilities of the decisions, summaries, value estimates) under the current weights."""
-        exact = exact_network(self._adam.weights())
-        flat = [array for layer in exact.hidden for array in (layer.kernel, layer.bias)] + [exact.logits]
+        exact = _flat(exact_network(self._adam.weights()))
         pieces = []
         for begin in range(0, len(observations), self.config.minibatch):
             part = observations.select(np.arange(begin, min(begin + self.config.minibatch, len(observations))))
-            pieces.append(self._look_once(part.levels, part.row_observation(), part.chosen.astype(np.int32), flat))
+            pieces.append(self._look(part.levels, part.row_observation(), part.chosen.astype(np.int32), exact))
         return tuple(np.concatenate([piece[i].numpy() for piece in pieces]) for i in range(3))
 
-    @tf.function(reduce_retracing=True)
-    def _look_once(self, levels, observation, chosen, flat):
-        hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(flat[:-1:2], flat[1:-1:2]))
-        logits = ExactNetwork(hidden, flat[-1]).row_logits_tensor(levels)
+    def _look_once(self, levels, observation, chosen, exact):
+        hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(exact[:-1:2], exact[1:-1:2]))
+        logits = ExactNetwork(hidden, exact[-1]).row_logits_tensor(levels)
         batch = tf.shape(chosen)[0]
         behaviour = RowDistribution(logits, observation, batch).log_prob(chosen)
         # The sums are of whole numbers below 2^24: exact, whatever their order.
@@ -276,3 +276,8 @@ class PpoLearner:
         kl = tf.reduce_mean(tf.exp(log_ratio) - 1.0 - log_ratio)
         clipped = tf.reduce_mean(tf.cast(tf.abs(tf.exp(log_ratio) - 1.0) > config.clip, tf.float32))
         return tf.stack([loss, policy_loss, value_loss, tf.reduce_mean(entropy), kl, clipped, norm])
+
+
+def _flat(network: ExactNetwork) -> list[np.ndarray]:
+    """[kernel, bias, kernel, bias, ..., logits]: what a tf.function takes."""
+    return [array for layer in network.hidden for array in (layer.kernel, layer.bias)] + [network.logits]

@@ -1,0 +1,97 @@
+"""Cloning: finds a known rule, repeats byte for byte, survives kill -9."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.learning import determinism, synthetic
+from mlgo.learning.behavioural_cloning import BcConfig, majority_accuracy, split_by_function, train_bc
+from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.network import initial_network
+from mlgo.learning.observations import pack
+from mlgo.run.exit_codes import RunError
+from mlgo.run.progress import Silent
+
+_CONFIG = BcConfig(epochs=4, minibatch=256, validation_share=0.2)
+
+
+def _clone(resume_dir=None, seed=1, config=_CONFIG, progress=None, count=4000):
+    values = synthetic.features(np.random.default_rng(0), count)
+    normalizer = synthetic.normalizer()
+    packed = pack(values, synthetic.best(values), normalizer, synthetic.PROBLEM, np.arange(count) // 20)
+    return train_bc(initial_network(normalizer, seed), packed, seed, config, resume_dir, progress)
+
+
+class _KilledAfter(Silent):
+    """Kills the process, without any chance to clean up, when `epochs` are done."""
+
+    def __init__(self, epochs: int):
+        self._left = epochs
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        self._left -= count
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class BehaviouralCloningTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.result = _clone()
+
+    def test_finds_the_rule_and_beats_the_majority(self):
+        longer = _clone(config=BcConfig(epochs=15, validation_share=0.2))
+        self.assertLess(longer.majority_accuracy, 0.4)
+        self.assertGreater(longer.validation_accuracy, 0.93)
+        self.assertLess(longer.epochs[-1].loss, longer.epochs[0].loss / 2)
+
+    def test_equal_seeds_give_equal_bytes_and_others_do_not(self):
+        digest = digest_of(self.result.network.weights)
+        self.assertEqual(digest_of(_clone().network.weights), digest)
+        self.assertNotEqual(digest_of(_clone(seed=2).network.weights), digest)
+
+    def test_killed_and_resumed_equals_uninterrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            child = subprocess.run(
+                [sys.executable, os.path.abspath(__file__), "killed", folder],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                check=False,
+                timeout=120,
+            )
+            self.assertEqual(child.returncode, -signal.SIGKILL)
+            self.assertTrue((pathlib.Path(folder) / "behavioural_cloning.json").exists())
+            resumed = _clone(resume_dir=folder)
+        self.assertEqual(resumed.epochs, self.result.epochs)
+        self.assertEqual(digest_of(resumed.network.weights), digest_of(self.result.network.weights))
+
+    def test_a_checkpoint_of_another_seed_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            _clone(resume_dir=folder, config=BcConfig(epochs=1))
+            with self.assertRaisesRegex(RunError, "another configuration or another seed. Delete it"):
+                _clone(resume_dir=folder, seed=2, config=BcConfig(epochs=1))
+
+    def test_functions_are_not_split(self):
+        values = synthetic.features(np.random.default_rng(0), 1000)
+        group = np.arange(1000) // 7
+        packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, group)
+        training, validation = split_by_function(packed, 0.3, 5)
+        self.assertEqual(len(training) + len(validation), 1000)
+        self.assertFalse(set(group[training]) & set(group[validation]))
+        self.assertTrue(0.15 < len(validation) / 1000 < 0.45)
+
+    def test_majority(self):
+        self.assertEqual(majority_accuracy(np.array([3, 3, 1]), np.array([3, 1, 1, 1])), 0.25)
+
+
+if __name__ == "__main__":
+    determinism.configure_tensorflow()
+    if sys.argv[1:2] == ["killed"]:
+        _clone(resume_dir=sys.argv[2], progress=_KilledAfter(2))
+        sys.exit("not killed")
+    unittest.main()

@@ -1,0 +1,121 @@
+"""Levels: the formula, its robustness, its files."""
+
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlgo.learning import synthetic
+from mlgo.learning.normalization import TOP_LEVEL, Normalizer, build_normalizer, choose_knots, load_normalizer
+from mlgo.run.exit_codes import RunError
+
+_ANY_FLOAT = st.floats(width=32, allow_nan=True, allow_infinity=True)
+
+
+def _levels_of(normalizer: Normalizer, feature: str, values: np.ndarray) -> np.ndarray:
+    rows = {name: np.zeros(len(values), np.float32) for name in normalizer.features}
+    rows[feature] = values
+    levels = normalizer.levels(rows, np.zeros(len(values), bool))
+    return levels[:, [index for index, column in enumerate(normalizer.columns) if column.feature == feature]]
+
+
+class KnotsTest(unittest.TestCase):
+    def test_few_values_are_all_knots(self):
+        self.assertEqual(choose_knots(np.array([0, 0, 0, 1, 2.0]), 4), [0.0, 1.0, 2.0])
+
+    def test_a_frequent_value_counts_once(self):
+        quantiles = np.concatenate([np.zeros(900), np.linspace(0, 1, 101)])
+        np.testing.assert_allclose(choose_knots(quantiles, 4), [0, 0.25, 0.5, 0.75, 1])
+
+    def test_not_finite_quantiles_are_passed_over(self):
+        self.assertEqual(choose_knots(np.array([-np.inf, 1, 2, np.inf, np.nan, 1e300]), 4), [1.0, 2.0])
+
+    def test_constant_or_empty_has_no_segment(self):
+        self.assertEqual(choose_knots(np.array([3.0, 3.0]), 4), [3.0])
+        self.assertEqual(choose_knots(np.array([]), 4), [])
+
+    def test_values_too_close_for_a_finite_slope_are_one(self):
+        self.assertEqual(choose_knots(np.array([0.0, 1e-40, 1.0]), 4), [0.0, 1.0])
+
+    @given(st.lists(_ANY_FLOAT, max_size=50), st.integers(1, 32))
+    @settings(max_examples=200, deadline=None)
+    def test_knots_increase_and_are_no_more_than_asked_for(self, values, segments):
+        knots = choose_knots(np.sort(np.array(values, np.float64)), segments)
+        self.assertLessEqual(len(knots), segments + 1)
+        self.assertTrue(all(a < b for a, b in zip(knots, knots[1:])))
+
+
+class LevelsTest(unittest.TestCase):
+    def setUp(self):
+        self.normalizer = synthetic.normalizer()
+
+    def test_width_and_dropped_features(self):
+        self.assertEqual(self.normalizer.dropped, ("constant",))
+        self.assertEqual(self.normalizer.width, 4 + 2 + 4 + 1)
+
+    def test_each_column_covers_its_segment(self):
+        levels = _levels_of(self.normalizer, "cost", np.array([0, 0.125, 0.25, 0.3, 1, 7], np.float32))
+        self.assertEqual(levels[:, 0].tolist(), [0, TOP_LEVEL // 2, TOP_LEVEL, TOP_LEVEL, TOP_LEVEL, TOP_LEVEL])
+        self.assertEqual(levels[:4, 1].tolist(), [0, 0, 0, 38])
+
+    def test_nan_and_infinity_are_the_highest_value(self):
+        levels = _levels_of(self.normalizer, "cost", np.array([np.nan, np.inf, 1, -np.inf, -1], np.float32))
+        self.assertTrue((levels[:3] == TOP_LEVEL).all())
+        self.assertTrue((levels[3:] == 0).all())
+
+    def test_integers_above_float32_precision_are_rounded_and_stay_in_order(self):
+        levels = _levels_of(self.normalizer, "kind", np.array([-(2**62), 0, 1, 2, 2**24 + 1, 2**62], np.int64))
+        self.assertEqual(levels[:, 0].tolist(), [0, 0] + [TOP_LEVEL] * 4)
+        self.assertEqual(levels[:, 1].tolist(), [0, 0, 0] + [TOP_LEVEL] * 3)
+
+    def test_the_last_position_is_marked(self):
+        rows = {name: np.zeros(2, np.float32) for name in self.normalizer.features}
+        levels = self.normalizer.levels(rows, np.array([False, True]))
+        self.assertEqual(levels[:, -1].tolist(), [0, TOP_LEVEL])
+
+    @given(st.lists(_ANY_FLOAT, min_size=1, max_size=50))
+    @settings(max_examples=200, deadline=None)
+    def test_levels_are_in_range_and_monotone(self, values):
+        ordered = np.sort(np.array(values, np.float32))  # NaN last, which is also where levels put it.
+        levels = _levels_of(self.normalizer, "cost", ordered).astype(int)
+        self.assertTrue(((levels >= 0) & (levels <= TOP_LEVEL)).all())
+        self.assertTrue((np.diff(levels, axis=0) >= 0).all())
+
+
+class FilesTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for spec in synthetic.PROBLEM.observation_specs[1:]:
+            (self.folder / f"{spec.name}.buckets").write_text("0.0\n0.5\n1.0\n")
+
+    def test_reads_a_vocabulary_without_the_mask(self):
+        normalizer = load_normalizer(self.folder, synthetic.PROBLEM)
+        self.assertEqual(normalizer.features, ("cost", "kind", "constant", "progress"))
+        self.assertEqual(Normalizer.from_json(normalizer.to_json()), normalizer)
+
+    def test_a_missing_file_is_named(self):
+        (self.folder / "cost.buckets").unlink()
+        with self.assertRaisesRegex(RunError, r"cost\.buckets: does not exist\. Make the vocabulary again"):
+            load_normalizer(self.folder, synthetic.PROBLEM)
+
+    def test_text_is_refused(self):
+        (self.folder / "cost.buckets").write_text("0.0\nmany\n")
+        with self.assertRaisesRegex(RunError, r"cost\.buckets: holds something that is not a number"):
+            load_normalizer(self.folder, synthetic.PROBLEM)
+
+    def test_a_vocabulary_without_information_is_refused(self):
+        constant = {spec.name: np.ones(3) for spec in synthetic.PROBLEM.observation_specs}
+        with self.assertRaisesRegex(RunError, "no feature with two different values"):
+            build_normalizer(constant, synthetic.PROBLEM)
+
+    def test_json_of_something_else_is_refused(self):
+        for value in ({}, {"problem": "p", "columns": [["f", 1.0, 1.0]], "dropped": [], "mark_last_position": True}):
+            with self.assertRaises(ValueError):
+                Normalizer.from_json(value)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,165 @@
+"""PPO: finds a known best policy, equals tf-agents' own update, repeats and resumes byte for byte, stops when it diverges."""
+
+import dataclasses
+import unittest
+
+import gin
+import numpy as np
+import tensorflow as tf
+from tf_agents.trajectories import trajectory
+
+from mlgo.learning import determinism, synthetic
+from mlgo.learning.agent import clip_agent
+from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.exact_network import exact_network
+from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network, values
+from mlgo.learning.observations import Observations, pack
+from mlgo.learning.ppo import DivergenceError, PpoConfig, PpoLearner, TrainingBatch
+
+
+def _draw(network: PolicyNetwork, random: np.random.Generator, count: int) -> tuple[Observations, dict]:
+    """`count` observations decided by drawing from the policy."""
+    values = synthetic.features(random, count)
+    packed = pack(values, synthetic.best(values), network.normalizer, synthetic.PROBLEM)
+    logits = exact_network(network.weights).row_logits(packed.levels)
+    noisy = logits + random.gumbel(size=len(logits))
+    best = np.maximum.reduceat(noisy, packed.offsets[:-1])
+    chosen = np.flatnonzero(noisy == np.repeat(best, np.diff(packed.offsets)))
+    return dataclasses.replace(packed, chosen=chosen), values
+
+
+def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: int = 16) -> TrainingBatch:
+    """Functions of some decisions each; a function's return is its mean saving of cost over a random choice."""
+    packed, values = _draw(network, np.random.default_rng(seed), functions * decisions)
+    paid = values["cost"][np.arange(len(packed)), 0, packed.actions].reshape(functions, decisions)
+    legal = values["legal"][:, 0] > 0
+    average = ((values["cost"][:, 0] * legal).sum(1) / legal.sum(1)).reshape(functions, decisions)
+    return TrainingBatch(packed, np.repeat((average - paid).mean(axis=1), decisions).astype(np.float32))
+
+
+def _learner(seed: int = 1, config: PpoConfig | None = None, network: PolicyNetwork | None = None, state=None) -> PpoLearner:
+    network = network or initial_network(synthetic.normalizer(), seed, NetworkConfig((32, 16), (16,)))
+    return PpoLearner(network, synthetic.POSITIONS, seed, config or PpoConfig(minibatch=512, learning_rate=3e-3), state)
+
+
+class PpoTest(unittest.TestCase):
+    def test_finds_the_best_policy_of_a_bandit(self):
+        learner = _learner(config=PpoConfig(minibatch=512, learning_rate=3e-3, highest_kl=0.1))
+        for iteration in range(40):
+            learner.update(_batch(learner.network, iteration))
+        packed, values = _draw(learner.network, np.random.default_rng(10**6), 2000)
+        decisions = exact_network(learner.network.weights).decisions(packed)
+        self.assertGreater(np.mean(decisions == synthetic.best(values)), 0.9)
+
+    def test_one_update_equals_tf_agents_train(self):
+        network = _learner().network
+        config = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-3, l2=0.0, gradient_clipping=None)
+        batch = _batch(network, 3)
+        learner = _learner(config=config, network=network)
+        learner.update(batch)
+        reference = _tf_agents_update(network, batch, config)
+        for name, value in learner.network.weights.items():
+            np.testing.assert_allclose(value, reference[name], atol=2e-6, err_msg=name)
+            self.assertTrue(name.startswith("value/0") or not np.array_equal(value, network.weights[name]), name)
+
+    def test_equal_seeds_give_equal_bytes_and_others_do_not(self):
+        digests = []
+        for seed in (1, 1, 2):
+            learner = _learner(network=_learner().network, seed=seed)
+            for iteration in range(2):
+                learner.update(_batch(learner.network, iteration))
+            digests.append(digest_of(learner.network.weights))
+        self.assertEqual(digests[0], digests[1])
+        self.assertNotEqual(digests[0], digests[2])
+
+    def test_going_on_from_a_state_equals_not_stopping(self):
+        learner = _learner()
+        learner.update(_batch(learner.network, 0))
+        resumed = _learner(network=learner.network, state=learner.state())
+        metrics = [each.update(_batch(each.network, 1)) for each in (learner, resumed)]
+        self.assertEqual(metrics[0], metrics[1])
+        self.assertEqual(digest_of(learner.network.weights), digest_of(resumed.network.weights))
+        self.assertEqual(digest_of(learner.state()), digest_of(resumed.state()))
+        with self.assertRaisesRegex(ValueError, "optimiser state has"):
+            _learner(state={"step": np.int64(1), "m/other": np.zeros(1)})
+
+    def test_divergence_is_an_error(self):
+        learner = _learner()
+        good = _batch(learner.network, 0)
+        with self.assertRaisesRegex(DivergenceError, "returns hold NaN"):
+            learner.update(TrainingBatch(good.observations, good.returns * np.float32(np.nan)))
+        wild = _learner(config=PpoConfig(minibatch=256, learning_rate=1e3, gradient_clipping=None, highest_kl=1e30))
+        with self.assertRaisesRegex(DivergenceError, r"minibatch \d+ has loss .*smaller PpoConfig.learning_rate"):
+            wild.update(good)
+
+    def test_the_kl_limit_ends_an_update(self):
+        learner = _learner(config=PpoConfig(minibatch=64, epochs=10, learning_rate=1e-2, highest_kl=0.001))
+        metrics = learner.update(_batch(learner.network, 0))
+        self.assertTrue(metrics.stopped_early)
+        self.assertLess(metrics.minibatches, 160)
+
+    def test_low_returns_are_raised(self):
+        batch = _batch(_learner().network, 0)
+        batch.returns[0] = -100
+        self.assertGreater(_learner().update(batch).mean_return, -0.2)
+
+    def test_gin_sets_the_configuration(self):
+        with gin.unlock_config():
+            gin.parse_config("PpoConfig.epochs = 7\nPpoConfig.clip = 0.1")
+        try:
+            self.assertEqual((PpoConfig().epochs, PpoConfig().clip, PpoConfig().entropy), (7, 0.1, 0.005))
+        finally:
+            gin.clear_config()
+        with self.assertRaisesRegex(ValueError, "PpoConfig.clip=-1"):
+            PpoConfig(clip=-1)
+
+
+def _tf_agents_update(network: PolicyNetwork, batch: TrainingBatch, config: PpoConfig) -> dict[str, np.ndarray]:
+    """Weights after PPOClipAgent.train on the same decisions, as dense one-step episodes."""
+    observations, count, positions = batch.observations, len(batch.observations), synthetic.POSITIONS
+    levels = np.zeros((count, positions, network.normalizer.width), np.int32)
+    legal = np.zeros((count, positions), np.int32)
+    levels[observations.row_observation(), observations.positions] = observations.levels
+    legal[observations.row_observation(), observations.positions] = 1
+    # The agent recomputes probabilities from logits; these are the exact network's, as in our update.
+    logits = np.full((count, positions), -1e30, np.float32)
+    logits[observations.row_observation(), observations.positions] = exact_network(network.weights).row_logits(
+        observations.levels
+    )
+    variables = {name: tf.Variable(value) for name, value in network.weights.items()}
+    agent = clip_agent(
+        variables,
+        positions,
+        clip=config.clip,
+        entropy=config.entropy,
+        value_loss=config.value_loss,
+        optimizer=tf.compat.v1.train.AdamOptimizer(config.learning_rate, epsilon=config.adam_epsilon),
+        advantages_given=True,
+    )
+    agent.initialize()
+    value = values(variables, tf.constant(observations.summaries())).numpy()
+
+    def steps(array: np.ndarray) -> tf.Tensor:
+        return tf.constant(array[:, None])  # [B, T=1]
+
+    experience = trajectory.Trajectory(
+        step_type=steps(np.zeros(count, np.int32)),
+        observation={"legal": steps(legal), "levels": steps(levels), "summary": steps(observations.summaries())},
+        action=steps(observations.actions),
+        policy_info={
+            "dist_params": {"logits": steps(logits)},
+            "value_prediction": steps(value),
+            "return": steps(batch.returns),
+            "advantage": steps(batch.returns - value),
+        },
+        next_step_type=steps(np.full(count, 1, np.int32)),
+        reward=steps(batch.returns),
+        discount=steps(np.ones(count, np.float32)),
+    )
+    agent.train(experience)
+    return {name: variable.numpy() for name, variable in variables.items()}
+
+
+if __name__ == "__main__":
+    determinism.configure_tensorflow()
+    unittest.main()

@@ -1,0 +1,52 @@
+"""A small made-up problem with a known best answer, for tests: of up to five candidates take the one with the lowest cost."""
+
+import numpy as np
+
+from mlgo.learning.normalization import Normalizer, build_normalizer
+from mlgo.problems.problem import Problem, TensorSpec
+
+POSITIONS = 5
+
+PROBLEM = Problem(
+    name="synthetic",
+    observation_specs=(
+        TensorSpec("legal", "int64", (1, POSITIONS)),
+        TensorSpec("cost", "float32", (1, POSITIONS)),
+        TensorSpec("kind", "int64", (1, POSITIONS)),
+        TensorSpec("constant", "float32", (1, POSITIONS)),
+        TensorSpec("progress", "float32", (1,)),
+    ),
+    action_spec=TensorSpec("choice", "int64", (1,)),
+    action_count=POSITIONS,
+    mask_feature="legal",
+    score_spec=TensorSpec("score", "float32", (1,)),
+    score_goal="minimize",
+    advisor_flag="synthetic-advisor",
+    log_flag="synthetic-log",
+    model_flag="synthetic-model",
+)
+
+
+def features(random: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """`count` observations; at least one candidate is legal, illegal ones hold zeros as LLVM's do."""
+    legal = random.random((count, 1, POSITIONS)) < 0.7
+    legal[np.arange(count), 0, random.integers(0, POSITIONS, count)] = True
+    return {
+        "legal": legal.astype(np.int64),
+        "cost": np.where(legal, random.random(legal.shape), 0).astype(np.float32),
+        "kind": np.where(legal, random.integers(0, 3, legal.shape), 0).astype(np.int64),
+        "constant": np.zeros(legal.shape, np.float32),
+        "progress": random.random((count, 1)).astype(np.float32),
+    }
+
+
+def best(values: dict[str, np.ndarray]) -> np.ndarray:
+    """int64 [N], the legal position with the lowest cost."""
+    return np.where(values["legal"] > 0, values["cost"], np.inf)[:, 0].argmin(axis=1)
+
+
+def normalizer() -> Normalizer:
+    quantiles = np.linspace(0, 1, 101)
+    return build_normalizer(
+        {"cost": quantiles, "kind": np.array([0.0, 1, 2]), "constant": np.zeros(3), "progress": quantiles}, PROBLEM
+    )
