@@ -2,12 +2,14 @@
 
 load(":messages.bzl", "compile_failed", "install_failed")
 
+_INTERPRETER_FILES = ["byte_code.py", "interpreter.py"]
+_INSTALL_FILES = ["byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]
 _PIP_VARIABLES = ["PIP_CERT", "PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX"]
 
-def _run_module(rctx, interpreter, module, arguments):
-    """Runs a module of this workspace; a change of any file in this folder that it can import runs it again."""
+def _run_module(rctx, interpreter, module, files, arguments):
+    """Runs a module of this folder; a change of one of `files`, what it consists of, runs it again."""
     root = rctx.path(Label("//:MODULE.bazel")).dirname
-    for name in ["byte_code.py", "install.py", "interpreter.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]:
+    for name in files:
         rctx.path(Label("//toolchains/python:" + name))
     return rctx.execute(
         [interpreter, "-B", "-m", "toolchains.python." + module] + arguments,
@@ -17,7 +19,7 @@ def _run_module(rctx, interpreter, module, arguments):
 
 def _interpreter_repository_impl(rctx):
     packages = rctx.path(rctx.attr.python)
-    result = _run_module(rctx, packages, "interpreter", ["--root", rctx.path(".")])
+    result = _run_module(rctx, packages, "interpreter", _INTERPRETER_FILES, ["--root", rctx.path(".")])
     if result.return_code:
         fail(compile_failed(rctx.name, result.stderr))
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
@@ -34,7 +36,7 @@ interpreter_repository = repository_rule(
 
 def _pip_repository_impl(rctx):
     rctx.report_progress("downloading and unpacking Python packages")
-    result = _run_module(rctx, rctx.path(rctx.attr.python), "install", [
+    result = _run_module(rctx, rctx.path(rctx.attr.python), "install", _INSTALL_FILES, [
         "--lock",
         rctx.path(rctx.attr.lock),
         "--request",

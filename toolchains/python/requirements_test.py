@@ -2,7 +2,7 @@
 
 import unittest
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from toolchains.python import requirements
 from toolchains.python.requirements import Pin, Requirement, RequirementsError
@@ -12,7 +12,7 @@ DIGEST = "0123456789abcdef" * 4
 names = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True).map(requirements.normalised)
 versions = st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,3}", fullmatch=True)
 digests = st.binary(min_size=32, max_size=32).map(bytes.hex)
-pin_tables = st.dictionaries(names, st.tuples(versions, st.sets(digests, min_size=1, max_size=3))).map(
+pin_tables = st.dictionaries(names, st.tuples(versions, st.sets(digests, min_size=1, max_size=3)), max_size=5).map(
     lambda table: {n: Pin(n, v, tuple(sorted(d))) for n, (v, d) in table.items()})
 
 
@@ -39,6 +39,7 @@ class RequestTest(unittest.TestCase):
 
 class LockTest(unittest.TestCase):
 
+    @settings(max_examples=30, deadline=None)
     @given(pin_tables)
     def test_round_trip(self, pins):
         text = requirements.render_lock(pins.values())
