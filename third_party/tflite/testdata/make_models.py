@@ -1,8 +1,8 @@
 """Writes the .tflite models this folder's tests run, and the answers they expect.
 
-Example, from a checkout, with the packages of //toolchains/python on the path:
+Example:
 
-    python3 third_party/tflite/testdata/make_models.py third_party/tflite/testdata
+    ./bazelw run //third_party/tflite:make_models -- $PWD/third_party/tflite/testdata
 
 Files written (the models are what TensorFlow 2.19.1's converter makes of them):
 
