@@ -28,12 +28,12 @@ from absl import app
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
+from mlgo.learning.configuration import BcConfig, PpoConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.pipeline import summary, training_run
 from mlgo.run.pipeline.settings import RunSettings
-from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.vocabulary import VocabularyConfig
 
 FLAGS = flags.FLAGS
@@ -79,11 +79,6 @@ _SETTING_FLAGS = (
 
 
 def _configurations() -> training_run.Configurations:
-    # Imported here: they bring TensorFlow, 3 s which --help and a wrong flag need not cost.
-    with quiet_libraries():
-        from mlgo.learning.behavioural_cloning import BcConfig  # pylint: disable=import-outside-toplevel
-        from mlgo.learning.ppo import PpoConfig  # pylint: disable=import-outside-toplevel
-
     gin_files = [str(locate.user_path(path)) for path in FLAGS.gin_files]
     try:
         gin.parse_config_files_and_bindings(gin_files, FLAGS.gin_bindings)

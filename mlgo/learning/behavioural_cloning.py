@@ -11,12 +11,12 @@ import math
 import os
 from collections.abc import Mapping
 
-import gin
 import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.agent import RowDistribution
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
+from mlgo.learning.configuration import BcConfig
 from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, row_logits
@@ -26,36 +26,6 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import Progress, Silent
 
 _CHECKPOINT = "behavioural_cloning"
-
-
-@gin.configurable
-@dataclasses.dataclass(frozen=True)
-class BcConfig:
-    """Behavioural cloning's settings. "mlco": ml-compiler-opt, regalloc/gin_configs/behavioral_cloning_nn_agent.gin.
-
-    Attributes:
-      epochs: passes over the training decisions. Ours; mlco counts steps (its default is days on a large corpus).
-      minibatch: decisions per gradient step. Ours: 4 x mlco's 64 and the same learning rate, since 64 leaves the
-        processor idle half of the time.
-      learning_rate, adam_epsilon: mlco.
-      final_learning_rate: the rate falls in a straight line to this at the end. Ours.
-      l2: as PpoConfig.l2.
-      validation_share: functions held back, chosen by a hash of the seed and their number. Ours.
-    """
-
-    epochs: int = 10
-    minibatch: int = 256
-    learning_rate: float = 1e-3
-    final_learning_rate: float = 1e-4
-    adam_epsilon: float = 3.125e-4
-    l2: float = 1e-5
-    validation_share: float = 0.1
-
-    def __post_init__(self):
-        if self.epochs < 1 or self.minibatch < 1:
-            raise ValueError(f"BcConfig: epochs={self.epochs} and minibatch={self.minibatch} must be at least 1")
-        if not 0 <= self.validation_share < 1:
-            raise ValueError(f"BcConfig.validation_share={self.validation_share} must lie in [0, 1)")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,6 +15,7 @@ from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.held_out import Comparison, compare, rows_to_csv
 from mlgo.learning import determinism
+from mlgo.learning.configuration import BcConfig, PpoConfig
 from mlgo.learning.network import NetworkConfig, PolicyNetwork
 from mlgo.problems.problem import load_problem
 from mlgo.run import files, stages
@@ -60,8 +61,8 @@ class Configurations:
     run: RunSettings
     vocabulary: VocabularyConfig
     network: NetworkConfig
-    behavioural_cloning: Any
-    ppo: Any
+    behavioural_cloning: BcConfig
+    ppo: PpoConfig
 
     def to_json(self) -> dict[str, Any]:
         """Every field of every part by name."""
@@ -134,6 +135,7 @@ class TrainingRun:
             "versions": _versions(),
         }
         shutil.rmtree(self._work, ignore_errors=True)
+        files.remove_partial(self._out)
         resumed = preflight.claim_configuration(self._out, self._identity)
         if (self._out / TIMINGS_NAME).exists():
             self._seconds = files.read_json(self._out / TIMINGS_NAME, "timings", "Delete the file")

@@ -1,0 +1,83 @@
+"""Settings of behavioural cloning and PPO, apart from the code so that reading flags needs no TensorFlow.
+
+"mlco" below is ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/.
+"""
+
+import dataclasses
+import math
+
+import gin
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class BcConfig:
+    """Behavioural cloning's settings. "mlco": ml-compiler-opt, regalloc/gin_configs/behavioral_cloning_nn_agent.gin.
+
+    Attributes:
+      epochs: passes over the training decisions. Ours; mlco counts steps (its default is days on a large corpus).
+      minibatch: decisions per gradient step. Ours: 4 x mlco's 64 and the same learning rate, since 64 leaves the
+        processor idle half of the time.
+      learning_rate, adam_epsilon: mlco.
+      final_learning_rate: the rate falls in a straight line to this at the end. Ours.
+      l2: as PpoConfig.l2.
+      validation_share: functions held back, chosen by a hash of the seed and their number. Ours.
+    """
+
+    epochs: int = 10
+    minibatch: int = 256
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    adam_epsilon: float = 3.125e-4
+    l2: float = 1e-5
+    validation_share: float = 0.1
+
+    def __post_init__(self):
+        if self.epochs < 1 or self.minibatch < 1:
+            raise ValueError(f"BcConfig: epochs={self.epochs} and minibatch={self.minibatch} must be at least 1")
+        if not 0 <= self.validation_share < 1:
+            raise ValueError(f"BcConfig.validation_share={self.validation_share} must lie in [0, 1)")
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class PpoConfig:
+    """PPO's settings. "mlco" below is ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/ppo_nn_agent.gin.
+
+    Attributes:
+      minibatch: decisions per gradient step. mlco: batch_size 256 x train_sequence_length 16.
+      epochs: passes over the decisions of one iteration. Ours, as arXiv:1707.06347 table 5 (Atari: 3); mlco instead
+        takes 200 minibatches from whatever was collected.
+      learning_rate, adam_epsilon: mlco (tf.train.AdamOptimizer).
+      clip: importance ratio clipping. mlco.
+      entropy: weight of the entropy bonus. mlco.
+      l2: weight decay of the policy's kernels, added to the loss as l2 * sum(w^2)/2. mlco (policy_l2_reg).
+      value_loss: weight of the value network's squared error. tf-agents' default; mlco has no value network.
+      gradient_clipping: largest global norm of the gradients. mlco's distributed agent (rl/agent_config.py); None: none.
+      lowest_return: returns below are raised to this. Ours: one function made ten times worse (-9) would otherwise
+        set the scale of the advantages of all others.
+      highest_kl: an update ends early, after the minibatch whose mean KL divergence from the behaviour policy is above
+        this. Ours, 3 x the adaptive_kl_target of mlco, where PPOAgent adds a penalty instead.
+      divergence_loss: a loss whose magnitude is above this counts as exploded. Ours: returns lie in [-1, 1] and
+        advantages are normalised, so a healthy loss is below 10.
+    """
+
+    minibatch: int = 4096
+    epochs: int = 3
+    learning_rate: float = 3e-4
+    adam_epsilon: float = 3.125e-4
+    clip: float = 0.2
+    entropy: float = 0.005
+    l2: float = 1e-5
+    value_loss: float = 0.5
+    gradient_clipping: float | None = 1.0
+    lowest_return: float = -1.0
+    highest_kl: float = 0.03
+    divergence_loss: float = 1e3
+
+    def __post_init__(self):
+        if self.minibatch < 1 or self.epochs < 1:
+            raise ValueError(f"PpoConfig: minibatch={self.minibatch} and epochs={self.epochs} must be at least 1")
+        for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")

@@ -1,0 +1,114 @@
+"""What is wrong from the beginning is said in one error, before anything is compiled."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+from unittest import mock
+
+from mlgo.compiler.testing import fake_clang
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.pipeline import preflight
+from tests.end_to_end import command
+
+
+class BadInputTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.output = self.folder / "output"
+        self.flags = [*command.fake_inputs(self.folder / "inputs"), *command.TINY, f"--output_dir={self.output}"]
+
+    def refused(self, code: ExitCode, message: str, *flags: str) -> str:
+        found, said = command.run(*self.flags, *flags)
+        self.assertEqual(found, code, said)
+        self.assertRegex(said, message)
+        self.assertNotIn("Traceback", said)
+        self.assertFalse((self.output / "optimised").exists(), "something was compiled")
+        return said
+
+    def test_clang_without_ml_support(self):
+        (self.folder / "plain").mkdir()
+        clang = fake_clang.install(self.folder / "plain", PROBLEM, ml_support=False)
+        self.refused(
+            ExitCode.MISUSE, r"error: compiler .*plain/clang: has no ML support.* ./bazelw build //development:clang",
+            f"--clang={clang}",
+        )  # fmt: skip
+
+    def test_clang_that_is_not_there(self):
+        self.refused(ExitCode.MISUSE, "no_clang: is not an executable file", f"--clang={self.folder / 'no_clang'}")
+
+    def test_missing_vocabulary(self):
+        message = r"error: --vocabulary=.*nowhere: is not a folder. Give a folder with one FEATURE.buckets"
+        self.refused(ExitCode.MISUSE, message, f"--vocabulary={self.folder / 'nowhere'}")
+
+    def test_vocabulary_that_lacks_a_feature(self):
+        (self.folder / "vocabulary").mkdir()
+        self.refused(ExitCode.MISUSE, r"\.buckets: does not exist", f"--vocabulary={self.folder / 'vocabulary'}")
+
+    def test_empty_corpus(self):
+        (self.folder / "empty").mkdir()
+        fake_clang.write_corpus(self.folder / "empty", {})
+        self.refused(ExitCode.NOTHING_PRODUCED, "lists no module", f"--train_corpus={self.folder / 'empty'}")
+
+    def test_corpus_with_a_missing_bc(self):
+        os.unlink(self.folder / "inputs" / "train" / "train" / "m3.cpp.bc")
+        self.refused(ExitCode.MISUSE, r"error: module train/m3.cpp: .*m3.cpp.bc: cannot be read: No such file")
+
+    def test_same_corpus_twice(self):
+        self.refused(
+            ExitCode.MISUSE, "shares 8 modules with the training corpus", f"--held_out_corpus={self.folder / 'inputs' / 'train'}"
+        )
+
+    def test_output_that_cannot_be_written(self):
+        self.output.write_text("a file")
+        self.refused(ExitCode.MISUSE, "error: --output_dir=.*output: cannot be written to")
+
+    def test_unknown_settings_and_flags(self):
+        self.refused(ExitCode.MISUSE, "BcConfig.epoch", "--gin_bindings=BcConfig.epoch=1")
+        self.refused(ExitCode.MISUSE, "validation_interval=0: must be at least 1", "--gin_bindings=RunSettings.validation_interval=0")
+        self.refused(ExitCode.MISUSE, "Unknown command line flag 'worker'", "--worker=1")
+        self.refused(ExitCode.MISUSE, "argument 'stray': is not a flag", "stray")
+
+    def test_other_configuration_than_the_earlier_run(self):
+        self.output.mkdir()
+        # An earlier run, recorded but not begun.
+        killed = command.Command([*self.flags, "--seed=7"])
+        killed.kill_when((self.output / preflight.CONFIGURATION_NAME).exists)
+        shutil.rmtree(self.output / "optimised", ignore_errors=True)
+        said = self.refused(ExitCode.MISUSE, "holds a run with another configuration", "--seed=8", "--ppo_iterations=3")
+        self.assertIn("configuration.run.ppo_iterations: was 2, now 3\n", said)
+        self.assertIn("configuration.run.seed: was 7, now 8\n", said)
+        self.assertRegex(said, "Give the old values, or another --output_dir, or delete")
+
+    def test_output_in_use(self):
+        lock = preflight.open_output(self.output)
+        self.addCleanup(os.close, lock)
+        self.refused(ExitCode.MISUSE, "is in use by another run")
+
+
+class DiskSpaceTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "corpus").mkdir()
+        module = fake_clang.FakeModule.bitcode({"f": 1})
+        self.corpora = [Corpus.load(fake_clang.write_corpus(self.folder / "corpus", {"m": module}))]
+
+    def test_too_little_is_an_error_with_both_numbers(self):
+        usage = shutil.disk_usage(self.folder)._replace(free=1_000_000)
+        with mock.patch.object(shutil, "disk_usage", return_value=usage):
+            with self.assertRaisesRegex(RunError, r"has 0.00 GB free on its disk, and this run may write 0.54 GB. Free space"):
+                preflight.check_disk_space(self.folder, self.corpora)
+
+    def test_enough_is_fine(self):
+        preflight.check_disk_space(self.folder, self.corpora, lambda folder: 10**12)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+"""Modules that fail are counted, named and left out; when too many do, or all, the run ends."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.compiler.request import CompileLimits
+from mlgo.compiler.testing.fake_clang import FakeModule, install, write_corpus
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.outcomes import Outcome
+from mlgo.trace.optimised_corpus import optimise_corpus
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import Trace, trace_corpus
+from tests.end_to_end import command
+
+
+class FailingModulesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "bin").mkdir()
+        self.clang = pathlib.Path(install(self.folder / "bin", PROBLEM))
+
+    def corpus(self, behaviours: dict[str, str]) -> Corpus:
+        modules = {name: FakeModule.bitcode({"f": 3}, behaviour) for name, behaviour in behaviours.items()}
+        modules["idle.cpp"] = FakeModule.bitcode({"f": 0})
+        (self.folder / "corpus").mkdir()
+        return Corpus.load(write_corpus(self.folder / "corpus", modules))
+
+    def setup_with(self, max_failure_ratio: float) -> CompileSetup:
+        limits = CompileLimits(cpu_seconds=2, wall_factor=1.0, log_bytes=1 << 20)
+        return CompileSetup(self.clang, PROBLEM, limits, workers=2, max_failure_ratio=max_failure_ratio)
+
+    def test_each_kind_is_recorded_and_the_rest_traced(self):
+        kinds = {
+            "crash": "crash",
+            "hang": "timeout",
+            "garbage_log": "bad_log",
+            "truncated_log": "bad_log",
+            "no_log": "bad_log",
+            "refuse": "compile_error",
+        }
+        corpus = self.corpus({"good.cpp": "good", **{f"{name}.cpp": name for name in kinds}})
+        summary = trace_corpus(self.folder / "trace", corpus, self.setup_with(0.9), "trace")
+        self.assertEqual(summary, {"traced": 1, "no decisions": 1, "failed": 6, "functions": 1, "decisions": 3})
+        records = Trace.load(self.folder / "trace", corpus).records
+        self.assertEqual({f"{name}.cpp": kind for name, kind in kinds.items()},
+                         {name: record.failure_kind for name, record in records.items() if record.failure_kind})  # fmt: skip
+        self.assertIs(records["idle.cpp"].outcome, Outcome.NO_DECISIONS)
+
+    def test_failing_module_does_not_reach_the_optimised_corpus(self):
+        corpus = self.corpus({"good.cpp": "good", "bad.cpp": "crash"})
+        summary = optimise_corpus(self.folder / "optimised", corpus, self.setup_with(0.5), "optimised")
+        self.assertEqual(summary, {"modules": 2, "failed": {"bad.cpp": "crash"}})
+        optimised = Corpus.load(self.folder / "optimised")
+        self.assertEqual([module.name for module in optimised.modules], ["good.cpp", "idle.cpp"])
+        self.assertEqual(optimised.modules[0].command[-1], "-disable-llvm-passes")
+
+    def test_too_many_failures_end_the_stage_and_are_tried_again(self):
+        corpus = self.corpus({"good.cpp": "good", "a.cpp": "crash", "b.cpp": "refuse"})
+        for _ in range(2):
+            with self.assertRaisesRegex(RunError, "more than 1 of 4 modules failed; 2 failed: compile_error 1, crash 1") as seen:
+                trace_corpus(self.folder / "trace", corpus, self.setup_with(0.1), "trace")
+            self.assertEqual(seen.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
+        summary = trace_corpus(self.folder / "trace", corpus, self.setup_with(0.5), "trace")
+        self.assertEqual((summary["traced"], summary["failed"]), (1, 2))
+
+    def test_corpus_without_decisions_is_an_error(self):
+        corpus = self.corpus({})
+        with self.assertRaisesRegex(RunError, "no function of 1 modules has a decision") as seen:
+            trace_corpus(self.folder / "trace", corpus, self.setup_with(0.1), "trace")
+        self.assertEqual(seen.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+
+class WholeCommandTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.flags = [*command.fake_inputs(self.folder / "inputs"), *command.TINY, f"--output_dir={self.folder / 'output'}"]
+
+    def break_module(self, name: str, behaviour: str) -> None:
+        path = self.folder / "inputs" / f"{name}.bc"
+        path.write_bytes(FakeModule.bitcode({"f": 3}, behaviour))
+
+    def test_all_failing_is_an_error(self):
+        for index in range(8):
+            self.break_module(f"train/train/m{index}.cpp", "crash")
+        code, said = command.run(*self.flags, "--max_failure_ratio=1")
+        self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
+        self.assertRegex(said, "error: stage optimised/train: all 8 modules failed; 8 failed: crash 8 .first: train/m0.cpp: crash")
+
+    def test_some_failing_are_named_and_the_run_goes_on(self):
+        self.break_module("train/train/m1.cpp", "crash")
+        self.break_module("train/train/m2.cpp", "truncated_log")
+        self.break_module("held_out/held/m0.cpp", "garbage_log")
+        code, said = command.run(*self.flags)
+        self.assertEqual(code, ExitCode.DONE, said)
+        self.assertRegex(said, "optimised/train: failed: train/m1.cpp: crash")
+        self.assertRegex(said, "trace/train: failed: train/m2.cpp: bad_log")
+        self.assertRegex(said, r"left out, for they failed: held/m0.cpp \(default: bad_log, warm_start: bad_log, policy: bad_log\)")
+
+
+if __name__ == "__main__":
+    unittest.main()
