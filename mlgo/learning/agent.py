@@ -7,12 +7,16 @@ from it (policy_gradient_loss, entropy_regularization_loss) and hands it a `RowD
 
 from collections.abc import Mapping
 
+import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
-from tf_agents.agents.ppo import ppo_clip_agent
-from tf_agents.networks import network
-from tf_agents.specs import distribution_spec, tensor_spec
-from tf_agents.trajectories import time_step
+
+# tf-agents declares its own gin settings when it is loaded, which gin refuses once a command has read its configuration.
+with gin.unlock_config():
+    from tf_agents.agents.ppo import ppo_clip_agent
+    from tf_agents.networks import network
+    from tf_agents.specs import distribution_spec, tensor_spec
+    from tf_agents.trajectories import time_step
 
 from mlgo.learning.network import row_logits, values
 from mlgo.learning.normalization import TOP_LEVEL
