@@ -1,0 +1,110 @@
+"""How a program of LLVM is linked from Debian's archives and the few units we compile again, without rebuilding LLVM.
+
+    llvm_units(name = "ml_units", srcs = ["@llvm_source//:llvm/lib/Analysis/TFLiteUtils.cpp"])
+    llvm_program(name = "clang", deps = [":ml_units"])
+
+An object defines a symbol before an archive is asked for it, so the units of `llvm_units` take the place of the archives' own.
+"""
+
+load("@bazel_skylib//rules:copy_directory.bzl", "copy_directory")
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
+load("//development/private:program.bzl", "installed_program")
+
+# As LLVM's CMake build compiles Release on Debian, whatever Bazel's compilation mode: bit identity must not depend on it.
+_COPTS = [
+    "-O2",
+    "-DNDEBUG",
+    "-fno-exceptions",
+    "-fvisibility-inlines-hidden",
+    "-fno-semantic-interposition",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-w",
+]
+_DEFINES = [
+    "_GNU_SOURCE",
+    "__STDC_CONSTANT_MACROS",
+    "__STDC_FORMAT_MACROS",
+    "__STDC_LIMIT_MACROS",
+]
+
+# At a fixed address start-up needs no 500,000 relocations: 10 ms instead of 15 (the packaged clang: 23).
+_LINKOPTS = [
+    "-no-pie",
+    "-Wl,--gc-sections",
+    "-Wl,--strip-all",
+    "-lpthread",
+    "-ldl",
+]
+
+def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility = None):
+    """Units of LLVM or clang that are linked into a program in place of the archives' own.
+
+    Args:
+      name: name of the library.
+      srcs: sources, usually labels in @llvm_source.
+      deps: what they include besides LLVM's public headers and CodeGen's private ones.
+      local_defines: switches, such as `LLVM_HAVE_TFLITE=1`, that do not reach who depends on this.
+      copts: more compiler flags.
+      visibility: who may link them; the package alone by default.
+    """
+    cc_library(
+        name = name,
+        srcs = srcs,
+        copts = _COPTS + copts,
+        linkstatic = True,
+        local_defines = _DEFINES + local_defines,
+        visibility = visibility,
+        deps = deps + [
+            Label("//development:private_config"),
+            "@llvm22//:headers",
+            "@llvm_source//:codegen_private_headers",
+        ],
+        alwayslink = True,
+    )
+
+def llvm_program(name, deps, program = None, aliases = [], resource_directory = None, visibility = None):
+    """A program of LLVM that runs where it is built, from runfiles, and from wherever its tree is copied.
+
+    Makes `<name>`, a link to the program, and the tree `<name>.llvm` laid out as LLVM installs itself:
+
+        <name>.llvm/bin/<program>, and beside it the aliases
+        <name>.llvm/lib/clang/22   clang's own headers and run-time libraries, when asked for
+
+    A clang looks for its headers relative to where it really lies, hence the link and the tree.
+
+    Args:
+      name: name of the target.
+      deps: `llvm_units`; everything else comes from Debian's archives.
+      program: file name of the program; `name` by default.
+      aliases: more names of it in the tree and beside the link; clang takes `clang++` for another driver mode.
+      resource_directory: label of the directory that becomes `lib/clang/22`.
+      visibility: visibility of `name`.
+    """
+    tree = name + ".llvm"
+    binary = "{}/bin/{}".format(tree, program or name)
+    cc_binary(
+        name = binary,
+        # Bazel's own -Wl,-S would keep the symbol table that _LINKOPTS drops.
+        features = ["-strip_debug_symbols"],
+        linkopts = _LINKOPTS,
+        linkstatic = True,
+        visibility = ["//visibility:private"],
+        deps = deps + [Label("//development:llvm_archives")],
+    )
+    resources = []
+    if resource_directory:
+        copy_directory(
+            name = name + "_resources",
+            src = resource_directory,
+            out = tree + "/lib/clang/22",
+            visibility = ["//visibility:private"],
+        )
+        resources.append(name + "_resources")
+    installed_program(
+        name = name,
+        aliases = aliases,
+        binary = binary,
+        resources = resources,
+        visibility = visibility,
+    )
