@@ -85,8 +85,6 @@ def llvm_program(name, deps, program = None, aliases = [], resource_directory = 
     binary = "{}/bin/{}".format(tree, program or name)
     cc_binary(
         name = binary,
-        # Bazel's own -Wl,-S would keep the symbol table that _LINKOPTS drops.
-        features = ["-strip_debug_symbols"],
         linkopts = _LINKOPTS,
         linkstatic = True,
         visibility = ["//visibility:private"],
