@@ -54,6 +54,10 @@ flags.DEFINE_integer(
     f"Modules compiled per iteration. Default: {RunSettings.modules_per_iteration}; papers: 512 and more.", lower_bound=1,
 )
 flags.DEFINE_integer(
+    "samples_per_module", None,
+    f"Compiles of each module per iteration. Default: {RunSettings.samples_per_module}; papers: 1.", lower_bound=1,
+)
+flags.DEFINE_integer(
     "validation_modules", None,
     f"Training modules set aside to choose the policy. Default: {RunSettings.validation_modules}.", lower_bound=1,
 )
@@ -73,6 +77,7 @@ _SETTING_FLAGS = (
     "seed",
     "ppo_iterations",
     "modules_per_iteration",
+    "samples_per_module",
     "validation_modules",
     "max_failure_ratio",
 )

@@ -5,8 +5,9 @@ were taken, `modules/NAME.arrays` (the decisions, see arrays.py). The record is 
 """
 
 import dataclasses
+import itertools
 import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def trace_corpus(
             continue
         left.append(module)
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    outcomes = compile_modules(left, setup, lambda module: model_dir)
+    outcomes = compile_modules(left, setup, itertools.repeat(model_dir))
     try:
         for module, outcome in outcomes:
             _keep(folder, module, outcome, failures, keep_decisions)
@@ -139,7 +140,7 @@ def trace_corpus(
 
 
 def compile_modules(
-    modules: Sequence[Module], setup: CompileSetup, model_of: Callable[[Module], pathlib.Path | None]
+    modules: Sequence[Module], setup: CompileSetup, models: Iterable[pathlib.Path | None]
 ) -> Iterator[tuple[Module, CompileResult | CompileFailure]]:
     """Compiles `modules` with their decisions logged; yields each with its outcome, in the given order.
 
@@ -148,14 +149,14 @@ def compile_modules(
     Args:
       modules: what to compile.
       setup: how to.
-      model_of: the TFLite policy for a module, None for the compiler's default; asked in the caller's thread, shortly
-        before the module's turn.
+      models: the TFLite policy for each module, None for the compiler's default. Its next element is asked for in the
+        caller's thread, shortly before the module's turn, so policies may be written as they are needed.
     """
     requests = (
         CompileRequest(
-            clang=setup.clang, module=module, problem=setup.problem, model_dir=model_of(module), limits=setup.limits
+            clang=setup.clang, module=module, problem=setup.problem, model_dir=model, limits=setup.limits
         )
-        for module in modules
+        for module, model in zip(modules, models)
     )
     outcomes = run_ordered(requests, setup.workers)
     try:
@@ -172,7 +173,7 @@ def score_corpus(
     Raises: RunError: more modules failed than allowed.
     """
     failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
-    outcomes = compile_modules(corpus.modules, setup, lambda module: model_dir)
+    outcomes = compile_modules(corpus.modules, setup, itertools.repeat(model_dir))
     try:
         return {module.name: _record(module, outcome, failures) for module, outcome in outcomes}
     finally:

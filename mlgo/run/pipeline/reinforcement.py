@@ -5,35 +5,27 @@ Below the stage's folder: `latest.json` with its arrays (the checkpoint after th
 (figures). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
 """
 
-import contextlib
 import dataclasses
-import math
 import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from mlgo.compiler.request import CompileFailure
-from mlgo.compiler.training_log import TrainingLog
-from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.held_out import compare
-from mlgo.learning import checkpoint, determinism
+from mlgo.learning import checkpoint
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch
-from mlgo.learning.rewards import decision_returns, relative_improvement
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.pipeline.collection import collect
 from mlgo.run.pipeline.figures import TensorBoard
 from mlgo.run.pipeline.module_order import modules_of_iteration
 from mlgo.run.pipeline.settings import RunSettings
 from mlgo.run.quiet import quiet_libraries
-from mlgo.trace.outcomes import FailureLimit, ModuleRecord
-from mlgo.trace.scores import score_ratio, scores_of
+from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_modules, score_corpus
+from mlgo.trace.trace import score_corpus
 
 LATEST = "latest"
 _OPTIMISER_PREFIX = "optimiser:"
@@ -129,77 +121,35 @@ class Reinforcement:
 
     def _iterate(self) -> str:
         iteration = self._iteration
-        batch, figures = self._collect(iteration)
-        metrics = self._learner.update(batch)
-        record = {"iteration": iteration, **figures, **dataclasses.asdict(metrics)}
+        settings = self._settings
+        names = modules_of_iteration(
+            [module.name for module in self._training.modules], iteration, settings.modules_per_iteration, settings.seed
+        )
+        collected = collect(
+            f"ppo iteration {iteration}",
+            self._training.select(names).modules,
+            settings.samples_per_module,
+            self._learner.network,
+            self._collection,
+            self._default,
+            self._setup,
+            settings.seed,
+            iteration,
+            self._learner.config.lowest_return,
+        )
+        metrics = self._learner.update(TrainingBatch(collected.observations, collected.returns))
+        record = {
+            "iteration": iteration,
+            "modules": len(names),
+            "failed_compiles": dict(collected.failed),
+            "score_change_percent": collected.score_change_percent,
+            **dataclasses.asdict(metrics),
+        }
         files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
         self._tensorboard.write("iteration", record)
         self._iteration += 1
         self._save(self._folder, LATEST, with_state=True)
-        return f"score {figures['score_change_percent']:+.2f} %, entropy {metrics.entropy:.2f}, kl {metrics.kl:.4f}"
-
-    def _collect(self, iteration: int) -> tuple[TrainingBatch, dict[str, Any]]:
-        names = modules_of_iteration(
-            [module.name for module in self._training.modules],
-            iteration,
-            self._settings.modules_per_iteration,
-            self._settings.seed,
-        )
-        corpus = self._training.select(names)
-        failures = FailureLimit(f"ppo iteration {iteration}", len(names), self._setup.max_failure_ratio)
-        parts: list[Observations] = []
-        returns: list[np.ndarray] = []
-        logarithms: list[float] = []
-        network = self._learner.network
-
-        def model_of(module: Module) -> pathlib.Path:
-            seed = determinism.derive_seed(self._settings.seed, "exploration", iteration, module.name)
-            return self._collection.write(network, module.name, seed)
-
-        with contextlib.closing(compile_modules(corpus.modules, self._setup, model_of)) as outcomes:
-            for module, outcome in outcomes:
-                self._collection.remove(module.name)
-                if isinstance(outcome, CompileFailure):
-                    failures.add(module.name, outcome.kind.value, outcome.detail)
-                    continue
-                part, rewards = self._learnable(module.name, outcome.log)
-                if len(part):
-                    parts.append(part)
-                    returns.append(rewards)
-                    logarithms += self._logarithms(module.name, outcome.log)
-        if not parts:
-            raise RunError(
-                f"ppo iteration {iteration}",
-                f"none of its {len(names)} modules has a decision and a score under the policy",
-                "Raise --modules_per_iteration",
-                ExitCode.NOTHING_PRODUCED,
-            )
-        change = 100.0 * math.expm1(math.fsum(logarithms) / len(logarithms))
-        figures = {"modules": len(names), "failed_modules": dict(failures.failed), "score_change_percent": change}
-        return TrainingBatch(concatenate(parts), np.concatenate(returns)), figures
-
-    def _learnable(self, name: str, log: TrainingLog) -> tuple[Observations, np.ndarray]:
-        """The observations of functions with a score on both sides, and their returns."""
-        default, candidate = self._default[name].functions, scores_of(log)
-        rewards = np.full(len(log.contexts), np.nan, np.float32)
-        for index, function in enumerate(log.contexts):
-            if function in default and function in candidate:
-                rewards[index] = relative_improvement(candidate[function].score, default[function].score)
-        every = decision_returns(rewards, log.observation_context)
-        kept = np.flatnonzero(np.isfinite(every))
-        packed = pack(
-            {feature: values[kept] for feature, values in log.features.items()},
-            log.actions[kept],
-            self._learner.network.normalizer,
-            self._setup.problem,
-            log.observation_context[kept],
-        )
-        return packed, every[kept]
-
-    def _logarithms(self, name: str, log: TrainingLog) -> list[float]:
-        default, candidate = self._default[name].functions, scores_of(log)
-        both = sorted(set(default) & set(candidate))
-        return [math.log(score_ratio(self._setup.problem, default[f].score, candidate[f].score)) for f in both]
+        return f"score {collected.score_change_percent:+.2f} %, entropy {metrics.entropy:.2f}, kl {metrics.kl:.4f}"
 
     def _validate(self) -> None:
         iteration = self._iteration

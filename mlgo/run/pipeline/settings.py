@@ -18,6 +18,10 @@ class RunSettings:
       seed: of everything random, >= 0.
       ppo_iterations: how often decisions are collected and learned from, >= 0; the papers: thousands.
       modules_per_iteration: modules compiled in each iteration, >= 1; the papers: 512 and more.
+      samples_per_module: how often each of them is compiled in an iteration, every time with other random decisions, >= 1.
+        From 2 on a decision's return is how much better its function became than in the other samples, so what is easy
+        or hard about the function cancels (Kool et al., "Buy 4 REINFORCE samples, get a baseline for free!", 2019). At 1
+        it is the improvement over the default, as in the papers.
       validation_modules: modules of the training corpus that PPO does not see and which choose the policy, >= 1. Fewer
         than a dozen choose by noise.
       validation_interval: iterations between two validations, >= 1.
@@ -29,6 +33,7 @@ class RunSettings:
     seed: int = 1
     ppo_iterations: int = 40
     modules_per_iteration: int = 16
+    samples_per_module: int = 4
     validation_modules: int = 16
     validation_interval: int = 5
     max_failure_ratio: float = 0.1
@@ -39,6 +44,7 @@ class RunSettings:
             "seed": 0,
             "ppo_iterations": 0,
             "modules_per_iteration": 1,
+            "samples_per_module": 1,
             "validation_modules": 1,
             "validation_interval": 1,
             "compile_cpu_seconds": 1,
