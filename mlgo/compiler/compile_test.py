@@ -105,7 +105,8 @@ class FailureTest(FakeClangTestCase):
         self.fails("huge_log", FailureKind.BAD_LOG, "wrote a file of more than 16777216 bytes")
 
     def test_limits(self):
-        quick = CompileLimits(cpu_seconds=1, address_space_bytes=2 << 30)
+        # The wall-clock guard far away: on a busy machine one CPU second can take a minute.
+        quick = CompileLimits(cpu_seconds=1, address_space_bytes=2 << 30, wall_factor=1000)
         self.fails("spin", FailureKind.TIMEOUT, "more than 1 CPU seconds", limits=quick)
         self.fails("chatter", FailureKind.TIMEOUT, "more than 1 CPU seconds: warning: fake", limits=quick)
         self.fails("out_of_memory", FailureKind.OUT_OF_MEMORY, "more than 2147483648 bytes")

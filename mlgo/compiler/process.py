@@ -1,6 +1,7 @@
 """One process inside limits: started, watched, and ended together with every process it left in its group."""
 
 import dataclasses
+import functools
 import os
 import select
 import signal
@@ -93,7 +94,7 @@ def run_limited(
     limits = [str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
     # A new session makes a process group of its own and takes away the terminal, whose Ctrl-C is ours to handle.
     process = subprocess.Popen(  # pylint: disable=consider-using-with
-        [str(locate.runfile(_LIMITED_EXEC)), *limits, *command],
+        [_limited_exec(), *limits, *command],
         cwd=directory,
         env=dict(environment),
         stdin=subprocess.DEVNULL,
@@ -115,6 +116,11 @@ def run_limited(
             _kill_group(process.pid)
             _reap(process)
         process.stderr.close()
+
+
+@functools.cache
+def _limited_exec() -> str:
+    return str(locate.runfile(_LIMITED_EXEC))
 
 
 def _watch(process, stderr: "_BoundedText", deadline: float, cancellation: Cancellation | None) -> bool:

@@ -8,7 +8,6 @@ probabilities (the other side is given them), and has a value network to train a
 Both sides run in a process of their own, in turns, on the same observations; a figure is the median over all turns.
 """
 
-import dataclasses
 import json
 import os
 import statistics
@@ -17,6 +16,8 @@ import sys
 import time
 
 import numpy as np
+
+from tests.benchmarks.row import Row
 
 SEQUENCES, LENGTH = 256, 16
 DECISIONS = SEQUENCES * LENGTH
@@ -29,17 +30,6 @@ _QUANTILES = 1000
 _IDENTITY = ("is_hint", "is_local", "is_free")
 _EMBEDDED = ("max_stage", "min_stage")
 _UNUSED = ("mask", "nr_urgent")
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """One line of the table. `target` and `held` are None for a figure without a target."""
-
-    name: str
-    value: float
-    unit: str
-    target: float | None = None
-    held: bool | None = None
 
 
 def measure() -> list[Row]:
