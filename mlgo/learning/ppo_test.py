@@ -1,6 +1,7 @@
 """PPO: finds a known best policy, equals tf-agents' own update, repeats and resumes byte for byte, stops when it diverges."""
 
 import dataclasses
+import pathlib
 import unittest
 
 import gin
@@ -39,13 +40,13 @@ def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: in
 
 def _learner(seed: int = 1, config: PpoConfig | None = None, network: PolicyNetwork | None = None, state=None) -> PpoLearner:
     network = network or initial_network(synthetic.normalizer(), seed, NetworkConfig((32, 16), (16,)))
-    return PpoLearner(network, synthetic.POSITIONS, seed, config or PpoConfig(minibatch=512, learning_rate=3e-3), state)
+    return PpoLearner(network, synthetic.POSITIONS, seed, config or PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3), state)
 
 
 class PpoTest(unittest.TestCase):
     def test_finds_the_best_policy_of_a_bandit(self):
-        learner = _learner(config=PpoConfig(minibatch=512, learning_rate=3e-3, highest_kl=0.1))
-        for iteration in range(40):
+        learner = _learner(config=PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3, highest_kl=0.1))
+        for iteration in range(30):
             learner.update(_batch(learner.network, iteration))
         packed, values = _draw(learner.network, np.random.default_rng(10**6), 2000)
         decisions = exact_network(learner.network.weights).decisions(packed)
@@ -88,7 +89,7 @@ class PpoTest(unittest.TestCase):
         good = _batch(learner.network, 0)
         with self.assertRaisesRegex(DivergenceError, "returns hold NaN"):
             learner.update(TrainingBatch(good.observations, good.returns * np.float32(np.nan)))
-        wild = _learner(config=PpoConfig(minibatch=256, learning_rate=1e3, gradient_clipping=None, highest_kl=1e30))
+        wild = _learner(config=PpoConfig(minibatch=256, epochs=3, learning_rate=1e3, gradient_clipping=None, highest_kl=1e30))
         with self.assertRaisesRegex(DivergenceError, r"minibatch \d+ has loss .*smaller PpoConfig.learning_rate"):
             wild.update(good)
 
@@ -108,6 +109,12 @@ class PpoTest(unittest.TestCase):
             gin.parse_config("PpoConfig.epochs = 7\nPpoConfig.clip = 0.1")
         try:
             self.assertEqual((PpoConfig().epochs, PpoConfig().clip, PpoConfig().entropy), (7, 0.1, 0.005))
+        finally:
+            gin.clear_config()
+        with gin.unlock_config():
+            gin.parse_config_file(str(pathlib.Path(__file__).with_name("papers.gin")))
+        try:
+            self.assertEqual((PpoConfig().minibatch, PpoConfig().learning_rate), (4096, 3e-4))
         finally:
             gin.clear_config()
         with self.assertRaisesRegex(ValueError, "PpoConfig.clip=-1"):
