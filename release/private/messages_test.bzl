@@ -1,0 +1,32 @@
+"""Tests of which policies the rule accepts and what it says about others."""
+
+load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+load(":aot.bzl", "policy_directory")
+load(":messages.bzl", "no_saved_model")
+
+def _file(path):
+    folder, _, name = path.rpartition("/")
+    return struct(path = path, short_path = path, basename = name, dirname = folder)
+
+def _policy_directory_impl(ctx):
+    env = unittest.begin(ctx)
+
+    # Files of a SavedModel, and one directory.
+    files = [_file("m/policy/policy.json"), _file("m/policy/saved_model.pb"), _file("m/policy/variables/variables.index")]
+    asserts.equals(env, ("m/policy", None), policy_directory("//m:policy", files))
+    asserts.equals(env, ("m/policy", None), policy_directory("//m:policy", [_file("m/policy")]))
+
+    for wrong in ([], [_file("a/x"), _file("a/y")], [_file("a/saved_model.pb"), _file("b/saved_model.pb")]):
+        directory, message = policy_directory("//m:policy", wrong)
+        asserts.equals(env, None, directory)
+        asserts.true(env, message.startswith("//m:policy: expected one SavedModel"), message)
+    return unittest.end(env)
+
+def _messages_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.true(env, "found no file. Point --//release:eviction_policy" in no_saved_model("//a", []))
+    asserts.true(env, "found 2 files: x, y." in no_saved_model("//a", ["x", "y"]))
+    return unittest.end(env)
+
+policy_directory_test = unittest.make(_policy_directory_impl)
+messages_test = unittest.make(_messages_impl)

@@ -1,0 +1,75 @@
+"""Our compilers make the packaged clang's objects where no policy takes part, and equal objects where one does."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.problems.problem import load_problem
+from mlgo.run.locate import runfile
+from tests.compilers.modules import compile_to_object, held_out_modules
+
+LEVELS = ("-O0", "-O2", "-Oz")
+
+
+class IdentityTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.problem = load_problem("regalloc_eviction")
+        cls.development = runfile("development/clang")
+        cls.release = runfile("release/clang")
+        cls.packaged = runfile("tests/compilers/packaged_clang")
+        cls.modules = held_out_modules()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def objects(self, clang, level, flags=()):
+        return {module.name: compile_to_object(clang, module, level, self.folder, flags) for module in self.modules}
+
+    def assert_equal_objects(self, found, wanted, what):
+        different = [name for name in wanted if found[name] != wanted[name]]
+        self.assertEqual(different, [], f"{what}: objects differ")
+
+    def test_without_policy_objects_are_those_of_the_packaged_clang(self):
+        for level in LEVELS:
+            wanted = self.objects(self.packaged, level)
+            self.assertGreater(min(map(len, wanted.values())), 0)
+            for name, clang in (("development", self.development), ("release", self.release)):
+                with self.subTest(level=level, clang=name):
+                    self.assert_equal_objects(self.objects(clang, level), wanted, f"{name} {level}")
+
+    def test_logging_the_default_changes_no_object(self):
+        log = self.folder / "training.log"
+        logged_bytes = 0
+        for module in self.modules:
+            wanted = compile_to_object(self.packaged, module, "-O2", self.folder)
+            found = compile_to_object(
+                self.development, module, "-O2", self.folder, self.problem.development_flags(str(log), None)
+            )
+            self.assertEqual(found, wanted, f"{module.name}: object differs when the default's decisions are logged")
+            logged_bytes += log.stat().st_size
+        # Eight modules with fewer than a hundred decisions would prove little.
+        self.assertGreater(logged_bytes, 100 * self.problem.observation_bytes)
+
+    def compare_policy(self, release, model_directory):
+        """Release and development agree, and the policy decides differently from the default somewhere."""
+        development_flags = self.problem.development_flags(None, str(model_directory))
+        embedded = self.objects(release, "-O2", self.problem.release_flags())
+        interpreted = self.objects(self.development, "-O2", development_flags)
+        self.assert_equal_objects(embedded, interpreted, "release against development with the same policy")
+        self.assertNotEqual(embedded, self.objects(self.packaged, "-O2"), "the policy changed no object: was it asked?")
+
+    def test_shipped_policy(self):
+        self.compare_policy(self.release, runfile("tests/compilers/shipped_tflite/model.tflite").parent)
+
+    def test_random_policy(self):
+        self.compare_policy(
+            runfile("tests/compilers/random_policy_clang"), runfile("tests/compilers/random_tflite/model.tflite").parent
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

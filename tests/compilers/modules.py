@@ -1,0 +1,43 @@
+"""The corpus modules on which compilers are compared, and how one of them is compiled."""
+
+import pathlib
+import re
+import subprocess
+from collections.abc import Sequence
+
+from mlgo.compiler.command import compile_command
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.run.locate import runfile
+
+MODULE_COUNT = 8
+#: Larger modules compile for many seconds and show nothing that several of these do not.
+MAX_BITCODE_BYTES = 1_500_000
+_LEVEL = re.compile(r"-O[0-3sz]")
+_TIMEOUT_SECONDS = 300
+
+
+def held_out_modules() -> list[Module]:
+    """Eight modules spread over the held-out half of the built-in corpus, the same ones every time."""
+    modules = Corpus.load(runfile("mlgo/corpus/llvm_small_held_out")).modules
+    small = [module for module in modules if module.bitcode_path.stat().st_size <= MAX_BITCODE_BYTES]
+    if len(small) < MODULE_COUNT:
+        raise AssertionError(f"only {len(small)} of {len(modules)} held-out modules are small enough; {MODULE_COUNT} are needed")
+    return [small[index * len(small) // MODULE_COUNT] for index in range(MODULE_COUNT)]
+
+
+def compile_to_object(
+    clang: pathlib.Path, module: Module, level: str, folder: pathlib.Path, flags: Sequence[str] = ()
+) -> bytes:
+    """The object file that `clang` makes of `module` at optimisation `level` ("-O2") with more cc1 `flags`.
+
+    Raises: AssertionError: clang fails; its messages are shown.
+    """
+    output = folder / "module.o"
+    recorded = [level if _LEVEL.fullmatch(word) else word for word in module.command]
+    command = [str(clang), *compile_command(recorded, str(module.bitcode_path), str(output), flags)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
+    if done.returncode:
+        raise AssertionError(f"{clang} {level} fails on {module.name} ({done.returncode}):\n{done.stderr[-2000:]}")
+    content = output.read_bytes()
+    output.unlink()
+    return content
