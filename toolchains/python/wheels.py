@@ -12,6 +12,7 @@ import shutil
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 
 # Directories that C++ targets compile against, with the name they get beside the site.
@@ -85,7 +86,7 @@ def unpack_wheel(wheel: pathlib.Path, root: pathlib.Path) -> int:
                         _write(root / target, source, bool(executable))
                     count += 1
             return count
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error) as error:
         raise WheelError(f"{wheel.name}: damaged ({error}); delete it from pip's cache (pip cache purge) "
                          "and run again") from None
 
@@ -114,7 +115,7 @@ def unpack_source(archive: pathlib.Path, root: pathlib.Path) -> int:
                     _write(root / target, tar.extractfile(members[name]), False)
                     count += 1
             return count
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, EOFError, zlib.error) as error:
         raise WheelError(f"{archive.name}: damaged ({error}); delete it from pip's cache (pip cache purge) "
                          "and run again") from None
 
