@@ -17,6 +17,8 @@ _BITCODE, _OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "mode
 
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: ")
 _NO_MEMORY = re.compile(r"out of memory|bad_alloc|Cannot allocate memory|cannot allocate memory")
+# patches/llvm/eviction_answer_outside_mask_is_fatal.patch
+_WRONG_ANSWER = re.compile(r"policy answered .* not among the allowed")
 _NO_SPACE = "No space left on device"
 _DETAIL_CHARACTERS = 600
 
@@ -112,6 +114,8 @@ def classify(outcome: ProcessOutcome, request: CompileRequest) -> CompileFailure
         return None
     if _NO_MEMORY.search(outcome.stderr):
         return failure(FailureKind.OUT_OF_MEMORY, f"it needed more than {limits.address_space_bytes} bytes")
+    if _WRONG_ANSWER.search(outcome.stderr):
+        return failure(FailureKind.WRONG_ANSWER, f"exit code {outcome.exit_code}")
     if outcome.exit_code > 0:
         if _UNKNOWN_FLAG.search(outcome.stderr):
             return failure(FailureKind.BAD_FLAGS, f"exit code {outcome.exit_code}")

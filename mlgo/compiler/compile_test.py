@@ -172,6 +172,12 @@ class ClassifyTest(unittest.TestCase):
             (-6, "terminate called after throwing an instance of 'std::bad_alloc'", 1.0, FailureKind.OUT_OF_MEMORY),
             (-40, "", 1.0, FailureKind.CRASH),
             (70, "fatal error: error in backend", 1.0, FailureKind.COMPILE_ERROR),
+            (
+                1,
+                "fatal error: error in backend: register eviction policy answered 3, which is not among the allowed positions",
+                1.0,
+                FailureKind.WRONG_ANSWER,
+            ),
         ):
             failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request)
             self.assertEqual(failure.kind, kind, failure)

@@ -24,6 +24,8 @@ class FailureKind(enum.Enum):
     BAD_FLAGS = "bad_flags"
     #: It refused its input or its model with an error message.
     COMPILE_ERROR = "compile_error"
+    #: The policy under training gave an answer which the compiler may not follow.
+    WRONG_ANSWER = "wrong_answer"
     #: It ended well, but its training log is missing, damaged or of another problem.
     BAD_LOG = "bad_log"
 
