@@ -19,6 +19,12 @@ _UNKNOWN_FLAG = re.compile(r"Unknown command line argument|unknown argument|Cann
 _NO_MEMORY = re.compile(r"out of memory|bad_alloc|Cannot allocate memory|cannot allocate memory")
 # patches/llvm/eviction_answer_outside_mask_is_fatal.patch
 _WRONG_ANSWER = re.compile(r"policy answered .* not among the allowed")
+# LLVM says so and then crashes on the missing model.
+_NO_MODEL = re.compile(r"Could not load the policy model|could not set up the model runner")
+# Lines of a crash which say nothing about the cause; the last passes and functions, which do, stay.
+_CRASH_BOILERPLATE = re.compile(
+    r"^(PLEASE submit a bug report|Stack dump|0\.\tProgram arguments:| ?#\d+ |.*\+0x[0-9a-f]+\)).*\n?", re.MULTILINE
+)
 _NO_SPACE = "No space left on device"
 _DETAIL_CHARACTERS = 600
 
@@ -103,7 +109,7 @@ def classify(outcome: ProcessOutcome, request: CompileRequest) -> CompileFailure
     """The failure that a compiler's end means, or None when it ended well."""
 
     def failure(kind: FailureKind, what: str) -> CompileFailure:
-        said = outcome.stderr.strip()
+        said = _CRASH_BOILERPLATE.sub("", outcome.stderr).strip()
         said = said if len(said) <= _DETAIL_CHARACTERS else said[:_DETAIL_CHARACTERS] + " ..."
         return CompileFailure(request.module.name, kind, f"{what}: {said}" if said else what)
 
@@ -116,6 +122,8 @@ def classify(outcome: ProcessOutcome, request: CompileRequest) -> CompileFailure
         return failure(FailureKind.OUT_OF_MEMORY, f"it needed more than {limits.address_space_bytes} bytes")
     if _WRONG_ANSWER.search(outcome.stderr):
         return failure(FailureKind.WRONG_ANSWER, f"exit code {outcome.exit_code}")
+    if request.model_dir is not None and _NO_MODEL.search(outcome.stderr):
+        return failure(FailureKind.COMPILE_ERROR, f"it cannot load the model {request.model_dir}")
     if outcome.exit_code > 0:
         if _UNKNOWN_FLAG.search(outcome.stderr):
             return failure(FailureKind.BAD_FLAGS, f"exit code {outcome.exit_code}")

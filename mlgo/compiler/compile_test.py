@@ -183,6 +183,29 @@ class ClassifyTest(unittest.TestCase):
             self.assertEqual(failure.kind, kind, failure)
         self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request))
 
+    def test_a_model_that_cannot_be_loaded_is_no_crash(self):
+        # What clang 22.1.8 prints, shortened.
+        stderr = (
+            "error: Could not load the policy model from the provided path\n"
+            "PLEASE submit a bug report to https://example.org and include the crash backtrace.\n"
+            "Stack dump:\n0.\tProgram arguments: clang -cc1 -O2\n1.\tCode generation\n"
+            "2.\tRunning pass 'Greedy Register Allocator' on function '@f'\n"
+            " #0 0x00007f0000000000 (clang+0x1)\nclang(+0x2f)[0x55d]\n"
+        )
+        request = CompileRequest(
+            pathlib.Path("clang"), Module("m", pathlib.Path("m.bc"), ()), PROBLEM, pathlib.Path("a/model")
+        )
+        failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request)
+        self.assertEqual(failure.kind, FailureKind.COMPILE_ERROR)
+        self.assertEqual(
+            failure.detail.splitlines(),
+            [
+                "it cannot load the model a/model: error: Could not load the policy model from the provided path",
+                "1.\tCode generation",
+                "2.\tRunning pass 'Greedy Register Allocator' on function '@f'",
+            ],
+        )
+
     def test_stderr_keeps_both_ends(self):
         text = process._BoundedText()  # pylint: disable=protected-access
         reader, writer = os.pipe()
