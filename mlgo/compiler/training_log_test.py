@@ -122,23 +122,23 @@ class ValidLogTest(unittest.TestCase):
             np.testing.assert_array_equal(read.observation_context, owners)
             np.testing.assert_array_equal(read.outcomes, [outcome_of(observed) for _, observed in contexts])
 
-    def test_eviction_log_larger_than_the_read_buffer(self):
+    def test_eviction_log_large_enough_for_large_pages(self):
         random = np.random.default_rng(1)
         contexts = [
             (f"function {index}", [log_writer.plausible_observation(EVICTION, random, float(i)) for i in range(index)])
-            for index in range(30)
+            for index in range(60)
         ]
         log = log_writer.write_log(EVICTION, contexts)
-        self.assertGreater(len(log), 1 << 20)
+        self.assertGreater(len(log), 4 << 20)
         read = read_with_file(log, EVICTION)
         expected = read_with_reference(log, EVICTION)
         self.assertEqual(read.contexts, expected.contexts)
-        self.assertEqual(read.observation_count, sum(range(30)))
+        self.assertEqual(read.observation_count, sum(range(60)))
         for name in expected.features:
             np.testing.assert_array_equal(read.features[name], expected.features[name])
         np.testing.assert_array_equal(read.outcomes, expected.outcomes)
         self.assertTrue(np.isnan(read.outcomes[0]))
-        self.assertEqual(read.outcomes[29], 28.0)
+        self.assertEqual(read.outcomes[59], 58.0)
 
     def test_the_same_function_opened_twice_in_a_row_is_one_context(self):
         entry = log_writer.plausible_observation(SMALL, np.random.default_rng(0))
