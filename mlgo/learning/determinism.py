@@ -28,7 +28,7 @@ def configure_tensorflow() -> None:
     """Makes TensorFlow's results repeatable on one machine; call it before the first TensorFlow operation.
 
     One thread per operation: matrix products then add in one order on every machine with the same instruction set,
-    however many cores it has (measured: two threads are no faster at our sizes, see tests/benchmarks/ppo_update.py).
+    however many cores it has. (At our sizes an update takes a few percent of an iteration; compiling takes the rest.)
     Operations without a repeatable kernel raise instead of running.
 
     Raises: RuntimeError (TensorFlow's): TensorFlow has already started with other thread counts.
