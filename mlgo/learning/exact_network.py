@@ -9,7 +9,9 @@ order has at most 24 bits: all of them are exact, and so is the decision (ties g
     z_i+1 = n_i @ kernel_i + bias_i;  kernel_i = unit_i * round(2^bits * weights),  bias_i on the same grid
     condition, for every output j:  top_i * sum |kernel_ij| + |bias_j|  <  2^24 * (grid of kernel_i)
 
-Rounding the weights to `bits` (at most 12) binary places and hidden values to 6 changes logits by about 0.01.
+Rounding the weights to `bits` (at most 12) binary places and hidden values to 6 costs little: for an eviction policy trained
+on 86 modules, on 5,758 real observations, logits changed by 0.01 on average, log probabilities of decisions by 0.007
+(standard deviation), and 0.4 % of the greedy decisions; PPO's importance ratios take the rounding into account (ppo.py).
 """
 
 import dataclasses
