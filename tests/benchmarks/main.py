@@ -1,8 +1,8 @@
 """Measures what the project promises about speed and prints a table: name, value, unit, target, held.
 
-    ./bazelw run //tests/benchmarks                     all of them
-    ./bazelw run //tests/benchmarks -- --only log_reader  one of them; may be given several times
-    ./bazelw run //tests/benchmarks -- --json rows.json   also as a list of objects
+    ./bazelw run //tests/benchmarks                        all of them
+    ./bazelw run //tests/benchmarks -- --only log_reader   one of them; may be given several times
+    ./bazelw run //tests/benchmarks -- --json rows.json    also as a list of objects
 
 Exit code 0: every target held; 12: a measured value missed its target; 1: a benchmark did not run to its end.
 """
