@@ -37,7 +37,7 @@ class ArraysTest(unittest.TestCase):
         read = arrays.decode(arrays.encode({"x": bits.view(np.float32)}), "file")
         self.assertEqual(read["x"].tobytes(), bits.tobytes())
 
-    @hypothesis.settings(deadline=None, max_examples=300)
+    @hypothesis.settings(deadline=None, max_examples=100)
     @hypothesis.given(st.data())
     def test_any_damage_is_an_error_that_names_the_file(self, data):
         content = bytearray(arrays.encode({"x": np.arange(5), "y": np.zeros((2, 2), np.float32)}))

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import math
 import pathlib
+import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -15,12 +16,14 @@ from mlgo.learning import determinism
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.learning.rewards import decision_returns, relative_improvement
-from mlgo.policy.collection import CollectionPolicy
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.scores import score_ratio, scores_of
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
+
+if typing.TYPE_CHECKING:
+    from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +48,7 @@ def collect(
     modules: Sequence[Module],
     samples: int,
     network: PolicyNetwork,
-    models: CollectionPolicy,
+    models: "CollectionPolicy",
     default: Mapping[str, ModuleRecord],
     setup: CompileSetup,
     seed: int,
