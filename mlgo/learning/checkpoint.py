@@ -1,8 +1,8 @@
 """Checkpoints: named arrays and a few JSON values, on disk either whole or not at all. Nothing is pickled.
 
-A checkpoint NAME is two files in its directory: NAME-<first 16 digits of its sha256>.npz with the arrays, and NAME.json, written
-last, which names it and its digest. NAME.json is replaced in one step, so a reader sees the old checkpoint or the new
-one; the old arrays are deleted after that. Equal content gives equal bytes.
+A checkpoint NAME is two files in its directory: NAME-<first 16 digits of its sha256>.npz with the arrays, and
+NAME.json, written last, which names it and its digest. NAME.json is replaced in one step, so a reader sees the old
+checkpoint or the new one; the old arrays are deleted after that. Equal content gives equal bytes.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(arrays):
             content = io.BytesIO()
-            np.lib.format.write_array(content, np.ascontiguousarray(arrays[name]).reshape(np.shape(arrays[name])), allow_pickle=False)
+            np.lib.format.write_array(content, np.asarray(arrays[name], order="C"), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), content.getvalue())
     return buffer.getvalue()
 

@@ -16,7 +16,10 @@ def _network(seed: int, scale: float = 1.0):
     network = initial_network(synthetic.normalizer(), seed)
     random = np.random.default_rng(seed)
     return network.with_weights(
-        {name: (scale * w + 0.05 * random.standard_normal(w.shape)).astype(np.float32) for name, w in network.weights.items()}
+        {
+            name: (scale * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
+            for name, weight in network.weights.items()
+        }
     )
 
 
@@ -39,7 +42,8 @@ class ExactNetworkTest(unittest.TestCase):
             summed += layer.bias
             np.testing.assert_array_equal(summed.astype(np.float64), integers * grid)
             inputs = np.floor(np.clip(integers * grid, 0, 6) * 64).astype(np.int64)
-        np.testing.assert_array_equal(network.row_logits(self.packed.levels), (inputs @ network.logits.astype(np.float64))[:, 0])
+        logits = (inputs @ network.logits.astype(np.float64))[:, 0]
+        np.testing.assert_array_equal(network.row_logits(self.packed.levels), logits)
 
     def test_tensorflow_computes_the_same_bits(self):
         network = exact_network(_network(2).weights)

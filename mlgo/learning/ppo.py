@@ -1,7 +1,8 @@
 """PPO with a clipped objective (Schulman et al., arXiv:1707.06347) on function-level returns.
 
-The objective is tf-agents' PPOClipAgent's (agent.py). Around it, what its `train` does again and again happens once: levels are
-computed when observations are packed, values and advantages once per update, rows exist for legal candidates only.
+The objective is tf-agents' PPOClipAgent's (agent.py). Around it, what its `train` does again and again happens once:
+levels are computed when observations are packed, values and advantages once per update, rows exist for legal
+candidates only.
 
 The log probabilities of the behaviour policy are not logged by the compiler: they are recomputed here with the exact
 network (exact_network.py) of the weights the data was collected with, which is the policy that was sampled from, bit
@@ -159,7 +160,8 @@ class PpoLearner:
                     raise DivergenceError(
                         self.updates,
                         f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
-                        f"Resume from the last checkpoint with a smaller PpoConfig.learning_rate (now {config.learning_rate})",
+                        "Resume from the last checkpoint with a smaller PpoConfig.learning_rate "
+                        f"(now {config.learning_rate})",
                     )
                 totals.append(step)
                 stopped = step[4] > config.highest_kl

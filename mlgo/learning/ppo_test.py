@@ -1,4 +1,4 @@
-"""PPO: finds a known best policy, equals tf-agents' own update, repeats and resumes byte for byte, stops when it diverges."""
+"""PPO: finds a known best policy, equals tf-agents' own update, repeats and resumes byte for byte, says divergence."""
 
 import dataclasses
 import pathlib
@@ -40,7 +40,8 @@ def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: in
 
 def _learner(seed: int = 1, config: PpoConfig | None = None, network: PolicyNetwork | None = None, state=None) -> PpoLearner:
     network = network or initial_network(synthetic.normalizer(), seed, NetworkConfig((32, 16), (16,)))
-    return PpoLearner(network, synthetic.POSITIONS, seed, config or PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3), state)
+    config = config or PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3)
+    return PpoLearner(network, synthetic.POSITIONS, seed, config, state)
 
 
 class PpoTest(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""A small made-up problem with a known best answer, for tests: of up to five candidates take the one with the lowest cost."""
+"""A small made-up problem with a known best answer, for tests: of up to five candidates take the cheapest."""
 
 import numpy as np
 

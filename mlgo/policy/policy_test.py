@@ -26,7 +26,10 @@ def _trained(network: PolicyNetwork, seed: int) -> PolicyNetwork:
     """Weights as unlike fresh ones as training makes them."""
     random = np.random.default_rng(seed)
     return network.with_weights(
-        {name: (2 * w + 0.05 * random.standard_normal(w.shape)).astype(np.float32) for name, w in network.weights.items()}
+        {
+            name: (2 * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
+            for name, weight in network.weights.items()
+        }
     )
 
 
@@ -193,8 +196,11 @@ class SavedModelTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             save_policy(_synthetic_network(), synthetic.PROBLEM, folder)
             action = tf.saved_model.load(folder).signatures["action"]
-            inputs = {name: (spec.dtype.name, tuple(spec.shape)) for name, spec in action.structured_input_signature[1].items()}
-            self.assertEqual(inputs, {spec.name: (spec.dtype, spec.shape) for spec in synthetic.PROBLEM.observation_specs})
+            inputs = action.structured_input_signature[1]
+            self.assertEqual(
+                {name: (spec.dtype.name, tuple(spec.shape)) for name, spec in inputs.items()},
+                {spec.name: (spec.dtype, spec.shape) for spec in synthetic.PROBLEM.observation_specs},
+            )
             values = synthetic.features(np.random.default_rng(0), 1)
             decision = action(**{name: tf.constant(value[0]) for name, value in values.items()})["choice"]
             self.assertEqual((decision.dtype, decision.shape), (tf.int64, (1,)))
