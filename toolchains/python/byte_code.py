@@ -7,6 +7,7 @@ them, so that the tree stays what it was when Bazel digested it.
 import os
 import pathlib
 import py_compile
+import warnings
 from collections.abc import Sequence
 from concurrent import futures
 
@@ -22,6 +23,7 @@ def compile_file(source: pathlib.Path, root: pathlib.Path) -> bool:
 
 
 def _compile_some(sources: Sequence[pathlib.Path], root: pathlib.Path) -> int:
+    warnings.simplefilter("ignore", SyntaxWarning)  # other people's code
     return sum(compile_file(source, root) for source in sources)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 # Debian ships pip as a wheel that runs where it lies; setuptools serves pip for reading a source archive's name and version.
 PIP_WHEELS = ("pip-", "setuptools-")
+NETWORK_REMEDY = "check the network and pip's configuration (pip config list) and run again; pip keeps what it has"
 
 
 class PipError(Exception):
@@ -52,12 +53,14 @@ def remedy(stderr: str) -> str:
     if "DO NOT MATCH THE HASHES" in stderr or "do not match the hashes" in stderr.lower():
         return ("the index offers another file than the pinned one: check who serves it (pip config list), or pin anew with "
                 "./bazelw run //toolchains/python:lock")
+    if re.search(r"connection broken|Could not fetch URL|SSLError|CERTIFICATE_VERIFY_FAILED", stderr):
+        return NETWORK_REMEDY
     if "No matching distribution" in stderr or "Could not find a version" in stderr:
-        return ("the index does not have this version: name one that has it (PIP_INDEX_URL, PIP_FIND_LINKS or pip.conf), or pin "
-                "anew with ./bazelw run //toolchains/python:lock")
+        return ("the index does not answer or does not have this version: name one that has it (PIP_INDEX_URL, PIP_FIND_LINKS or "
+                "pip.conf), or pin anew with ./bazelw run //toolchains/python:lock")
     if "No space left" in stderr:
         return "free space on the disk of Bazel's output base and run again"
-    return "check the network and pip's configuration (pip config list) and run again; pip keeps what it has"
+    return NETWORK_REMEDY
 
 
 def run(arguments: Sequence[str], what: str) -> str:

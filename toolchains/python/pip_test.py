@@ -25,6 +25,7 @@ class MessagesTest(unittest.TestCase):
         self.assertIn("another file than the pinned one", pip.remedy("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"))
         self.assertIn("free space", pip.remedy("OSError: [Errno 28] No space left on device"))
         self.assertIn("check the network", pip.remedy("connection reset"))
+        self.assertIn("check the network", pip.remedy("WARNING: Retrying after connection broken by 'x'\n" + NO_VERSION))
 
 
 class EnvironmentTest(unittest.TestCase):

@@ -4,7 +4,6 @@ load(":messages.bzl", "compile_failed", "install_failed")
 
 _INTERPRETER_FILES = ["byte_code.py", "interpreter.py"]
 _INSTALL_FILES = ["byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]
-_PIP_VARIABLES = ["PIP_CERT", "PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_NO_INDEX"]
 
 def _run_module(rctx, interpreter, module, files, arguments):
     """Runs a module of this folder; a change of one of `files`, what it consists of, runs it again."""
@@ -35,6 +34,7 @@ interpreter_repository = repository_rule(
 )
 
 def _pip_repository_impl(rctx):
+    # No `environ`: which index serves the archives makes no difference to their bytes.
     rctx.report_progress("downloading and unpacking Python packages")
     result = _run_module(rctx, rctx.path(rctx.attr.python), "install", _INSTALL_FILES, [
         "--lock",
@@ -58,5 +58,4 @@ pip_repository = repository_rule(
         "request": attr.label(doc = "requirements.in.", allow_single_file = True, mandatory = True),
         "timeout": attr.int(doc = "Seconds download and unpacking may take.", default = 3600),
     },
-    environ = _PIP_VARIABLES,
 )
