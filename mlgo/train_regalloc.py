@@ -21,6 +21,7 @@ failed, 130 interrupted.
 
 import dataclasses
 import os
+import signal
 import sys
 
 import gin
@@ -120,6 +121,8 @@ def _places() -> training_run.Places:
 
 def main(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
+    # SIGTERM ends a run as Ctrl-C does: compilers are stopped, and the exit code says that it can go on.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if len(arguments) > 1:
             raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")

@@ -109,7 +109,7 @@ class PpoTest(unittest.TestCase):
         with gin.unlock_config():
             gin.parse_config("PpoConfig.epochs = 7\nPpoConfig.clip = 0.1")
         try:
-            self.assertEqual((PpoConfig().epochs, PpoConfig().clip, PpoConfig().entropy), (7, 0.1, 0.005))
+            self.assertEqual((PpoConfig().epochs, PpoConfig().clip, PpoConfig().entropy), (7, 0.1, 0.001))
         finally:
             gin.clear_config()
         with gin.unlock_config():
