@@ -11,7 +11,7 @@ from mlgo.run.locate import runfile
 
 MODULE_COUNT = 8
 #: Larger modules compile for many seconds and show nothing that several of these do not.
-MAX_BITCODE_BYTES = 1_500_000
+MAX_BITCODE_BYTES = 500_000
 _LEVEL = re.compile(r"-O[0-3sz]")
 _TIMEOUT_SECONDS = 300
 
