@@ -2,7 +2,7 @@
 
 Chosen from 286 units drawn by hash over 42 folders: those which compile with the packaged headers, cost 0.14 to 3 CPU
 seconds from bitcode and have at least 25 eviction decisions, with a cap per folder so that none dominates. The default
-trace of all of them takes about 70 CPU seconds on an idle core and logs 28982 decisions.
+trace of all of them took 99 CPU seconds on two overloaded cores and logged 28982 decisions.
 """
 
 # The way LLVM's own Release build compiles its libraries, frame pointers left out as clang does by default.
