@@ -1,0 +1,70 @@
+"""A changed policy becomes a new release clang: CPU seconds of everything Bazel runs for it, and of the link alone.
+
+Calls this workspace's Bazel again (its server is free while a command started by `bazel run` runs) and reads from
+/proc what the processes it started have used; analysing, which a warm server does anyway, is not counted.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import time
+
+from mlgo.learning.network import initial_network
+from mlgo.policy.saved_model import load_policy, save_policy
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run import locate
+from tests.benchmarks import row
+
+#: Issue 2, "Speed".
+MOST_CPU_SECONDS = 20.0
+MOST_LINK_CPU_SECONDS = 3.0
+
+_TICKS_PER_SECOND = 100.0  # USER_HZ of every Linux on x86-64.
+_FOLDER = "out/benchmarks/release_clang"
+_BUILD_FILE = 'filegroup(name = "policy", srcs = glob(["policy/*"]), visibility = ["//visibility:public"])\n'
+
+
+def children_cpu_seconds(stat: str) -> float:
+    """CPU seconds of a process's ended children, from its /proc/<pid>/stat (proc(5): cutime and cstime, fields 16 and 17)."""
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / _TICKS_PER_SECOND
+
+
+def measure() -> list[row.Row]:
+    workspace = locate.workspace()
+    folder = workspace / _FOLDER
+    server = pathlib.Path("/proc", _bazel(workspace, "info", "server_pid").strip(), "stat")
+
+    def cpu_seconds(*flags: str) -> float:
+        before = children_cpu_seconds(server.read_text())
+        _bazel(workspace, "build", "//release:clang", *flags)
+        return children_cpu_seconds(server.read_text()) - before
+
+    try:
+        changed_policy(workspace / "models/regalloc_eviction/policy", folder / "policy")
+        (folder / "BUILD.bazel").write_text(_BUILD_FILE)
+        # The way to the policy must be warm, the policy itself new.
+        cpu_seconds()
+        flag = f"--//release:eviction_policy=//{_FOLDER}:policy"
+        # No cache can know weights drawn just now. A link option that changes nothing else links once more.
+        whole = cpu_seconds(flag)
+        link = cpu_seconds(flag, f"--linkopt=-Wl,--defsym=mlgo_benchmark={time.time_ns() % 10**9}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return [
+        row.at_most("release_clang: new policy to new clang", whole, "CPU s", MOST_CPU_SECONDS),
+        row.at_most("release_clang: link", link, "CPU s", MOST_LINK_CPU_SECONDS),
+    ]
+
+
+def changed_policy(shipped: pathlib.Path, folder: pathlib.Path) -> None:
+    """A policy of the shipped one's size and normaliser with weights nobody has built before."""
+    network, _ = load_policy(shipped, PROBLEM)
+    save_policy(initial_network(network.normalizer, time.time_ns() % 2**31), PROBLEM, folder)
+
+
+def _bazel(workspace: pathlib.Path, *arguments: str) -> str:
+    done = subprocess.run([workspace / "bazelw", *arguments], cwd=workspace, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"bazelw {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
