@@ -86,10 +86,6 @@ class Trace:
             remedy = "Trace again, into another --output_dir"
             raise RunError(f"trace of {name} ({path})", f"lacks {error} of {problem.name}", remedy) from error
 
-    def all_decisions(self, problem: Problem) -> Iterator[Decisions]:
-        """The decisions of all traced modules, one module at a time."""
-        return (self.decisions(name, problem) for name in self.traced)
-
 
 def trace_corpus(
     folder: pathlib.Path,
