@@ -23,6 +23,8 @@ BENCHMARKS = {
     "default_trace": "tests.benchmarks.default_trace",
     "ppo_update": "tests.benchmarks.ppo_update",
     "release_clang": "tests.benchmarks.release_clang",
+    "build_nothing": "tests.benchmarks.build_nothing",
+    "fresh_clone": "tests.benchmarks.fresh_clone",
 }
 
 _HEADINGS = ("name", "value", "unit", "target", "held")

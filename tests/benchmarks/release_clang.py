@@ -6,7 +6,6 @@ Calls this workspace's Bazel again (its server is free while a command started b
 
 import pathlib
 import shutil
-import subprocess
 import time
 
 from mlgo.learning.network import initial_network
@@ -14,6 +13,7 @@ from mlgo.policy.saved_model import load_policy, save_policy
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run import locate
 from tests.benchmarks import row
+from tests.benchmarks.workspace import bazel
 
 #: Issue 2, "Speed".
 MOST_CPU_SECONDS = 20.0
@@ -33,11 +33,11 @@ def children_cpu_seconds(stat: str) -> float:
 def measure() -> list[row.Row]:
     workspace = locate.workspace()
     folder = workspace / _FOLDER
-    server = pathlib.Path("/proc", _bazel(workspace, "info", "server_pid").strip(), "stat")
+    server = pathlib.Path("/proc", bazel(workspace, "info", "server_pid").strip(), "stat")
 
     def cpu_seconds(*flags: str) -> float:
         before = children_cpu_seconds(server.read_text())
-        _bazel(workspace, "build", "//release:clang", *flags)
+        bazel(workspace, "build", "//release:clang", *flags)
         return children_cpu_seconds(server.read_text()) - before
 
     try:
@@ -61,10 +61,3 @@ def changed_policy(shipped: pathlib.Path, folder: pathlib.Path) -> None:
     """A policy of the shipped one's size and normaliser with weights nobody has built before."""
     network, _ = load_policy(shipped, PROBLEM)
     save_policy(initial_network(network.normalizer, time.time_ns() % 2**31), PROBLEM, folder)
-
-
-def _bazel(workspace: pathlib.Path, *arguments: str) -> str:
-    done = subprocess.run([workspace / "bazelw", *arguments], cwd=workspace, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"bazelw {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout

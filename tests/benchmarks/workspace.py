@@ -1,0 +1,15 @@
+"""Calls Bazel in this workspace, for benchmarks of the build itself. A Bazel that started a program by `run` is free again."""
+
+import pathlib
+import subprocess
+
+
+def bazel(workspace: pathlib.Path, *arguments: str) -> str:
+    """What `./bazelw ARGUMENTS` prints on standard output.
+
+    Raises: RuntimeError: it failed; carries the end of what it said.
+    """
+    done = subprocess.run([workspace / "bazelw", *arguments], cwd=workspace, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"bazelw {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
