@@ -337,7 +337,8 @@ class TrainingRun:
 
         iterations, validations = figures.read_metrics(self._out / "ppo")
         files.write_atomically(self._out / "metrics.jsonl", figures.metrics_lines(iterations, validations))
-        curve = figures.learning_curve(iterations, validations, ppo.summary["chosen_iteration"])
+        with quiet_libraries():
+            curve = figures.learning_curve(iterations, validations, ppo.summary["chosen_iteration"])
         files.write_atomically(self._out / "learning_curve.png", curve)
         files.write_atomically(self._out / "held_out" / "functions.csv", rows_to_csv(comparison.rows, ["warm_start", "policy"]))
         files.write_json_atomically(self._out / "held_out" / "result.json", comparison.to_json())
