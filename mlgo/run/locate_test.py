@@ -6,12 +6,12 @@ import unittest
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 
-BAZEL_RUN = {"BUILD_WORKING_DIRECTORY": "/home/me/clone/sub", "BUILD_WORKSPACE_DIRECTORY": "/home/me/clone"}
+BAZEL_RUN = {"BUILD_WORKING_DIRECTORY": "/srv/me/clone/sub", "BUILD_WORKSPACE_DIRECTORY": "/srv/me/clone"}
 
 
 class LocateTest(unittest.TestCase):
     def test_relative_paths_are_those_of_the_user(self):
-        self.assertEqual(locate.user_path("../out", BAZEL_RUN), pathlib.Path("/home/me/clone/out"))
+        self.assertEqual(locate.user_path("../out", BAZEL_RUN), pathlib.Path("/srv/me/clone/out"))
         self.assertEqual(locate.user_path("/data//x", BAZEL_RUN), pathlib.Path("/data/x"))
 
     def test_relative_path_without_bazel_is_refused(self):
@@ -19,8 +19,8 @@ class LocateTest(unittest.TestCase):
             locate.user_path("out", {})
 
     def test_default_output_is_below_the_workspace(self):
-        self.assertEqual(locate.output_directory(None, "x", BAZEL_RUN), pathlib.Path("/home/me/clone/out/x"))
-        self.assertEqual(locate.output_directory("y", "x", BAZEL_RUN), pathlib.Path("/home/me/clone/sub/y"))
+        self.assertEqual(locate.output_directory(None, "x", BAZEL_RUN), pathlib.Path("/srv/me/clone/out/x"))
+        self.assertEqual(locate.output_directory("y", "x", BAZEL_RUN), pathlib.Path("/srv/me/clone/sub/y"))
 
     def test_no_workspace_and_no_flag_is_refused(self):
         with self.assertRaisesRegex(RunError, "--output_dir: is not given"):

@@ -9,7 +9,7 @@ import unittest
 import mirrors
 
 # Folders in which people keep checkouts and homes; system folders such as /usr or /etc mean the same on every machine.
-MACHINE_PATH = re.compile(rb"(?<![\w.$}/*-])/(work|root|home/[a-z]\w*|tmp/\w+|Users/\w+|mnt/\w+)/[\w.]")
+MACHINE_PATH = re.compile(rb"(?:(?<![\w.$}/*-])|(?<=-[ILB]))/(work|root|home/[a-z]\w*|tmp/\w+|Users/\w+|mnt/\w+)/[\w.]")
 HOST = re.compile(r"://(?:[^@/]*@)?([^/:\s]+)")
 
 

@@ -36,7 +36,7 @@ class OutputRootsTest(unittest.TestCase):
 class BelowTmpTest(unittest.TestCase):
 
     def test_table(self):
-        for paths, expected in ((["/tmp/x"], True), (["/home", "/tmp"], True), (["/tmpfoo"], False), (["/home/tmp/x"], False), ([], False)):
+        for paths, expected in ((["/tmp/x"], True), (["/home", "/tmp"], True), (["/tmpfoo"], False), (["/srv/tmp/x"], False), ([], False)):
             with self.subTest(paths=paths):
                 self.assertEqual(command_line.is_below_tmp(paths), expected)
 

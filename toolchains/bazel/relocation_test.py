@@ -8,7 +8,7 @@ import zipfile
 from toolchains.bazel import relocation, stand_ins
 from toolchains.bazel.errors import LauncherError
 
-FINAL = pathlib.Path("/home/me/.cache/px")
+FINAL = pathlib.Path("/srv/me/.cache/px")
 
 
 class TreeTest(unittest.TestCase):
