@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
+import pwd
 
 WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
 if str(WORKSPACE) not in sys.path:
@@ -71,6 +72,17 @@ def debian_bazel(environ, home):
     return prefix
 
 
+def with_user_name(environ, uid):
+    """`environ` with a USER: Bazel needs one to start, and a container's user need not have an entry in passwd."""
+    if environ.get("USER"):
+        return dict(environ)
+    try:
+        pwd.getpwuid(uid)
+        return dict(environ)
+    except KeyError:
+        return dict(environ, USER="uid%d" % uid)
+
+
 def main(arguments, environ):
     """Replaces this process by Bazel; returns an exit code only when that is not possible."""
     if environ.get(selection.PROBE):
@@ -90,7 +102,7 @@ def main(arguments, environ):
         if os.path.commonpath([os.path.realpath("."), os.path.realpath(str(WORKSPACE))]) != os.path.realpath(str(WORKSPACE)):
             os.chdir(str(WORKSPACE))
         command = command_line.command(program, rc_files, arguments, own)
-        os.execve(program, command, dict(environ))
+        os.execve(program, command, with_user_name(environ, os.getuid()))
     except LauncherError as error:
         say(str(error))
     except OSError as error:

@@ -35,6 +35,18 @@ class PrefixNameTest(unittest.TestCase):
                 launcher.prefix_name(text, [])
 
 
+class UserNameTest(unittest.TestCase):
+
+    NOBODYS_UID = 2**31 - 3
+
+    def test_a_user_without_an_entry_in_passwd_gets_a_name(self):
+        self.assertEqual(launcher.with_user_name({"A": "b"}, self.NOBODYS_UID), {"A": "b", "USER": "uid2147483645"})
+
+    def test_names_there_are_stay(self):
+        self.assertEqual(launcher.with_user_name({"USER": "x"}, self.NOBODYS_UID), {"USER": "x"})
+        self.assertEqual(launcher.with_user_name({}, 0), {})
+
+
 class CommandTest(unittest.TestCase):
     """Runs bazelw as people do, in a copy of what it needs, with a Bazel that prints its arguments."""
 
