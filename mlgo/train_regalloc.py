@@ -33,8 +33,8 @@ from mlgo.learning.configuration import BcConfig, PpoConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.pipeline import summary, training_run
-from mlgo.run.pipeline.settings import RunSettings
+from mlgo.pipeline import summary, training_run
+from mlgo.pipeline.settings import RunSettings
 from mlgo.trace.vocabulary import VocabularyConfig
 
 FLAGS = flags.FLAGS

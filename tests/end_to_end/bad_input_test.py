@@ -11,7 +11,7 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.pipeline import preflight
+from mlgo.pipeline import preflight
 from tests.end_to_end import command
 
 

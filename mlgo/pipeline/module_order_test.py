@@ -1,9 +1,9 @@
-"""Tests of mlgo.run.pipeline.module_order."""
+"""Tests of mlgo.pipeline.module_order."""
 
 import collections
 import unittest
 
-from mlgo.run.pipeline.module_order import modules_of_iteration, validation_split
+from mlgo.pipeline.module_order import modules_of_iteration, validation_split
 
 NAMES = [f"m{index:02}" for index in range(20)]
 

@@ -18,10 +18,10 @@ from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.pipeline.collection import collect
-from mlgo.run.pipeline.figures import TensorBoard
-from mlgo.run.pipeline.module_order import modules_of_iteration
-from mlgo.run.pipeline.settings import RunSettings
+from mlgo.pipeline.collection import collect
+from mlgo.pipeline.figures import TensorBoard
+from mlgo.pipeline.module_order import modules_of_iteration
+from mlgo.pipeline.settings import RunSettings
 from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup

@@ -1,8 +1,8 @@
-"""Tests of mlgo.run.pipeline.collection; compiling itself is tested end to end."""
+"""Tests of mlgo.pipeline.collection; compiling itself is tested end to end."""
 
 import unittest
 
-from mlgo.run.pipeline.collection import centred
+from mlgo.pipeline.collection import centred
 
 
 class CentredTest(unittest.TestCase):

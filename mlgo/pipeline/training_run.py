@@ -20,9 +20,9 @@ from mlgo.learning.network import NetworkConfig, PolicyNetwork
 from mlgo.problems.problem import load_problem
 from mlgo.run import files, stages
 from mlgo.run.manifest import Manifest, digest_of_file
-from mlgo.run.pipeline import export, preflight
-from mlgo.run.pipeline.module_order import validation_split
-from mlgo.run.pipeline.settings import RunSettings
+from mlgo.pipeline import export, preflight
+from mlgo.pipeline.module_order import validation_split
+from mlgo.pipeline.settings import RunSettings
 from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup, tell
@@ -238,12 +238,12 @@ class TrainingRun:
     def _start_tensorflow(stage: str) -> types.ModuleType:
         """The pipeline's module `stage`, which imports TensorFlow, with TensorFlow set up to repeat itself."""
         with quiet_libraries():
-            module = importlib.import_module(f"mlgo.run.pipeline.{stage}")
+            module = importlib.import_module(f"mlgo.pipeline.{stage}")
             determinism.configure_tensorflow()
         return module
 
     def _network(self, vocabulary: pathlib.Path) -> PolicyNetwork:
-        from mlgo.run.pipeline import warm_start  # pylint: disable=import-outside-toplevel
+        from mlgo.pipeline import warm_start  # pylint: disable=import-outside-toplevel
 
         return warm_start.load_warm_start(self._out / "warm_start", vocabulary, self._problem)
 
@@ -333,7 +333,7 @@ class TrainingRun:
         ppo: Manifest,
     ) -> None:
         """Writes what people and later commands look at: record, figures, table of functions."""
-        from mlgo.run.pipeline import figures  # pylint: disable=import-outside-toplevel
+        from mlgo.pipeline import figures  # pylint: disable=import-outside-toplevel
 
         iterations, validations = figures.read_metrics(self._out / "ppo")
         files.write_atomically(self._out / "metrics.jsonl", figures.metrics_lines(iterations, validations))
