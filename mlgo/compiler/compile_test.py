@@ -157,7 +157,6 @@ class ProcessGroupTest(FakeClangTestCase):
         cancellation.trigger()
         with self.assertRaises(Cancelled):
             compile_module(self.request("hang_with_grandchild"), cancellation)
-        cancellation.close()
         self.assert_nothing_left()
         self.assertEqual(list(self.work.iterdir()), [])
 

@@ -3,6 +3,7 @@
 import collections
 import concurrent.futures
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 
 from mlgo.compiler.compile import compile_module
@@ -31,14 +32,14 @@ def run_ordered(
     if workers < 1:
         raise ValueError(f"workers={workers} must be at least 1")
     lookahead = max(_LOOKAHEAD, _LOOKAHEAD_PER_WORKER * workers)
-    cancellation = Cancellation()
+    cancellation, under_way = Cancellation(), _UnderWay()
     pool = concurrent.futures.ThreadPoolExecutor(workers, thread_name_prefix="compile")
     pending: collections.deque[concurrent.futures.Future] = collections.deque()
     remaining = iter(requests)
 
     def submit_next() -> None:
         for request in remaining:
-            pending.append(pool.submit(_compile_unless_cancelled, request, cancellation))
+            pending.append(pool.submit(_compile_unless_cancelled, request, cancellation, under_way))
             break
 
     try:
@@ -53,7 +54,8 @@ def run_ordered(
     finally:
         cancellation.trigger()
         pool.shutdown(wait=True, cancel_futures=True)
-        cancellation.close()
+        # KeyboardInterrupt may hit the pool while it starts a thread; such a thread is not among those it waits for.
+        under_way.wait_for_none()
 
 
 def available_cores() -> int:
@@ -61,7 +63,31 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _compile_unless_cancelled(request: CompileRequest, cancellation: Cancellation) -> CompileResult | CompileFailure:
-    if cancellation.is_triggered():
-        raise Cancelled()
-    return compile_module(request, cancellation)
+class _UnderWay:
+    """Counts the compiles that have begun and not ended."""
+
+    def __init__(self):
+        self._count = 0
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._count += 1
+
+    def __exit__(self, *_) -> None:
+        with self._changed:
+            self._count -= 1
+            self._changed.notify_all()
+
+    def wait_for_none(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._count == 0)
+
+
+def _compile_unless_cancelled(
+    request: CompileRequest, cancellation: Cancellation, under_way: _UnderWay
+) -> CompileResult | CompileFailure:
+    with under_way:
+        if cancellation.is_triggered():
+            raise Cancelled()
+        return compile_module(request, cancellation)

@@ -2,11 +2,13 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 from mlgo.compiler.executor import run_ordered
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
@@ -95,6 +97,33 @@ class ExecutorTest(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             list(run_ordered(self.requests(modules), workers=2))
         interrupter.join()
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_interrupted_while_a_worker_is_starting(self):
+        start = threading.Thread.start
+
+        def interrupted_start(thread):
+            start(thread)
+            if thread.name == "compile_1":
+                while len(list(self.work.iterdir())) < 2:
+                    time.sleep(0.01)
+                raise KeyboardInterrupt
+
+        remove = shutil.rmtree
+
+        def slow_remove(*arguments, **options):
+            # The interrupted pool does not know this thread; without this it would usually be in time by chance.
+            if threading.current_thread().name == "compile_1":
+                time.sleep(0.5)
+            remove(*arguments, **options)
+
+        modules = {f"m{index}": FakeModule.bitcode({}, "hang") for index in range(4)}
+        with (
+            mock.patch.object(threading.Thread, "start", interrupted_start),
+            mock.patch.object(shutil, "rmtree", slow_remove),
+            self.assertRaises(KeyboardInterrupt),
+        ):
+            list(run_ordered(self.requests(modules), workers=2))
         self.assertEqual(list(self.work.iterdir()), [])
 
     def test_a_missing_compiler_ends_the_run_at_once(self):

@@ -6,8 +6,8 @@ import os
 import select
 import signal
 import subprocess
-import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 
 from mlgo.run import locate
@@ -26,17 +26,15 @@ class Cancelled(Exception):
 
 
 class Cancellation:
-    """Lets one thread end the processes that others wait for. Usable once."""
+    """Lets one thread end the processes that others wait for. Usable once, by as many threads as hold it."""
 
     def __init__(self):
         self._event = os.eventfd(0, os.EFD_CLOEXEC)
-        self._lock = threading.Lock()
-        self._closed = False
+        # Closed with the last reference, never earlier: a thread that comes late must still find it triggered.
+        weakref.finalize(self, os.close, self._event)
 
     def trigger(self) -> None:
-        with self._lock:
-            if not self._closed:
-                os.eventfd_write(self._event, 1)
+        os.eventfd_write(self._event, 1)
 
     def fileno(self) -> int:
         """Becomes readable, and stays so, once triggered."""
@@ -44,13 +42,6 @@ class Cancellation:
 
     def is_triggered(self) -> bool:
         return bool(select.select([self._event], [], [], 0)[0])
-
-    def close(self) -> None:
-        """Only when no process is watched any more."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                os.close(self._event)
 
 
 @dataclasses.dataclass(frozen=True)
