@@ -95,10 +95,6 @@ class Problem:
                 )
 
     @property
-    def score_name(self) -> str:
-        return self.score_spec.name
-
-    @property
     def observation_bytes(self) -> int:
         """Bytes of all observed tensors and the decision of one observation in a log without extra outputs."""
         return sum(spec.byte_count for spec in (*self.observation_specs, self.action_spec))

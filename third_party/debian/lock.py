@@ -64,10 +64,8 @@ def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing:
         pinned = old.groups.get(name, [])
         if only_missing and {entry.name for entry in pinned} >= set(group.packages):
             groups[name] = pinned
-        elif group.closure:
-            groups[name] = apt(group.suite).closure(group.packages, group.without)
         else:
-            groups[name] = sorted(apt(group.suite).packages(group.packages).values())
+            groups[name] = apt(group.suite).group(group)
     return lockfile.Lock(packages=packages, sources=sources, groups=groups)
 
 

@@ -108,6 +108,12 @@ class PrivateApt:
         finally:
             status.write_text("", encoding="ascii")
 
+    def group(self, asked: lockfile.Group) -> List[lockfile.Entry]:
+        """The archives of a group of `packages.json`, sorted by name."""
+        if asked.closure:
+            return self.closure(asked.packages, asked.without)
+        return sorted(self.packages(asked.packages).values())
+
     def source(self, name: str) -> lockfile.Entry:
         """The upstream tarball of a source package."""
         found = [entry for entry in map(self._entry, _URI_LINE.finditer(self._apt(
@@ -134,8 +140,3 @@ class PrivateApt:
         suite = security[0] if security and "/pool/updates/" in uri else self._suites[0]
         return lockfile.Entry(name=name, version=version.replace("%3a", ":"), sha256=match["sha256"],
                               size=int(match["size"]), suite=suite, path=path)
-
-
-def resolve_closure(suite: str, names: Sequence[str], scratch_dir, without: Sequence[str] = ()) -> List[lockfile.Entry]:
-    """A fresh signed resolution of `names` and all they need in `suite`, e.g. when pinned files have left the mirrors."""
-    return PrivateApt(scratch_dir, [suite], mirrors.apt_sources()).closure(names, without)

@@ -164,8 +164,7 @@ class DebianBazel:
         asked = request.groups[group]
         with tempfile.TemporaryDirectory(dir=self._prefix.parent) as scratch:
             apt = self._resolve.PrivateApt(scratch, request.suites[asked.suite], self._mirrors.apt_sources())
-            entries = (apt.closure(asked.packages, asked.without) if asked.closure
-                       else list(apt.packages(asked.packages).values()))
+            entries = apt.group(asked)
         return self._get(entries)
 
     def _unpack_all(self, packages, staging: pathlib.Path) -> None:
