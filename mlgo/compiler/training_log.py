@@ -45,7 +45,8 @@ class TrainingLog:
       features: observation name -> array [N, *shape] with the dtype of the problem's spec.
       actions: array [N] of the decision's dtype (its shape is [1] in every problem).
       outcomes: float32 [C], the last score logged for the context; NaN when there is none.
-      extra_outputs: further outputs of the model which it was told to log: name -> array [N, *shape].
+      extra_outputs: further outputs of the model which it was told to log: name -> array [N, *shape]; and what the
+        compiler's heuristic would have decided, for a problem with a `default_decision_spec`, under its name.
     """
 
     contexts: list[str]
@@ -152,13 +153,15 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
     if len(set(names)) != len(names):
         twice = next(tensor for tensor in names if names.count(tensor) > 1)
         raise TrainingLogError(at, f"the header names {twice!r} twice", "rename that output in the model's output_spec.json")
-    score = header.get("score")
-    if score is not None and _tensor_spec(score, at) != problem.score_spec:
+    default = problem.default_decision_spec
+    if default is not None and tensors[-2] != default:
         raise TrainingLogError(
-            at,
-            f"the score of {problem.name} is {_describe(problem.score_spec)}, this log's is {_describe(_tensor_spec(score, at))}",
-            _OTHER_COMPILER,
+            at, f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}", _OTHER_COMPILER
         )
+    score = header.get("score")
+    if score is not None and (found := _tensor_spec(score, at)) != problem.score_spec:
+        wanted = "absent" if problem.score_spec is None else _describe(problem.score_spec)
+        raise TrainingLogError(at, f"the score of {problem.name} is {wanted}, this log's is {_describe(found)}", _OTHER_COMPILER)
     checked_actions = problem.action_count if problem.action_spec.dtype == "int64" else None
     return Layout(tensors, len(tensors) - 1, checked_actions or 0, score is not None)
 

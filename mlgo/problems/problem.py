@@ -8,6 +8,7 @@ import dataclasses
 import importlib
 import math
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) which any
@@ -53,12 +54,22 @@ class Problem:
       name: folder name below mlgo/problems/, e.g. "regalloc_eviction".
       observation_specs: what the compiler shows the policy, in the order in which it logs it.
       action_spec: the decision; `action_spec.name` is also the name of the model's output.
-      action_count: number of possible decisions (0 .. action_count - 1), None when the decision is not a choice.
+      action_count: number of possible decisions (0 .. action_count - 1), None when the decision is a number.
       mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
-      score_spec: what the compiler logs as the outcome of a context (one function or one module).
+      score_spec: what the compiler logs as the outcome of a context (one function or one module). None: it logs no
+        outcome, and a module's score is the size of the code it is compiled to, which the caller measures.
       score_goal: "minimize" when a smaller score is better code.
       advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the training
         log's path, the directory of the TFLite model under training.
+      decision_kind: "choice": one of `action_count` positions of which `mask_feature` allows some; "yes_no": 0 or 1;
+        "number": any float32 within `action_bounds`.
+      action_bounds: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is a number.
+      number_top, number_unit: a policy's number is min(max(z, 0), number_top) * number_unit, z being the network's
+        output. The unit is a power of two and the largest number has few bits, so float32 never rounds it.
+      default_decision_spec: what the compiler's own heuristic would decide, which LLVM logs beside the decision; not an
+        observation, because no policy is shown it. None: not logged.
+      interactive_flag: LLVM option, without dash: base of the names of the channel's two files. None: no such channel.
+      interactive_default_flag: option that puts `default_decision_spec` behind the observations in the channel.
       model_input_prefix: what LLVM puts before an observation's name to get the model input's name.
       model_only_inputs: inputs which the training model must have and which LLVM leaves at zero.
     """
@@ -68,11 +79,18 @@ class Problem:
     action_spec: TensorSpec
     action_count: int | None
     mask_feature: str | None
-    score_spec: TensorSpec
+    score_spec: TensorSpec | None
     score_goal: Literal["minimize", "maximize"]
     advisor_flag: str
     log_flag: str
     model_flag: str
+    decision_kind: Literal["choice", "yes_no", "number"] = "choice"
+    action_bounds: tuple[float, float] | None = None
+    number_top: float | None = None
+    number_unit: float | None = None
+    default_decision_spec: TensorSpec | None = None
+    interactive_flag: str | None = None
+    interactive_default_flag: str | None = None
     model_input_prefix: str = "action_"
     model_only_inputs: tuple[TensorSpec, ...] = (
         TensorSpec("action_discount", "float32", (1,)),
@@ -83,21 +101,64 @@ class Problem:
     def __post_init__(self):
         if not _PROBLEM_NAME.fullmatch(self.name):
             raise ValueError(f"problem name {self.name!r} must be a folder name like regalloc_eviction")
-        names = [spec.name for spec in self.observation_specs] + [self.action_spec.name]
+        names = [spec.name for spec in self.logged_specs()]
         if len(set(names)) != len(names):
             raise ValueError(f"problem {self.name}: two tensors have the same name among {names}")
+        if self.action_spec.element_count != 1:
+            raise ValueError(f"problem {self.name}: the decision {self.action_spec.name} must be one value")
+        if self.interactive_default_flag is not None and (self.interactive_flag is None or self.default_decision_spec is None):
+            raise ValueError(
+                f"problem {self.name}: interactive_default_flag needs interactive_flag and default_decision_spec"
+            )
+        check = {"choice": self._check_choice, "yes_no": self._check_yes_no, "number": self._check_number}
+        if self.decision_kind not in check:
+            raise ValueError(f"problem {self.name}: decision_kind {self.decision_kind!r} is none of {', '.join(check)}")
+        check[self.decision_kind]()
+        if self.decision_kind != "number":
+            object.__setattr__(self, "action_bounds", (0, self.action_count - 1))
+
+    def _check_choice(self) -> None:
+        if self.mask_feature is None or self.action_count is None or self.action_spec.dtype != "int64":
+            raise ValueError(f"problem {self.name}: a choice needs mask_feature, action_count and an int64 decision")
+        mask = self.observation_spec(self.mask_feature)
+        if mask.element_count != self.action_count:
+            raise ValueError(
+                f"problem {self.name}: mask {mask.name} has {mask.element_count} elements for "
+                f"{self.action_count} decisions; they must be as many"
+            )
+
+    def _check_yes_no(self) -> None:
+        self._check_single("yes_no")
+        if self.action_count != 2 or self.action_spec.dtype != "int64":
+            raise ValueError(f"problem {self.name}: yes_no needs action_count=2 and an int64 decision")
+
+    def _check_number(self) -> None:
+        self._check_single("number")
+        if self.action_count is not None or self.action_spec.dtype != "float32":
+            raise ValueError(f"problem {self.name}: a number needs action_count=None and a float32 decision")
+        if self.action_bounds is None or not -math.inf < self.action_bounds[0] < self.action_bounds[1] < math.inf:
+            raise ValueError(f"problem {self.name}: a number needs finite action_bounds=(smallest, largest)")
+        top, unit = self.number_top, self.number_unit
+        if top is None or unit is None or not (top > 0 and unit > 0 and math.frexp(unit)[0] == 0.5):
+            raise ValueError(f"problem {self.name}: a number needs number_top > 0 and number_unit, a power of two")
+        if not self.action_bounds[0] <= 0 < top * unit <= self.action_bounds[1]:
+            raise ValueError(f"problem {self.name}: 0 and number_top * number_unit must lie within {self.action_bounds}")
+
+    def _check_single(self, kind: str) -> None:
         if self.mask_feature is not None:
-            mask = self.observation_spec(self.mask_feature)
-            if mask.element_count != self.action_count:
-                raise ValueError(
-                    f"problem {self.name}: mask {mask.name} has {mask.element_count} elements for "
-                    f"{self.action_count} decisions; they must be as many"
-                )
+            raise ValueError(f"problem {self.name}: {kind} has no mask_feature; give None instead of {self.mask_feature!r}")
+        if large := [spec.name for spec in self.observation_specs if spec.element_count != 1]:
+            raise ValueError(f"problem {self.name}: {kind} is decided from single values; {large} have several")
+
+    def logged_specs(self, extra_outputs: Sequence[TensorSpec] = ()) -> tuple[TensorSpec, ...]:
+        """All tensors of one observation of a training log, in its order; a model may log `extra_outputs` of its own."""
+        default = () if self.default_decision_spec is None else (self.default_decision_spec,)
+        return (*self.observation_specs, *extra_outputs, *default, self.action_spec)
 
     @property
     def observation_bytes(self) -> int:
-        """Bytes of all observed tensors and the decision of one observation in a log without extra outputs."""
-        return sum(spec.byte_count for spec in (*self.observation_specs, self.action_spec))
+        """Bytes of the tensors of one observation in a log without extra outputs."""
+        return sum(spec.byte_count for spec in self.logged_specs())
 
     def observation_spec(self, name: str) -> TensorSpec:
         for spec in self.observation_specs:
@@ -124,6 +185,25 @@ class Problem:
     def release_flags(self) -> list[str]:
         """cc1 flags for a release clang which carries this problem's policy."""
         return ["-mllvm", f"-{self.advisor_flag}=release"]
+
+    def interactive_specs(self, include_default: bool = False) -> tuple[TensorSpec, ...]:
+        """The tensors of one observation in the interactive channel; the answer is one `action_spec`."""
+        return (*self.observation_specs, self.default_decision_spec) if include_default else self.observation_specs
+
+    def interactive_flags(self, channel_base: str, include_default: bool = False) -> list[str]:
+        """cc1 flags for any clang: it writes observations to `channel_base`.out and reads decisions from `channel_base`.in.
+
+        Args: include_default: also send what the compiler's own heuristic would decide.
+        Raises: ValueError: the problem has no such channel, or no such default.
+        """
+        if self.interactive_flag is None:
+            raise ValueError(f"{self.name}: LLVM has no interactive channel for it")
+        flags = [*self.release_flags(), "-mllvm", f"-{self.interactive_flag}={channel_base}"]
+        if include_default:
+            if self.interactive_default_flag is None:
+                raise ValueError(f"{self.name}: LLVM does not send the default's decision; give include_default=False")
+            flags += ["-mllvm", f"-{self.interactive_default_flag}"]
+        return flags
 
 
 def load_problem(name: str) -> Problem:

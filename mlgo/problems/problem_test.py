@@ -1,11 +1,12 @@
 """The contract that every registered problem keeps, and what `Problem` refuses."""
 
 import dataclasses
+import math
 import unittest
 
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
 
-REGISTERED = ("regalloc_eviction",)
+REGISTERED = ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
 
 
 class RegisteredProblemTest(unittest.TestCase):
@@ -19,6 +20,12 @@ class RegisteredProblemTest(unittest.TestCase):
                 self.assertTrue(any(flag.endswith("=some.log") for flag in logged))
                 self.assertTrue(any(flag.endswith("=policy") for flag in problem.development_flags(None, "policy")))
                 self.assertTrue(all("=release" in flag for flag in problem.release_flags()[1::2]))
+                channel = problem.interactive_flags("some.channel")
+                self.assertEqual(channel[0::2], ["-mllvm"] * (len(channel) // 2))
+                self.assertTrue(channel[-1].endswith("=some.channel"))
+                self.assertEqual(problem.interactive_specs(), problem.observation_specs)
+                low, high = problem.action_bounds
+                self.assertLess(low, high)
                 with self.assertRaisesRegex(ValueError, "needs a training log, a model, or both"):
                     problem.development_flags(None, None)
 
@@ -37,6 +44,25 @@ class EvictionTest(unittest.TestCase):
         self.assertEqual(problem.observation_bytes, 3436 + 8)
 
 
+class InliningTest(unittest.TestCase):
+    problem = load_problem("inlining_for_size")
+
+    def test_the_log_ends_with_the_defaults_decision_and_the_decision(self):
+        self.assertEqual(len(self.problem.observation_specs), 38)
+        extra = TensorSpec("logit", "float32", (1,))
+        names = [spec.name for spec in self.problem.logged_specs([extra])]
+        self.assertEqual(names[38:], ["logit", "inlining_default", "inlining_decision"])
+        self.assertEqual(self.problem.observation_bytes, 40 * 8)
+
+    def test_the_channel_carries_the_defaults_decision_on_request(self):
+        self.assertEqual(self.problem.interactive_flags("base", True)[-1], "-inliner-interactive-include-default")
+        self.assertEqual(self.problem.interactive_specs(True)[-1].name, "inlining_default")
+        with self.assertRaisesRegex(ValueError, "regalloc_priority: LLVM does not send the default's decision"):
+            load_problem("regalloc_priority").interactive_flags("base", True)
+        with self.assertRaisesRegex(ValueError, "has no interactive channel"):
+            dataclasses.replace(self.problem, interactive_flag=None, interactive_default_flag=None).interactive_flags("base")
+
+
 class RefusalTest(unittest.TestCase):
     def test_tensor(self):
         with self.assertRaisesRegex(ValueError, "dtype 'float64' cannot be logged"):
@@ -52,8 +78,36 @@ class RefusalTest(unittest.TestCase):
             dataclasses.replace(problem, observation_specs=problem.observation_specs * 2)
         with self.assertRaisesRegex(ValueError, "mask mask has 33 elements for 5 decisions"):
             dataclasses.replace(problem, action_count=5)
+        with self.assertRaisesRegex(ValueError, "decision_kind 'maybe' is none of choice, yes_no, number"):
+            dataclasses.replace(problem, decision_kind="maybe")
+        with self.assertRaisesRegex(ValueError, "a choice needs mask_feature"):
+            dataclasses.replace(problem, mask_feature=None)
+        with self.assertRaisesRegex(ValueError, "yes_no has no mask_feature; give None instead of 'mask'"):
+            dataclasses.replace(problem, decision_kind="yes_no")
+        with self.assertRaisesRegex(ValueError, "must be one value"):
+            dataclasses.replace(problem, action_spec=TensorSpec("index_to_evict", "int64", (2,)))
         with self.assertRaisesRegex(KeyError, "has no observation 'colour'"):
             problem.observation_spec("colour")
+
+    def test_yes_no_and_number(self):
+        inlining, priority = load_problem("inlining_for_size"), load_problem("regalloc_priority")
+        with self.assertRaisesRegex(ValueError, "yes_no needs action_count=2"):
+            dataclasses.replace(inlining, action_count=3)
+        wide = TensorSpec("wide", "int64", (1, 7))
+        with self.assertRaisesRegex(ValueError, r"decided from single values; \['wide'\] have several"):
+            dataclasses.replace(inlining, observation_specs=(wide,))
+        with self.assertRaisesRegex(ValueError, "interactive_default_flag needs"):
+            dataclasses.replace(inlining, default_decision_spec=None)
+        with self.assertRaisesRegex(ValueError, "needs action_count=None and a float32 decision"):
+            dataclasses.replace(priority, action_count=2)
+        for bounds in (None, (0, math.inf), (3, 3)):
+            with self.assertRaisesRegex(ValueError, "needs finite action_bounds"):
+                dataclasses.replace(priority, action_bounds=bounds)
+        for unit in (None, 3.0, -1.0):
+            with self.assertRaisesRegex(ValueError, "number_unit, a power of two"):
+                dataclasses.replace(priority, number_unit=unit)
+        with self.assertRaisesRegex(ValueError, "must lie within"):
+            dataclasses.replace(priority, number_top=8192.0)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,8 @@ class Observation:
 
 def header(problem: Problem, extra_outputs: tuple[TensorSpec, ...] = (), has_score: bool = True) -> bytes:
     """The header line that a development clang writes for `problem`, with its newline."""
-    described = {
-        "features": [
-            _tensor(spec) for spec in (*problem.observation_specs, *extra_outputs, problem.action_spec)
-        ]
-    }
-    if has_score:
+    described = {"features": [_tensor(spec) for spec in problem.logged_specs(extra_outputs)]}
+    if has_score and problem.score_spec is not None:
         described["score"] = _tensor(problem.score_spec)
     return json.dumps(described, separators=(",", ":")).encode() + b"\n"
 
@@ -52,7 +48,7 @@ def write_log(
         parts.append(context(name))
         for number, entry in enumerate(observations):
             parts.append(observation(number, entry.values))
-            if entry.outcome is not None and has_score:
+            if entry.outcome is not None and has_score and problem.score_spec is not None:
                 parts.append(outcome(number, entry.outcome))
     return b"".join(parts)
 
@@ -60,18 +56,19 @@ def write_log(
 def plausible_observation(
     problem: Problem, random: np.random.Generator, outcome: float | None = 0.0  # pylint: disable=redefined-outer-name
 ) -> Observation:
-    """Random values: features in [0, 2), a mask with at least one 1, and a decision that the mask allows."""
+    """Random values: features in [0, 2), a mask with at least one 1, and a legal decision (numbers: in [0, 1))."""
+    decision = random.random() if problem.action_count is None else random.integers(problem.action_count)
     legal = None
-    if problem.action_count is not None:
+    if problem.mask_feature is not None:
         legal = random.integers(0, 2, problem.action_count)
         legal[random.integers(problem.action_count)] = 1
+        decision = random.choice(np.flatnonzero(legal))
     values = []
-    for spec in problem.observation_specs:
+    for spec in problem.logged_specs()[:-1]:
         if spec.name == problem.mask_feature:
             values.append(legal.astype(spec.dtype))
         else:
             values.append((random.random(spec.element_count) * 2).astype(spec.dtype))
-    decision = random.choice(np.flatnonzero(legal)) if legal is not None else random.random()
     values.append(np.full(problem.action_spec.element_count, decision, problem.action_spec.dtype))
     return Observation(tuple(values), outcome)
 

@@ -49,4 +49,6 @@ PROBLEM = Problem(
     advisor_flag="regalloc-enable-advisor",
     log_flag="regalloc-training-log",
     model_flag="regalloc-model",
+    decision_kind="choice",
+    interactive_flag="regalloc-evict-interactive-channel-base",
 )

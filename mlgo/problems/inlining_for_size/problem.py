@@ -1,0 +1,78 @@
+"""Inlining for size: whether a call is replaced by the body of the function it calls, at -Oz.
+
+Transcribed from llvm/include/llvm/Analysis/InlineModelFeatureMaps.h, llvm/lib/Analysis/MLInlineAdvisor.cpp and
+DevelopmentModeInlineAdvisor.cpp of LLVM 22.1.8. IR2Vec embeddings, which the advisor adds when the compiler is given an
+IR2Vec vocabulary, are not among the observations: their size is that of the vocabulary.
+
+The log of a module has one context, named "", and no score: LLVM declares a reward (delta_size) and never writes it.
+"""
+
+from mlgo.problems.problem import Problem, TensorSpec
+
+# INLINE_COST_FEATURE_ITERATOR: the summands of the heuristic's cost, in LLVM's units (5 per instruction).
+COST_FEATURES = (
+    "sroa_savings",
+    "sroa_losses",
+    "load_elimination",
+    "call_penalty",
+    "call_argument_setup",
+    "load_relative_intrinsic",
+    "lowered_call_arg_setup",
+    "indirect_call_penalty",
+    "jump_table_penalty",
+    "case_cluster_penalty",
+    "switch_default_dest_penalty",
+    "switch_penalty",
+    "unsimplified_common_instructions",
+    "num_loops",
+    "dead_blocks",
+    "simplified_instructions",
+    "constant_args",
+    "constant_offset_ptr_args",
+    "callsite_cost",
+    "cold_cc_penalty",
+    "last_call_to_static_bonus",
+    "is_multiple_blocks",
+    "nested_inlines",
+    "nested_inline_cost_estimate",
+    "threshold",
+)
+
+# INLINE_FEATURE_ITERATOR.
+CALL_SITE_FEATURES = (
+    "callee_basic_block_count",
+    "callsite_height",
+    "node_count",
+    "nr_ctant_params",
+    "cost_estimate",
+    "edge_count",
+    "caller_users",
+    "caller_conditionally_executed_blocks",
+    "caller_basic_block_count",
+    "callee_conditionally_executed_blocks",
+    "callee_users",
+    "is_callee_avail_external",
+    "is_caller_avail_external",
+)
+
+
+def _one(name: str) -> TensorSpec:
+    return TensorSpec(name, "int64", (1,))
+
+
+PROBLEM = Problem(
+    name="inlining_for_size",
+    observation_specs=tuple(_one(name) for name in COST_FEATURES + CALL_SITE_FEATURES),
+    action_spec=_one("inlining_decision"),
+    action_count=2,
+    mask_feature=None,
+    score_spec=None,
+    score_goal="minimize",
+    advisor_flag="enable-ml-inliner",
+    log_flag="training-log",
+    model_flag="ml-inliner-model-under-training",
+    decision_kind="yes_no",
+    default_decision_spec=_one("inlining_default"),
+    interactive_flag="inliner-interactive-channel-base",
+    interactive_default_flag="inliner-interactive-include-default",
+)

@@ -1,0 +1,39 @@
+"""Register-allocation priority: in which order live ranges get their registers.
+
+Transcribed from llvm/lib/CodeGen/MLRegAllocPriorityAdvisor.cpp of LLVM 22.1.8 (RA_PRIORITY_FEATURES_LIST, DecisionSpec,
+Reward). A decision is a number; the live range with the highest is allocated first.
+"""
+
+from mlgo.problems.problem import Problem, TensorSpec
+
+# The advisor converts the answer to `unsigned` (32 bits), which is undefined below 0, from 2^32 on and for NaN. This is the
+# largest float32 below 2^32.
+LARGEST_PRIORITY = 2.0**32 - 2.0**8
+
+# What our own policies answer: 2048 steps of 2^20, below 2^31. Only the order matters, and whole steps of 1 would be lost:
+# a network's output has a handful of units.
+POLICY_TOP = 2047.0
+POLICY_STEP = 2.0**20
+
+PROBLEM = Problem(
+    name="regalloc_priority",
+    observation_specs=(
+        TensorSpec("li_size", "int64", (1,)),
+        TensorSpec("stage", "int64", (1,)),
+        TensorSpec("weight", "float32", (1,)),
+    ),
+    action_spec=TensorSpec("priority", "float32", (1,)),
+    action_count=None,
+    mask_feature=None,
+    # RegAllocScore of one function, as for eviction. Less is better.
+    score_spec=TensorSpec("reward", "float32", (1,)),
+    score_goal="minimize",
+    advisor_flag="regalloc-enable-priority-advisor",
+    log_flag="regalloc-priority-training-log",
+    model_flag="regalloc-priority-model",
+    decision_kind="number",
+    action_bounds=(0.0, LARGEST_PRIORITY),
+    number_top=POLICY_TOP,
+    number_unit=POLICY_STEP,
+    interactive_flag="regalloc-priority-interactive-channel-base",
+)
