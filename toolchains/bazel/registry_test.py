@@ -61,9 +61,10 @@ class WriteTest(unittest.TestCase):
         registry.write(TEMPLATES, self.staging / "registry", "/px/usr/share/bazel", "/px/registry")
 
     def test_tracked_tables_make_a_registry(self):
-        shell = self.staging / "usr/share/bazel/rules/shell"
-        shell.mkdir(parents=True)
-        (shell / "MODULE.bazel").write_text('module(name = "rules_shell", version = "0.0.0")\n')
+        for name in ("pkg", "shell"):
+            folder = self.staging / "usr/share/bazel/rules" / name
+            folder.mkdir(parents=True)
+            (folder / "MODULE.bazel").write_text(f'module(name = "rules_{name}", version = "0.0.0")\n')
         self.write()
         self.assertTrue((self.staging / "registry/stubs/buildozer/buildozer_binary.bzl").is_file())
         for source in self.staging.glob("registry/modules/*/*/source.json"):
@@ -72,7 +73,7 @@ class WriteTest(unittest.TestCase):
             self.assertTrue((self.staging / pathlib.PurePath(path).relative_to("/px") / "MODULE.bazel").is_file(), path)
 
     def test_a_folder_that_debian_has_moved_is_named(self):
-        with self.assertRaisesRegex(LauncherError, r"^rules/shell/MODULE\.bazel of Debian's Bazel: cannot be read .* Correct .*modules\.json"):
+        with self.assertRaisesRegex(LauncherError, r"^rules/pkg/MODULE\.bazel of Debian's Bazel: cannot be read .* Correct .*modules\.json"):
             self.write()
 
     def test_damaged_tables(self):
