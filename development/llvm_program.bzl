@@ -57,8 +57,8 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility
         visibility = visibility,
         deps = deps + [
             Label("//development:private_config"),
-            "@llvm22//:headers",
-            "@llvm_source//:codegen_private_headers",
+            Label("@llvm22//:headers"),
+            Label("@llvm_source//:codegen_private_headers"),
         ],
         alwayslink = True,
     )

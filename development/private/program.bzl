@@ -1,5 +1,7 @@
 """The rule behind `llvm_program`: a program in its tree, and links by which Bazel and people reach it."""
 
+load("//toolchains/cc:bootstrap.bzl", "bootstrap_elsewhere")
+
 def _installed_program_impl(ctx):
     binary = ctx.file.binary
     links = []
@@ -20,10 +22,13 @@ def _installed_program_impl(ctx):
 installed_program = rule(
     implementation = _installed_program_impl,
     doc = "Links to a program that has to be found beside its own files.",
+    # A dependent's toolchain may be made of this very program.
+    cfg = bootstrap_elsewhere,
     attrs = {
         "aliases": attr.string_list(doc = "More names of the program, beside the link and in the tree."),
         "binary": attr.label(doc = "The program, in `<name>.llvm/bin`.", allow_single_file = True, mandatory = True),
         "resources": attr.label_list(doc = "What the program looks for relative to itself.", allow_files = True),
+        "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
     },
     executable = True,
 )

@@ -1,9 +1,11 @@
 """The words of Bazel's command line which the launcher adds; pure functions."""
 
 import os
-from typing import List, Mapping, Sequence
+from typing import List, Mapping, Optional, Sequence
 
 BELOW_TMP = "toolchains/bazel/below_tmp.bazelrc"
+# Any of these marks the top of a workspace.
+BOUNDARIES = ("MODULE.bazel", "REPO.bazel", "WORKSPACE.bazel", "WORKSPACE")
 
 
 def bazelrc(install_base: str, java_home: str, module_flags: Sequence[str]) -> str:
@@ -39,6 +41,17 @@ def output_roots(arguments: Sequence[str], environ: Mapping[str, str], home: str
 def is_below_tmp(paths: Sequence[str], tmp: str = "/tmp") -> bool:
     """Whether any path, links followed, is or lies below /tmp: the sandbox's own /tmp would hide it."""
     return any((os.path.realpath(path) + "/").startswith(tmp + "/") for path in paths)
+
+
+def workspace_above(directory: str) -> Optional[str]:
+    """The Bazel workspace that `directory` lies in, found as Bazel finds it; None outside of any."""
+    directory = os.path.realpath(directory)
+    while not any(os.path.isfile(os.path.join(directory, name)) for name in BOUNDARIES):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return None
+        directory = parent
+    return directory
 
 
 def command(bazel: str, rc_files: Sequence[str], arguments: Sequence[str], own: bool) -> List[str]:

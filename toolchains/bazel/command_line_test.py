@@ -50,6 +50,21 @@ class BelowTmpTest(unittest.TestCase):
             self.assertFalse(command_line.is_below_tmp([os.path.join(scratch, "x")], tmp))
 
 
+class WorkspaceAboveTest(unittest.TestCase):
+
+    def test_table(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            scratch = os.path.realpath(scratch)
+            for path in ("a/b/c", "a/inner/d", "other"):
+                os.makedirs(os.path.join(scratch, path))
+            for marker in ("a/MODULE.bazel", "a/inner/WORKSPACE"):
+                open(os.path.join(scratch, marker), "w", encoding="ascii").close()
+            for path, expected in (("a", "a"), ("a/b/c", "a"), ("a/inner/d", "a/inner"), ("other", None)):
+                with self.subTest(path=path):
+                    self.assertEqual(command_line.workspace_above(os.path.join(scratch, path)),
+                                     expected and os.path.join(scratch, expected))
+
+
 class CommandTest(unittest.TestCase):
 
     def test_own_bazel_ignores_the_system_rc_file(self):

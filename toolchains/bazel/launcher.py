@@ -1,5 +1,7 @@
 """Starts Bazel: the user's own if its version fits, else Debian's, installed on first use. Called by ./bazelw.
 
+Bazel runs in the workspace one stands in, be it another one that depends on this module; outside of any, in this one.
+
 Environment: BAZEL names the Bazel to use; XDG_CACHE_HOME moves the installed one; MLGO_DEBIAN_MIRRORS names mirrors.
 """
 
@@ -89,8 +91,12 @@ def main(arguments, environ):
         return ENVIRONMENT_ERROR
     home = os.path.expanduser("~")
     try:
-        program = selection.choose(environ, str(WORKSPACE / "bazelw"), lambda found: selection.ask(found, str(WORKSPACE), environ), say)
-        rc_files, lying_in = [], command_line.output_roots(arguments, environ, home) + [str(WORKSPACE)]
+        workspace = command_line.workspace_above(os.curdir)
+        if workspace is None:
+            workspace = str(WORKSPACE)
+            os.chdir(workspace)
+        program = selection.choose(environ, str(WORKSPACE / "bazelw"), lambda found: selection.ask(found, workspace, environ), say)
+        rc_files, lying_in = [], command_line.output_roots(arguments, environ, home) + [workspace, str(WORKSPACE)]
         own = program is None
         if own:
             prefix = debian_bazel(environ, home)
@@ -99,8 +105,6 @@ def main(arguments, environ):
             lying_in.append(str(prefix))
         if command_line.is_below_tmp(lying_in):
             rc_files.append(str(WORKSPACE / command_line.BELOW_TMP))
-        if os.path.commonpath([os.path.realpath("."), os.path.realpath(str(WORKSPACE))]) != os.path.realpath(str(WORKSPACE)):
-            os.chdir(str(WORKSPACE))
         command = command_line.command(program, rc_files, arguments, own)
         os.execve(program, command, with_user_name(environ, os.getuid()))
     except LauncherError as error:

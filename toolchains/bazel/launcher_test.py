@@ -55,7 +55,7 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name).resolve()
         self.clone = self.scratch / "my clone"
-        for name in ("bazelw", "toolchains/bazel", "third_party/debian", "third_party/registry/modules.json"):
+        for name in ("MODULE.bazel", "bazelw", "toolchains/bazel", "third_party/debian", "third_party/registry/modules.json"):
             target = self.clone / name
             target.parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if (WORKSPACE / name).is_dir() else shutil.copy
@@ -87,6 +87,14 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(words[0], str(self.clone))
         _, words, _ = self.bazelw("info", cwd=self.clone / "toolchains")
         self.assertEqual(words[0], str(self.clone / "toolchains"))
+
+    def test_called_from_another_workspace_it_works_in_that_one(self):
+        other = self.scratch / "other"
+        (other / "package").mkdir(parents=True)
+        (other / "MODULE.bazel").touch()
+        for cwd in (other, other / "package"):
+            _, words, _ = self.bazelw("info", cwd=cwd)
+            self.assertEqual(words[0], str(cwd))
 
     def test_called_through_a_link_it_finds_its_workspace(self):
         os.symlink(self.clone / "bazelw", self.scratch / "bin" / "bw")

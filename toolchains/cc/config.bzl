@@ -1,11 +1,13 @@
-"""Configuration of the C++ toolchain: clang 22 and lld on a Debian sysroot, independent of the machine they run on."""
+"""Configuration of the C++ toolchains: clang 22 and lld on a Debian sysroot, independent of the machine they run on."""
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load(
     "@rules_cc//cc:cc_toolchain_config_lib.bzl",
+    "action_config",
     "feature",
     "flag_group",
     "flag_set",
+    "tool",
     "tool_path",
     "with_feature_set",
 )
@@ -55,21 +57,24 @@ def _flags(actions, flags, with_features = []):
 def _in(mode):
     return [with_feature_set(features = [mode])]
 
-def _config_impl(ctx):
-    sysroot = ctx.file.sysroot.dirname
-    resources = ctx.file.resource_directory.path
+# Compile actions that generate code: what a policy decides about.
+_GENERATE_CODE = [
+    ACTION_NAMES.c_compile,
+    ACTION_NAMES.cpp_compile,
+    ACTION_NAMES.cpp_module_codegen,
+    ACTION_NAMES.linkstamp_compile,
+    ACTION_NAMES.lto_backend,
+]
 
-    # Tool paths are taken relative to the toolchain's package, which is the top of the LLVM tree.
-    tools = ctx.file.clang.short_path.split("/", 2)[2].rpartition("/")[0]
-    target = [
-        "--target=x86_64-linux-gnu",
-        "--sysroot=" + sysroot,
-        "--gcc-install-dir=" + sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12",
-        "-resource-dir=" + resources,
-        "-no-canonical-prefixes",
-        "--no-default-config",
-    ]
-    features = [
+def _features(target, linker, copts):
+    """The toolchain's features.
+
+    Args:
+      target: flags of every compile and link: for what, with whose headers and libraries.
+      linker: flags that name the linker.
+      copts: more flags for whatever generates code.
+    """
+    return [
         feature(name = "supports_pic", enabled = True),
         # No `supports_dynamic_linker`: libraries are linked statically into programs, tests too, since each shared one would hold
         # a C++ library of its own.
@@ -95,14 +100,13 @@ def _config_impl(ctx):
                 _flags(_COMPILE_CXX, ["-std=c++17"]),
                 _flags(_COMPILE, ["-g"], _in("dbg")),
                 _flags(_COMPILE, ["-g0", "-O2", "-DNDEBUG", "-ffunction-sections", "-fdata-sections"], _in("opt")),
-            ],
+            ] + ([_flags(_GENERATE_CODE, copts)] if copts else []),
         ),
         feature(
             name = "default_link_flags",
             enabled = True,
             flag_sets = [
-                _flags(_LINK, target + [
-                    "-fuse-ld=lld",
+                _flags(_LINK, target + linker + [
                     "-static-libgcc",
                     "-Wl,--build-id=sha1",
                     "-Wl,-z,relro,-z,now",
@@ -118,9 +122,22 @@ def _config_impl(ctx):
             flag_sets = [_flags(_LINK, ["-l:libstdc++.a", "-lm"])],
         ),
     ]
+
+def _info(ctx, identifier, linker, copts = [], **tools):
+    """What both rules below have in common; `tools` says where the programs lie."""
+    sysroot = ctx.file.sysroot.dirname
+    resources = ctx.file.resource_directory.path
+    target = [
+        "--target=x86_64-linux-gnu",
+        "--sysroot=" + sysroot,
+        "--gcc-install-dir=" + sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12",
+        "-resource-dir=" + resources,
+        "-no-canonical-prefixes",
+        "--no-default-config",
+    ]
     return cc_common.create_cc_toolchain_config_info(
         ctx = ctx,
-        toolchain_identifier = "clang22_debian12_x86_64",
+        toolchain_identifier = identifier,
         target_system_name = "x86_64-linux-gnu",
         target_cpu = "k8",
         target_libc = "glibc_2.36",
@@ -135,20 +152,102 @@ def _config_impl(ctx):
                 sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12/include",
             ]
         ],
-        features = features,
+        features = _features(target, linker, copts),
+        **tools
+    )
+
+def _clang_toolchain_config_impl(ctx):
+    # Tool paths are taken relative to the toolchain's package, which is the top of the LLVM tree.
+    tools = ctx.file.clang.short_path.split("/", 2)[2].rpartition("/")[0]
+    return _info(
+        ctx,
+        identifier = "clang22_debian12_x86_64",
+        linker = ["-fuse-ld=lld"],
         tool_paths = [
             tool_path(name = name, path = tools + "/" + program)
             for name, program in _TOOLS.items()
         ] + [tool_path(name = name, path = "/bin/false") for name in ["dwp", "gcov", "llvm-cov", "llvm-profdata"]],
     )
 
+# What Bazel lets an action take its files, libraries and options from; it would be implied had we named paths and not files.
+_IMPLIED_BY_COMPILE = [
+    "legacy_compile_flags",
+    "user_compile_flags",
+    "sysroot",
+    "unfiltered_compile_flags",
+    "compiler_input_flags",
+    "compiler_output_flags",
+]
+_IMPLIED_BY_LINK = [
+    "strip_debug_symbols",
+    "linkstamps",
+    "output_execpath_flags",
+    "runtime_library_search_directories",
+    "library_search_directories",
+    "libraries_to_link",
+    "user_link_flags",
+    "legacy_link_flags",
+    "linker_param_file",
+    "sysroot",
+]
+
+def _actions(names, program, implies, flag_sets = []):
+    return [
+        action_config(action_name = name, tools = [tool(tool = program)], implies = implies, flag_sets = flag_sets)
+        for name in names
+    ]
+
+def _strip_flags():
+    return [flag_set(flag_groups = [
+        flag_group(flags = ["-S", "-p", "-o", "%{output_file}"]),
+        flag_group(flags = ["%{stripopts}"], iterate_over = "stripopts"),
+        flag_group(flags = ["%{input_file}"]),
+    ])]
+
+def _policy_toolchain_config_impl(ctx):
+    clang = ctx.file.compiler
+    return _info(
+        ctx,
+        identifier = "mlgo_clang22_debian12_x86_64",
+        linker = ["--ld-path=" + ctx.file._linker.path],
+        copts = ctx.attr.copts,
+        # Files and not paths: paths must not leave the toolchain's package, which is anybody's.
+        action_configs = (
+            _actions(_COMPILE, clang, _IMPLIED_BY_COMPILE) +
+            _actions(_LINK_EXECUTABLE, clang, _IMPLIED_BY_LINK + ["force_pic_flags"]) +
+            _actions(_LINK_SHARED, clang, _IMPLIED_BY_LINK + ["shared_flag"]) +
+            _actions([ACTION_NAMES.cpp_link_static_library], ctx.file._archiver, ["archiver_flags", "linker_param_file"]) +
+            _actions([ACTION_NAMES.strip], ctx.file._strip, [], _strip_flags()) +
+            _actions([ACTION_NAMES.objcopy_embed_data], ctx.file._objcopy, [])
+        ),
+    )
+
+_TREES = {
+    "resource_directory": attr.label(doc = "clang's own headers.", allow_single_file = True, mandatory = True),
+    "sysroot": attr.label(doc = "The directory `usr` of the sysroot.", allow_single_file = True, mandatory = True),
+}
+
 clang_toolchain_config = rule(
-    implementation = _config_impl,
-    doc = "Flags and tools of the toolchain; every path in them is relative to Bazel's execution root.",
-    attrs = {
-        "clang": attr.label(doc = "The clang program in the LLVM tree; the other tools lie beside it.", allow_single_file = True, mandatory = True),
-        "resource_directory": attr.label(doc = "clang's own headers.", allow_single_file = True, mandatory = True),
-        "sysroot": attr.label(doc = "The directory `usr` of the sysroot.", allow_single_file = True, mandatory = True),
-    },
+    implementation = _clang_toolchain_config_impl,
+    doc = "Flags and tools of the packaged clang's toolchain; every path in them is relative to Bazel's execution root.",
+    attrs = dict(
+        _TREES,
+        clang = attr.label(doc = "The clang program in the LLVM tree; the other tools lie beside it.", allow_single_file = True, mandatory = True),
+    ),
+    provides = [CcToolchainConfigInfo],
+)
+
+policy_toolchain_config = rule(
+    implementation = _policy_toolchain_config_impl,
+    doc = "The same flags with another clang, wherever it is built, and `copts`; linker and archiver stay the packaged ones.",
+    attrs = dict(
+        _TREES,
+        compiler = attr.label(doc = "The clang program.", allow_single_file = True, cfg = "exec", mandatory = True),
+        copts = attr.string_list(doc = "Flags that switch its policies on."),
+        _archiver = attr.label(default = "@llvm22//:llvm-ar", allow_single_file = True, cfg = "exec"),
+        _linker = attr.label(default = "@llvm22//:ld.lld", allow_single_file = True, cfg = "exec"),
+        _objcopy = attr.label(default = "@llvm22//:llvm-objcopy", allow_single_file = True, cfg = "exec"),
+        _strip = attr.label(default = "@llvm22//:llvm-strip", allow_single_file = True, cfg = "exec"),
+    ),
     provides = [CcToolchainConfigInfo],
 )
