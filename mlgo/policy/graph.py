@@ -1,8 +1,14 @@
 """The policy as a TensorFlow graph: features in, decision out, no step of which depends on the runtime's rounding.
 
-Normalisation: see mlgo/learning/normalization.py. Layers: see mlgo/learning/exact_network.py. The decision is the lowest
-position among those with the highest logit, computed as such (ArgMax leaves ties open). Masked positions are replaced
-after the last layer, so whatever they hold, NaN included, does not reach the decision.
+Normalisation: see mlgo/learning/normalization.py. Layers: see mlgo/learning/exact_network.py; their one output per row is z.
+What is decided from it:
+
+    choice    the lowest position among those with the highest z, computed as such (ArgMax leaves ties open). Masked positions
+              are replaced after the last layer, so whatever they hold, NaN included, does not reach the decision.
+    yes_no    one row; 1 if z > 0 else 0, which is the likelier of the logits (0, z); a tie is 0
+    number    one row; min(z, number_top) * number_unit if z > 0 else 0 (never -0)
+
+reference.py does the same in NumPy, bit for bit.
 """
 
 import dataclasses
@@ -12,6 +18,7 @@ import tensorflow as tf
 
 from mlgo.learning.exact_network import HIDDEN_PER_UNIT, ExactNetwork
 from mlgo.learning.normalization import LEVELS_PER_UNIT, TOP_LEVEL, Normalizer
+from mlgo.policy.checks import known_features, normalizer_fault
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 
@@ -27,8 +34,8 @@ class PolicyGraph:
 
     Attributes:
       graph: the tf.Graph.
-      inputs: feature name -> placeholder, all observations of the problem, in its order.
-      output: the decision, int64 [1].
+      inputs: feature name -> placeholder, all observations that the policy knows, in the problem's order.
+      output: the decision, with the dtype and shape of the problem's action_spec.
     """
 
     graph: tf.Graph
@@ -41,47 +48,88 @@ def build_graph(
 ) -> PolicyGraph:
     """The greedy policy, or with `exploration_seeds` the one that draws from softmax(logits).
 
-    Drawing is the Gumbel-max trick: argmax(logits - log(-log(u))), u uniform from TensorFlow's Philox generator with
-    these two seeds, which TensorFlow Lite continues from decision to decision.
+    Drawing is argmax(logits + Gumbel noise), or of two logits (0, z) the same as z + logistic noise > 0. The noise is made
+    from uniform numbers of TensorFlow's Philox generator with these two seeds, which TensorFlow Lite continues from
+    decision to decision.
 
     Placeholders are named as LLVM's model inputs (`problem.model_input_prefix` + feature).
 
-    Raises: RunError: the problem has no mask.
+    Raises: RunError: the normaliser does not fit the problem, or decisions that are numbers are to be drawn.
     """
-    if problem.mask_feature is None:
+    if clause := normalizer_fault(normalizer, problem):
+        raise RunError(f"the policy for {problem.name}", clause, "Make it from a vocabulary of this problem")
+    if exploration_seeds is not None and problem.decision_kind == "number":
         raise RunError(
-            f"problem {problem.name}", "has no mask", "Only choices among masked candidates can be exported so far"
+            f"problem {problem.name}",
+            "cannot be explored: its decision is a number, and no distribution of numbers is defined for it",
+            "Collect with exploration_seed=None, the greedy policy",
         )
     graph = tf.Graph()
     with graph.as_default():
         inputs = {
-            spec.name: tf.compat.v1.placeholder(spec.dtype, spec.shape, name=problem.model_input_prefix + spec.name)
-            for spec in problem.observation_specs
+            name: tf.compat.v1.placeholder(spec.dtype, spec.shape, name=problem.model_input_prefix + name)
+            for name in known_features(normalizer, problem)
+            for spec in [problem.observation_spec(name)]
         }
-        mask = tf.reshape(inputs[problem.mask_feature], [1, -1])
-        positions = mask.shape[1]
-        hidden = _levels(inputs, normalizer, positions)
-        for layer in network.hidden:
-            way = tf.nn.relu6(tf.nn.bias_add(tf.matmul(hidden, layer.kernel), layer.bias))
-            hidden = tf.floor(way * np.float32(HIDDEN_PER_UNIT))
-        logits = tf.reshape(tf.matmul(hidden, network.logits), [1, positions])
-        if exploration_seeds is not None:
-            seed, seed2 = exploration_seeds
-            uniform = tf.raw_ops.RandomUniform(shape=[1, positions], dtype=tf.float32, seed=seed, seed2=seed2)
-            logits = logits - tf.math.log(-tf.math.log(uniform + _HALF_STEP))
-        logits = tf.where(mask > 0, logits, _ILLEGAL)
-        best = tf.reduce_max(logits, axis=1, keepdims=True)
-        numbers = np.arange(positions, dtype=np.float32)[None]
-        lowest = tf.reduce_min(tf.where(logits >= best, numbers, np.float32(positions)), axis=1)
-        output = tf.cast(lowest, tf.int64, name=problem.action_spec.name)
+        decide = {"choice": _choice, "yes_no": _yes_no, "number": _number}[problem.decision_kind]
+        output = decide(problem, inputs, normalizer, network, exploration_seeds)
     return PolicyGraph(graph, inputs, output)
+
+
+def _choice(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tensor:
+    mask = tf.reshape(inputs[problem.mask_feature], [1, -1])
+    positions = mask.shape[1]
+    logits = tf.reshape(_row_logits(_levels(inputs, normalizer, positions), network), [1, positions])
+    if exploration_seeds is not None:
+        logits = logits - tf.math.log(-tf.math.log(_uniform(exploration_seeds, [1, positions])))
+    logits = tf.where(mask > 0, logits, _ILLEGAL)
+    best = tf.reduce_max(logits, axis=1, keepdims=True)
+    numbers = np.arange(positions, dtype=np.float32)[None]
+    lowest = tf.reduce_min(tf.where(logits >= best, numbers, np.float32(positions)), axis=1)
+    return tf.cast(lowest, tf.int64, name=problem.action_spec.name)
+
+
+def _yes_no(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tensor:
+    z = _single_logit(problem, inputs, normalizer, network)
+    if exploration_seeds is not None:
+        uniform = _uniform(exploration_seeds, problem.action_spec.shape)
+        z = z + (tf.math.log(uniform) - tf.math.log(np.float32(1) - uniform))
+    return tf.cast(z > np.float32(0), tf.int64, name=problem.action_spec.name)
+
+
+def _number(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tensor:
+    del exploration_seeds
+    z = _single_logit(problem, inputs, normalizer, network)
+    number = tf.minimum(z, np.float32(problem.number_top)) * np.float32(problem.number_unit)
+    # A choice, not a maximum: a sum of products that are all -0 is -0 in some runtimes and 0 in others.
+    return tf.where(z > np.float32(0), number, np.float32(0), name=problem.action_spec.name)
+
+
+def _single_logit(problem, inputs, normalizer, network) -> tf.Tensor:
+    """float32, shape of the action: z of the only row."""
+    return tf.reshape(_row_logits(_levels(inputs, normalizer, 1), network), problem.action_spec.shape)
+
+
+def _row_logits(levels: tf.Tensor, network: ExactNetwork) -> tf.Tensor:
+    """float32 [P, 1], z of the rows float32 [P, D]."""
+    hidden = levels
+    for layer in network.hidden:
+        way = tf.nn.relu6(tf.nn.bias_add(tf.matmul(hidden, layer.kernel), layer.bias))
+        hidden = tf.floor(way * np.float32(HIDDEN_PER_UNIT))
+    return tf.matmul(hidden, network.logits)
+
+
+def _uniform(seeds: tuple[int, int], shape) -> tf.Tensor:
+    """Uniform float32 numbers in (0, 1)."""
+    return tf.raw_ops.RandomUniform(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1]) + _HALF_STEP
 
 
 def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int) -> tf.Tensor:
     """float32 [P, D], the levels of all positions."""
     features = normalizer.features
-    whole = [name for name in features if inputs[name].dtype != tf.float32 and inputs[name].shape.num_elements() > 1]
-    single = [name for name in features if inputs[name].shape.num_elements() == 1]
+    # With one position every feature is a whole one; otherwise those of the whole observation come last and are repeated.
+    single = [name for name in features if positions > 1 and inputs[name].shape.num_elements() == 1]
+    whole = [name for name in features if inputs[name].dtype != tf.float32 and name not in single]
     order = whole + [name for name in features if name not in whole and name not in single] + single
     # Whole features are converted together: one cast instead of five.
     stacked = [tf.cast(tf.concat([tf.reshape(inputs[name], [1, -1]) for name in whole], 0), tf.float32)] if whole else []

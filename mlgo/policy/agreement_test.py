@@ -1,0 +1,224 @@
+"""Every runtime decides as the NumPy reference does, bit for bit, for every kind of decision and any observation."""
+
+import functools
+import unittest
+
+import hypothesis
+import numpy as np
+import tensorflow as tf
+from hypothesis import strategies
+from hypothesis.extra import numpy as numpy_strategies
+
+from mlgo.learning.exact_network import exact_network
+from mlgo.learning.network import PolicyNetwork, initial_network
+from mlgo.learning.normalization import Column, Normalizer
+from mlgo.policy import graph, tflite
+from mlgo.policy.checks import known_features
+from mlgo.policy.reference import decide, decide_many
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.run.exit_codes import RunError
+
+# No deadline: the machine may be busy. No database: tests leave nothing behind.
+hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True, max_examples=40)
+hypothesis.settings.load_profile("mlgo")
+
+PROBLEMS = ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
+
+#: Knots of the columns of every feature. Between the last two float32 has only even numbers: how 2^24 + 1 is rounded shows.
+_KNOTS = {
+    "int64": ((-300, 0), (0, 5), (5, 1000), (2**24, 2**24 + 192)),
+    "float32": ((-1.0, 0.0), (0.0, 2.0**-20), (2.0**-20, 1.0), (1.0, 1e30)),
+}
+_INTEGERS = [0, 1, -1, 2, 4, 5, 6, 64, 1000, -300, 2**24 + 1, 2**24 + 3, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)]
+_FLOATS = [0.0, -0.0, 1.0, 0.5, 2.0**-20, 1e-42, -1e-42, 3e38, np.inf, -np.inf, np.nan]
+_ELEMENTS = {
+    "int64": strategies.one_of(strategies.sampled_from(_INTEGERS), strategies.integers(-(2**63), 2**63 - 1)),
+    "float32": strategies.one_of(strategies.sampled_from(_FLOATS), strategies.floats(width=32)).map(np.float32),
+}
+
+
+def _network(problem: Problem, without: str | None = None) -> PolicyNetwork:
+    """Weights as unlike fresh ones as training makes them, and outputs that reach both ends of the decisions."""
+    specs = [spec for spec in problem.observation_specs if spec.name not in (problem.mask_feature, without)]
+    columns = tuple(Column(spec.name, *knots) for spec in specs for knots in _KNOTS[spec.dtype])
+    normalizer = Normalizer(problem.name, columns, (), mark_last_position=problem.mask_feature is not None)
+    network = initial_network(normalizer, 3)
+    random = np.random.default_rng(3)
+    weights = {
+        name: (2 * weight + 0.05 * random.standard_normal(weight.shape)).astype(np.float32)
+        for name, weight in network.weights.items()
+    }
+    output = weights["policy/logits/kernel"]
+    if problem.decision_kind == "yes_no":
+        output -= output.mean()
+    if problem.decision_kind == "number":
+        output *= np.float32(1000)
+    return network.with_weights(weights)
+
+
+class Backends:
+    """The same policy in TensorFlow, XLA and TensorFlow Lite; each is a function from an observation to a decision."""
+
+    def __init__(self, problem: Problem, network: PolicyNetwork):
+        exact = exact_network(network.weights)
+        self.known = known_features(network.normalizer, problem)
+        policy = graph.build_graph(problem, network.normalizer, exact)
+        wrapped = tf.compat.v1.wrap_function(
+            lambda *inputs: tf.graph_util.import_graph_def(
+                policy.graph.as_graph_def(),
+                {placeholder.op.name: value for placeholder, value in zip(policy.inputs.values(), inputs)},
+                [policy.output.name],
+            )[0],
+            [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in policy.inputs.values()],
+        )
+        self.model = tflite.template_for(network, problem, exploring=False).model(exact)
+        # LLVM's resolver has no delegates; Python's default one has XNNPACK.
+        plain = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        self.runs = {
+            "TensorFlow": functools.partial(self._tensorflow, wrapped),
+            "XLA": functools.partial(self._tensorflow, tf.function(wrapped, jit_compile=True)),
+            "TensorFlow Lite": functools.partial(self._tflite, self._interpreter(experimental_op_resolver_type=plain)),
+            "XNNPACK": functools.partial(self._tflite, self._interpreter()),
+        }
+
+    def _interpreter(self, **options) -> tf.lite.Interpreter:
+        interpreter = tf.lite.Interpreter(model_content=self.model, **options)
+        interpreter.allocate_tensors()
+        return interpreter
+
+    def _tensorflow(self, function, observation) -> np.ndarray:
+        return function(*[tf.constant(observation[name]) for name in self.known]).numpy()
+
+    def _tflite(self, interpreter, observation) -> np.ndarray:
+        for details in interpreter.get_input_details():
+            name = details["name"].removeprefix("action_").removesuffix(":0")
+            interpreter.set_tensor(details["index"], observation[name])
+        interpreter.invoke()
+        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+@functools.cache
+def _prepared(name: str, without: str | None = None) -> tuple[Problem, PolicyNetwork, Backends]:
+    problem = load_problem(name)
+    network = _network(problem, without)
+    return problem, network, Backends(problem, network)
+
+
+def _observations(problem: Problem):
+    return strategies.fixed_dictionaries(
+        {
+            spec.name: numpy_strategies.arrays(spec.dtype, spec.shape, elements=_ELEMENTS[spec.dtype])
+            for spec in problem.observation_specs
+        }
+    )
+
+
+class AgreementTest(unittest.TestCase):
+    def check(self, name: str, observation, without: str | None = None) -> np.ndarray:
+        problem, network, backends = _prepared(name, without)
+        expected = decide(network, problem, observation)
+        self.assertEqual((expected.dtype, expected.shape), (problem.action_spec.dtype, problem.action_spec.shape))
+        for backend, run in backends.runs.items():
+            found = run(observation)
+            self.assertEqual((found.dtype, found.tobytes()), (expected.dtype, expected.tobytes()), f"{backend}: {found} {expected}")
+        return expected
+
+    @hypothesis.given(_observations(load_problem("inlining_for_size")))
+    def test_inlining(self, observation):
+        self.check("inlining_for_size", observation)
+
+    @hypothesis.given(_observations(load_problem("regalloc_eviction")))
+    def test_eviction(self, observation):
+        self.check("regalloc_eviction", observation)
+
+    @hypothesis.given(_observations(load_problem("regalloc_priority")))
+    def test_priority(self, observation):
+        self.check("regalloc_priority", observation)
+
+    def test_ordinary_observations_reach_every_kind_of_answer(self):
+        random = np.random.default_rng(1)
+        found = {name: set() for name in PROBLEMS}
+        for name in PROBLEMS:
+            problem = load_problem(name)
+            for _ in range(300):
+                observation = {
+                    spec.name: random.choice(
+                        _INTEGERS if spec.dtype == "int64" else [*_FLOATS, *random.random(8)], spec.shape
+                    ).astype(spec.dtype)
+                    for spec in problem.observation_specs
+                }
+                found[name].add(self.check(name, observation).item())
+        self.assertEqual(found["inlining_for_size"], {0, 1})
+        self.assertGreater(len(found["regalloc_eviction"]), 15)
+        self.assertGreater(len(found["regalloc_priority"]), 30)
+        self.assertLessEqual({0.0, 2047.0 * 2**20}, found["regalloc_priority"])
+
+    def test_a_policy_that_knows_fewer_features(self):
+        for name, without in (("inlining_for_size", "threshold"), ("regalloc_eviction", "progress"), ("regalloc_priority", "stage")):
+            with self.subTest(name):
+                problem, _, backends = _prepared(name, without)
+                names = [spec.name for spec in problem.observation_specs if spec.name != without]
+                self.assertEqual(list(backends.known), names)
+                random = np.random.default_rng(2)
+                for _ in range(20):
+                    observation = {
+                        spec.name: random.integers(0, 7, spec.shape).astype(spec.dtype) for spec in problem.observation_specs
+                    }
+                    self.check(name, observation, without)
+
+    def test_many_decisions_are_those_of_each(self):
+        for name in PROBLEMS:
+            problem, network, _ = _prepared(name)
+            random = np.random.default_rng(4)
+            many = {spec.name: random.integers(0, 7, (10, *spec.shape)).astype(spec.dtype) for spec in problem.observation_specs}
+            each = [decide(network, problem, {feature: values[n] for feature, values in many.items()}) for n in range(10)]
+            np.testing.assert_array_equal(decide_many(network, problem, many), np.stack(each))
+
+    def test_the_reference_refuses_other_arrays(self):
+        problem, network, _ = _prepared("regalloc_priority")
+        good = {spec.name: np.zeros(spec.shape, spec.dtype) for spec in problem.observation_specs}
+        with self.assertRaisesRegex(ValueError, r"feature weight is float64\[1, 1\], expected float32\[1, 1\]"):
+            decide(network, problem, good | {"weight": np.zeros(1)})
+        with self.assertRaisesRegex(KeyError, "stage"):
+            decide(network, problem, {name: value for name, value in good.items() if name != "stage"})
+        with self.assertRaisesRegex(ValueError, "is for 'regalloc_priority', not for 'inlining_for_size'"):
+            decide(network, load_problem("inlining_for_size"), {})
+
+
+class ExploringTest(unittest.TestCase):
+    def test_yes_and_no_are_drawn_with_their_probabilities(self):
+        problem, network, backends = _prepared("inlining_for_size")
+        exact = exact_network(network.weights)
+        random = np.random.default_rng(5)
+        many = {spec.name: random.integers(0, 7, (100, *spec.shape)) for spec in problem.observation_specs}
+        levels = network.normalizer.levels({name: values[:, 0] for name, values in many.items()}, np.ones(100, bool))
+        # An observation whose probability is neither 1/2 nor close to 0 or 1.
+        chosen = int(np.argmin(abs(abs(exact.row_logits(levels)) - 1)))
+        z = float(exact.row_logits(levels)[chosen])
+        self.assertTrue(0.7 < abs(z) < 1.3, z)
+        observation = {name: values[chosen] for name, values in many.items()}
+        template = tflite.template_for(network, problem, exploring=True)
+        draws = []
+        for seed in (1, 1, 2):
+            interpreter = tf.lite.Interpreter(model_content=template.model(exact, seed))
+            interpreter.allocate_tensors()
+            draws.append([backends._tflite(interpreter, observation)[0] for _ in range(8000)])  # pylint: disable=protected-access
+        self.assertEqual(draws[0], draws[1])
+        self.assertNotEqual(draws[0], draws[2])
+        for each in draws[1:]:
+            # 4 standard deviations.
+            self.assertAlmostEqual(np.mean(each), 1 / (1 + np.exp(-z)), delta=4 * 0.5 / np.sqrt(8000))
+
+    def test_numbers_are_not_drawn(self):
+        problem, network, _ = _prepared("regalloc_priority")
+        with self.assertRaisesRegex(RunError, "regalloc_priority: cannot be explored: its decision is a number"):
+            tflite.template_for(network, problem, exploring=True)
+
+    def test_a_normaliser_of_another_problem_is_refused(self):
+        _, network, _ = _prepared("regalloc_priority")
+        with self.assertRaisesRegex(RunError, "is for 'regalloc_priority', not for 'inlining_for_size'"):
+            tflite.template_for(network, load_problem("inlining_for_size"), exploring=False)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,79 @@
+"""What can be wrong with a policy, found before anything is built from it.
+
+Each `..._fault` is a pure function that returns a clause for an error message, or None when nothing is wrong; it names the
+tensor or feature. `load_policy` puts the file and the remedy around it.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mlgo.learning.normalization import Normalizer
+from mlgo.problems.problem import Problem
+
+_OUTPUT_KERNEL = "policy/logits/kernel"
+
+
+def known_features(normalizer: Normalizer, problem: Problem) -> tuple[str, ...]:
+    """The observations that a policy knows, in the problem's order: the mask, what it looks at and what it ignores.
+
+    A compiler may have more features than its policy knows: it was made before they came, or without them.
+    """
+    known = {*normalizer.features, *normalizer.dropped, problem.mask_feature}
+    return tuple(spec.name for spec in problem.observation_specs if spec.name in known)
+
+
+def normalizer_fault(normalizer: Normalizer, problem: Problem) -> str | None:
+    """What keeps `normalizer` from reading observations of `problem`."""
+    if normalizer.problem_name != problem.name:
+        return f"its normaliser is for {normalizer.problem_name!r}, not for {problem.name!r}"
+    if clause := features_fault((*normalizer.features, *normalizer.dropped), problem):
+        return clause
+    if not normalizer.columns:
+        return "its normaliser looks at no feature"
+    if normalizer.mark_last_position and problem.mask_feature is None:
+        return f"its normaliser marks the last of several positions, and {problem.name} has only one"
+    return None
+
+
+def features_fault(names: tuple[str, ...], problem: Problem) -> str | None:
+    """The first of `names` that is no observation of `problem`."""
+    has = [spec.name for spec in problem.observation_specs]
+    for name in names:
+        if name not in has:
+            return f"it wants the feature {name!r}, which the compiler lacks (it has {', '.join(has)})"
+    return None
+
+
+def weights_fault(weights: Mapping[str, np.ndarray], width: int) -> str | None:
+    """What keeps `weights` from being the policy part of a network over rows of `width` columns.
+
+    Expected: policy/0/kernel [width, units], policy/0/bias [units], ..., policy/logits/kernel [units, 1]; float32, finite.
+    """
+    layers = 0
+    while f"policy/{layers}/kernel" in weights:
+        layers += 1
+    expected = [name for index in range(max(layers, 1)) for name in (f"policy/{index}/kernel", f"policy/{index}/bias")]
+    expected.append(_OUTPUT_KERNEL)
+    for name in expected:
+        if name not in weights:
+            return f"the tensor {name!r} is missing"
+    for name in weights:
+        if name.startswith("policy/") and name not in expected:
+            return f"the tensor {name!r} belongs to no layer; layers are numbered 0, 1, ... without gap"
+    inputs = width
+    for name in expected:
+        array = np.asarray(weights[name])
+        if array.dtype != np.float32:
+            return f"the tensor {name!r} is {array.dtype} instead of float32"
+        is_kernel = name.endswith("/kernel")
+        # A kernel's second size is its own to choose, except the last one's.
+        units = array.shape[-1] if is_kernel and name != _OUTPUT_KERNEL and array.ndim else 1 if is_kernel else inputs
+        wanted = (inputs, units) if is_kernel else (units,)
+        if array.shape != wanted or not units:
+            layer = "the normaliser" if name == expected[0] else "the layer before it"
+            return f"the tensor {name!r} has the shape {list(array.shape)} instead of {list(wanted)}, which {layer} asks for"
+        if not np.isfinite(array).all():
+            return f"the tensor {name!r} holds {int((~np.isfinite(array)).sum())} values that are NaN or infinite"
+        inputs = units
+    return None

@@ -1,0 +1,142 @@
+"""A directory that is no usable policy is refused with one sentence that names file, tensor and remedy."""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.learning.checkpoint import encode_arrays
+from mlgo.learning.network import PolicyNetwork, initial_network
+from mlgo.learning.normalization import Column, Normalizer
+from mlgo.policy.checks import known_features, weights_fault
+from mlgo.policy.saved_model import load_policy, save_policy
+from mlgo.problems.problem import TensorSpec, load_problem
+from mlgo.run.exit_codes import RunError
+
+PRIORITY = load_problem("regalloc_priority")
+INLINING = load_problem("inlining_for_size")
+NORMALIZER = Normalizer(
+    "regalloc_priority", (Column("li_size", 0, 100), Column("weight", 0, 1)), ("stage",), mark_last_position=False
+)
+
+
+def _network() -> PolicyNetwork:
+    return initial_network(NORMALIZER, 1)
+
+
+class DirectoryTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        save_policy(_network(), PRIORITY, self.folder)
+        self.record = json.loads((self.folder / "policy.json").read_text())
+
+    def rewrite(self, **changes):
+        (self.folder / "policy.json").write_text(json.dumps(self.record | changes))
+
+    def rewrite_weights(self, **changes):
+        content = encode_arrays({**_network().weights, **{f"policy/{name}": value for name, value in changes.items()}})
+        (self.folder / "weights.npz").write_bytes(content)
+        self.rewrite(sha256=self.record["sha256"] | {"weights.npz": hashlib.sha256(content).hexdigest()})
+
+    def assert_refused(self, *parts, problem=PRIORITY):
+        with self.assertRaises(RunError) as caught:
+            load_policy(self.folder, problem)
+        message = str(caught.exception)
+        self.assertNotIn("\n", message)
+        for part in parts:
+            self.assertIn(part, message)
+
+    def test_as_written_it_loads(self):
+        network, _ = load_policy(self.folder, PRIORITY)
+        self.assertEqual(network.normalizer, NORMALIZER)
+
+    def test_missing_and_foreign_files(self):
+        for name in ("weights.npz", "saved_model.pb"):
+            save_policy(_network(), PRIORITY, self.folder)
+            (self.folder / name).write_bytes(b"other")
+            self.assert_refused(f"{name}: is not the one that policy.json names", "Name a directory")
+        (self.folder / "saved_model.pb").unlink()
+        (self.folder / "weights.npz").unlink()
+        self.assert_refused("weights.npz: cannot be read: No such file", "Name a directory")
+        (self.folder / "policy.json").unlink()
+        self.assert_refused("policy.json): does not exist", "Name a directory")
+
+    def test_weights_that_are_no_archive(self):
+        (self.folder / "weights.npz").write_bytes(b"other")
+        self.rewrite(sha256=self.record["sha256"] | {"weights.npz": hashlib.sha256(b"other").hexdigest()})
+        self.assert_refused("weights.npz: is not an archive of plain arrays")
+
+    def test_another_problem(self):
+        self.assert_refused("is for 'regalloc_priority', not for 'inlining_for_size'", problem=INLINING)
+        self.rewrite(normalizer=NORMALIZER.to_json() | {"problem": "inlining_for_size"})
+        self.assert_refused("policy.json: its normaliser is for 'inlining_for_size'")
+        self.rewrite(decision="colour")
+        self.assert_refused("policy.json: decides 'colour' instead of 'priority'")
+
+    def test_a_feature_that_the_compiler_lacks(self):
+        wider = dataclasses.replace(
+            PRIORITY, observation_specs=(*PRIORITY.observation_specs, TensorSpec("colour", "float32", (1,)))
+        )
+        columns = (*NORMALIZER.columns, Column("colour", 0, 1))
+        save_policy(initial_network(dataclasses.replace(NORMALIZER, columns=columns), 1), wider, self.folder)
+        load_policy(self.folder, wider)
+        self.assert_refused("policy.json: it wants the feature 'colour', which the compiler lacks", "Train the policy for this")
+        self.rewrite(normalizer=NORMALIZER.to_json() | {"columns": [["colour", 0, 1]]})
+        self.assert_refused("it wants the feature 'colour'")
+
+    def test_fewer_features_load(self):
+        fewer = dataclasses.replace(NORMALIZER, dropped=())
+        save_policy(initial_network(fewer, 1), PRIORITY, self.folder)
+        network, record = load_policy(self.folder, PRIORITY)
+        self.assertEqual(record["features"], ["li_size", "weight"])
+        self.assertEqual(known_features(network.normalizer, PRIORITY), ("li_size", "weight"))
+
+    def test_records_that_contradict_themselves(self):
+        for changes, words in (
+            ({"format": "other"}, "is not of format"),
+            ({"features": "all"}, "has no list of names"),
+            ({"features": ["li_size"]}, "its normaliser knows others"),
+            ({"normalizer": {}}, "holds no normaliser"),
+            ({"normalizer": NORMALIZER.to_json() | {"columns": [["li_size", 1, 1]]}}, "is not finite and increasing"),
+            ({"normalizer": NORMALIZER.to_json() | {"columns": []}}, "looks at no feature"),
+            ({"normalizer": NORMALIZER.to_json() | {"mark_last_position": True}}, "has only one"),
+            ({"sha256": None}, 'has no object "sha256"'),
+        ):
+            with self.subTest(words):
+                self.rewrite(**changes)
+                self.assert_refused(f"{self.folder / 'policy.json'}: ", words)
+        (self.folder / "policy.json").write_text("[]")
+        self.assert_refused("is not of format")
+
+    def test_weights_that_are_no_network_over_the_normaliser(self):
+        kernel = np.zeros((2, 80), np.float32)
+        for name, value, words in (
+            ("0/kernel", np.zeros((3, 80), np.float32), "[3, 80] instead of [2, 80], which the normaliser asks for"),
+            ("0/kernel", kernel.astype(np.float64), "is float64 instead of float32"),
+            ("0/kernel", np.full_like(kernel, np.nan), "holds 160 values that are NaN or infinite"),
+            ("0/kernel", np.float32(1), "has the shape []"),
+            ("0/bias", np.array([np.inf] * 80, np.float32), "holds 80 values that are NaN or infinite"),
+            ("0/bias", np.zeros(79, np.float32), "[79] instead of [80]"),
+            ("1/kernel", np.zeros((81, 40), np.float32), "[81, 40] instead of [80, 40], which the layer before it asks for"),
+            ("logits/kernel", np.zeros((40, 2), np.float32), "[40, 2] instead of [40, 1]"),
+            ("3/kernel", kernel, "belongs to no layer"),
+        ):
+            with self.subTest(name=name, words=words):
+                self.rewrite_weights(**{name: value})
+                self.assert_refused("weights.npz: the tensor ", f"'policy/{name}'", words)
+
+    def test_missing_tensors(self):
+        for missing in ("policy/0/kernel", "policy/1/bias", "policy/logits/kernel"):
+            weights = {name: value for name, value in _network().weights.items() if name != missing}
+            self.assertIn(f"the tensor '{missing}' is missing", weights_fault(weights, 2))
+        self.assertIsNone(weights_fault(_network().weights, 2))
+
+
+if __name__ == "__main__":
+    unittest.main()

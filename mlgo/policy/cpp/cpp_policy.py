@@ -1,0 +1,96 @@
+"""Writes a policy as C++: one header and one source that need nothing but a C library.
+
+    cpp_policy --policy=DIR --problem=regalloc_eviction --cpp_class=mlgo::EvictionPolicy --header=OUT.h --source=OUT.cpp
+
+DIR holds policy.json and weights.npz as mlgo/policy saves them. Equal policies give equal bytes, whatever the machine and the
+paths; only the header's own name, which the source includes, is taken from the command line. Exit code 2: the policy cannot be
+used; one sentence says which file or tensor is wrong and what to do.
+"""
+
+import argparse
+import pathlib
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.policy.cpp.generated_unit import GeneratedUnit, Origin
+from mlgo.policy.directory import load_policy
+from mlgo.policy.identity import identity
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.files import write_atomically
+
+
+def generate(policy: pathlib.Path, problem: Problem, cpp_class: str, header: pathlib.Path, source: pathlib.Path) -> None:
+    """Writes `header` and `source`.
+
+    Raises: RunError: `policy` is damaged, of another problem, or not one that mlgo/policy saved.
+    """
+    if not (policy / "policy.json").exists() and (policy / "saved_model.pb").exists():
+        raise RunError(
+            f"the policy {policy}",
+            "is a SavedModel without policy.json, so its normaliser and weights are not known apart",
+            'Embed it with backend = "aot"',
+        )
+    network, record = load_policy(policy, problem)
+    unit = GeneratedUnit(network, problem, cpp_class, header.name, origin(policy, problem, record))
+    write_atomically(header, unit.header().encode("ascii"))
+    write_atomically(source, unit.source().encode("ascii"))
+
+
+def origin(policy: pathlib.Path, problem: Problem, record: Mapping[str, Any]) -> Origin:
+    """What the header comment says about where the policy in `policy` came from; no path, no time."""
+    who = identity(policy, problem.name)
+    lines = [
+        ("problem", problem.name),
+        ("training run", who.training_run),
+        *((label, text) for label, keys in _TRAINING_LINES if (text := _text(record.get("training"), keys))),
+        ("saved_model.pb", f"sha256 {who.digest}"),
+        ("weights.npz", f"sha256 {record['sha256']['weights.npz']}"),
+        ("normaliser", f"sha256 {record['normalizer_digest']}"),
+    ]
+    return Origin(who, tuple(lines))
+
+
+#: Label, and where the value stands in the part "training" of policy.json.
+_TRAINING_LINES = (
+    ("training corpus", ("inputs", "train_corpus")),
+    ("training clang", ("inputs", "clang")),
+    ("validation ratio", ("ppo", "validation_ratio")),
+    ("held-out ratio", ("held_out", "all_functions", "policy", "geometric_mean")),
+)
+
+
+def _text(value: Any, keys: tuple[str, ...]) -> str | None:
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"sha256 {value}" if isinstance(value, str) else None
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the policy")
+    parser.add_argument("--problem", required=True, help="folder below mlgo/problems")
+    parser.add_argument("--cpp_class", required=True, help="name of the C++ class, with its namespaces")
+    parser.add_argument("--header", type=pathlib.Path, required=True, help="C++ header to write")
+    parser.add_argument("--source", type=pathlib.Path, required=True, help="C++ source to write")
+    flags = parser.parse_args(arguments)
+    try:
+        generate(flags.policy, _problem(flags.problem), flags.cpp_class, flags.header, flags.source)
+    except RunError as error:
+        print(f"cpp_policy: {error}", file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+def _problem(name: str) -> Problem:
+    try:
+        return load_problem(name)
+    except ValueError as error:
+        raise RunError(f"--problem={name}", str(error), "Give the name of a folder below mlgo/problems") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

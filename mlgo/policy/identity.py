@@ -1,0 +1,71 @@
+"""Who a policy is, in three short texts that a compiler with the policy inside can print."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.run.exit_codes import RunError
+from mlgo.run.files import read_json
+
+_REMEDY = "Name a directory that a training run or save_policy has written, or a SavedModel's"
+#: Digits of a digest that tell two apart in a line for people.
+_SHORT = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity:
+    """Attributes:
+    name: the problem that the policy decides.
+    training_run: which run made it, for people: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded" without a record.
+    digest: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file.
+    """
+
+    name: str
+    training_run: str
+    digest: str
+
+
+def identity(folder: str | os.PathLike[str], problem_name: str) -> Identity:
+    """The identity of the policy or SavedModel in `folder`.
+
+    Raises: RunError: policy.json is damaged, saved_model.pb cannot be read, or is not the one that policy.json names.
+    """
+    folder = pathlib.Path(folder)
+    record = read_json(folder / "policy.json", "the policy's record", _REMEDY) if (folder / "policy.json").exists() else {}
+    if not isinstance(record, dict):
+        raise RunError(f"the policy's record {folder / 'policy.json'}", "is not a JSON object", _REMEDY)
+    recorded = _mapping(record, "sha256").get("saved_model.pb")
+    path = folder / "saved_model.pb"
+    if path.exists() or recorded is None:
+        try:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError as error:
+            raise RunError(f"the policy {path}", f"cannot be read: {error.strerror}", _REMEDY) from error
+        if recorded not in (None, digest):
+            raise RunError(f"the policy {path}", "is not the one that policy.json names (sha256 differs)", _REMEDY)
+    else:
+        digest = str(recorded)
+    return Identity(problem_name, training_run(_mapping(record, "training")), digest)
+
+
+def training_run(training: Mapping[str, Any]) -> str:
+    """One line from the part "training" of policy.json; see Identity.training_run."""
+    parts = []
+    seed = _mapping(_mapping(training, "configuration"), "run").get("seed")
+    if isinstance(seed, int):
+        parts.append(f"seed {seed}")
+    iteration = _mapping(training, "ppo").get("chosen_iteration")
+    if isinstance(iteration, int):
+        parts.append(f"iteration {iteration}")
+    corpus = _mapping(training, "inputs").get("train_corpus")
+    if isinstance(corpus, str):
+        parts.append(f"corpus {corpus[:_SHORT]}")
+    return ", ".join(parts) or "not recorded"
+
+
+def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, Mapping) else {}
