@@ -13,7 +13,8 @@ from mlgo.learning.checkpoint import encode_arrays
 from mlgo.learning.network import PolicyNetwork, initial_network
 from mlgo.learning.normalization import Column, Normalizer
 from mlgo.policy.checks import known_features, weights_fault
-from mlgo.policy.saved_model import load_policy, save_policy
+from mlgo.policy.directory import load_policy
+from mlgo.policy.saved_model import save_policy
 from mlgo.problems.problem import TensorSpec, load_problem
 from mlgo.run.exit_codes import RunError
 

@@ -15,7 +15,8 @@ from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
 from mlgo.policy import graph, tflite
 from mlgo.policy.collection import CollectionPolicy
-from mlgo.policy.saved_model import load_policy, save_policy, saved_model_bytes
+from mlgo.policy.directory import load_policy
+from mlgo.policy.saved_model import save_policy, saved_model_bytes
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import RunError
 

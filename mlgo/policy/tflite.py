@@ -22,8 +22,8 @@ from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer
+from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import PolicyGraph, build_graph
-from mlgo.policy.saved_model import load_policy
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
 from mlgo.run.files import write_atomically
 

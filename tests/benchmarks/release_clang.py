@@ -9,7 +9,8 @@ import shutil
 import time
 
 from mlgo.learning.network import initial_network
-from mlgo.policy.saved_model import load_policy, save_policy
+from mlgo.policy.directory import load_policy
+from mlgo.policy.saved_model import save_policy
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run import locate
 from tests.benchmarks import row
