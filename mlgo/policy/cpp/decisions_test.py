@@ -7,14 +7,14 @@ import numpy as np
 
 from mlgo.learning.exact_network import exact_network
 from mlgo.policy.cpp.testing.made_up import CASES, observations
+from mlgo.policy.cpp.testing.write_unit import SEED
 from mlgo.policy.cpp.whole_numbers import whole_layers
 from mlgo.policy.reference import decide_many
 from mlgo.problems.problem import Problem
 from mlgo.run.locate import runfile
 
-_SEED = 1  # As in write_unit.py.
 #: tests/compilers feeds more, to all backends; here it is the shapes of networks that differ.
-_OBSERVATIONS = 10_000
+_OBSERVATIONS = 4_000
 
 
 def compiled_decisions(case_name: str, problem: Problem, features: dict[str, np.ndarray]) -> tuple[np.ndarray, int]:
@@ -41,7 +41,7 @@ class DecisionsTest(unittest.TestCase):
     def test_equal_to_the_reference(self):
         for name, case in CASES.items():
             with self.subTest(name):
-                network = case.network(_SEED)
+                network = case.network(SEED)
                 features = observations(case.problem, network.normalizer, _OBSERVATIONS, seed=2)
                 expected = decide_many(network, case.problem, features).reshape(-1)
                 found, known = compiled_decisions(name, case.problem, features)
@@ -52,7 +52,7 @@ class DecisionsTest(unittest.TestCase):
 
     def test_weights_at_and_beyond_16_bits(self):
         def layers(name):
-            return whole_layers(exact_network(CASES[name].network(_SEED).weights))[:-1]
+            return whole_layers(exact_network(CASES[name].network(SEED).weights))[:-1]
 
         self.assertEqual([layer.weight_bits for layer in layers("eviction")], [16, 16])
         self.assertEqual((layers("eviction_edge")[0].largest_weight, layers("eviction_edge")[0].weight_bits), (2**15 - 1, 16))
@@ -60,16 +60,16 @@ class DecisionsTest(unittest.TestCase):
         self.assertEqual([layer.weight_bits for layer in layers("priority_wide")], [32])
 
     def test_numbers_reach_both_ends(self):
-        case = CASES["priority"]
-        features = observations(case.problem, case.network(_SEED).normalizer, 1000, seed=3)
-        priorities, _ = compiled_decisions("priority", case.problem, features)
+        case = CASES["priority_wide"]
+        features = observations(case.problem, case.network(SEED).normalizer, 1000, seed=3)
+        priorities, _ = compiled_decisions("priority_wide", case.problem, features)
         top = case.problem.number_top * case.problem.number_unit
         for what, found in (("0", priorities == 0), ("between", (priorities > 0) & (priorities < top)), ("top", priorities == top)):
             self.assertTrue(found.any(), f"no number is {what}")
 
     def test_a_tensor_it_does_not_look_at(self):
         case = CASES["inlining_few_features"]
-        features = observations(case.problem, case.network(_SEED).normalizer, 10, seed=4)
+        features = observations(case.problem, case.network(SEED).normalizer, 10, seed=4)
         _, known = compiled_decisions("inlining_few_features", case.problem, features)
         self.assertEqual(known, 3)
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from mlgo.learning import synthetic
 from mlgo.learning.determinism import generator
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
@@ -66,7 +67,9 @@ class Case:
 
 _EVICTION, _INLINING, _PRIORITY = map(load_problem, ("regalloc_eviction", "inlining_for_size", "regalloc_priority"))
 
+#: //mlgo/policy/cpp:decisions_test compiles all of them.
 CASES: Mapping[str, Case] = {
+    "tiny": Case(synthetic.PROBLEM, (3,)),  # Also testdata/tiny.{h,cpp}, to be read by people.
     "eviction": Case(_EVICTION, (80, 40)),
     "eviction_edge": Case(_EVICTION, (24, 16), large=32767 / 4096),
     "eviction_wide": Case(_EVICTION, (17, 9), large=9.5),
@@ -87,9 +90,9 @@ def observations(problem: Problem, normalizer: Normalizer, count: int, seed: int
         knots = [end for column in normalizer.columns if column.feature == spec.name for end in (column.start, column.end)]
         result[spec.name] = _values(random, spec, shape, np.array(sorted(set(knots)) or [0.0]))
     if problem.mask_feature is not None:
-        for twins in (random.random(count) < 0.2,):  # All candidates alike: nothing but ties.
-            for name in result:
-                result[name][twins] = result[name][twins][..., :1]
+        twins = random.random(count) < 0.2  # All candidates alike: nothing but ties.
+        for name in result:
+            result[name][twins] = result[name][twins][..., :1]
         positions = problem.action_count
         legal = random.random((count, positions)) < random.choice([0.0, 0.05, 0.2, 1.0], (count, 1))
         legal[np.arange(count), random.integers(0, positions, count)] = True

@@ -1,4 +1,9 @@
-"""Writes the C++ of a made-up policy, as a build step: write_unit CASE HEADER SOURCE. The class is made_up::Policy."""
+"""Writes the C++ of a made-up policy: write_unit CASE HEADER SOURCE. The class is made_up::Policy.
+
+A build step of the tests; and how the golden files are made again:
+
+    ./bazelw run //mlgo/policy/cpp/testing:write_unit -- tiny $PWD/mlgo/policy/cpp/testdata/tiny.h $PWD/mlgo/policy/cpp/testdata/tiny.cpp
+"""
 
 import pathlib
 import sys
@@ -8,11 +13,18 @@ from mlgo.policy.cpp.testing.made_up import CASES
 from mlgo.policy.identity import Identity
 from mlgo.run.files import write_atomically
 
+SEED = 1
 
-def main(name: str, header: str, source: str) -> None:
+
+def made_up_unit(name: str, header_name: str) -> GeneratedUnit:
+    """The generated unit of CASES[name]."""
     case = CASES[name]
     origin = Origin(Identity(case.problem.name, "made up", "0" * 64), (("problem", case.problem.name), ("case", name)))
-    unit = GeneratedUnit(case.network(1), case.problem, "made_up::Policy", pathlib.Path(header).name, origin)
+    return GeneratedUnit(case.network(SEED), case.problem, "made_up::Policy", header_name, origin)
+
+
+def main(name: str, header: str, source: str) -> None:
+    unit = made_up_unit(name, pathlib.Path(header).name)
     write_atomically(header, unit.header().encode("ascii"))
     write_atomically(source, unit.source().encode("ascii"))
 
