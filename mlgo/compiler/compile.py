@@ -4,11 +4,12 @@ import os
 import pathlib
 import re
 import signal
+from collections.abc import Sequence
 
 from mlgo.compiler import command, scratch
-from mlgo.compiler.process import CANNOT_START, Cancellation, ProcessOutcome, run_limited
+from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
-from mlgo.compiler.training_log import TrainingLogError, read_training_log
+from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
 from mlgo.run.exit_codes import RunError
 
 # Names inside the temporary directory. The compiler only ever sees these, so that a command, and whatever of it may end up
@@ -39,8 +40,10 @@ def compile_module(request: CompileRequest, cancellation: Cancellation | None = 
     if not (request.want_log or request.want_object or request.model_dir):
         raise ValueError(f"{request.module.name}: neither a log nor an object is wanted of this compile")
     with scratch.scratch_directory(request.workdir) as directory:
-        outcome = _run_clang(request, directory, cancellation)
-        failure = classify(outcome, request)
+        place_inputs(request, directory)
+        with start_clang(request, directory, clang_command(request)) as process:
+            outcome = wait_for_end(process, request.limits.wall_seconds, cancellation)
+        failure = classify(outcome, request, directory)
         if failure is not None:
             return failure
         log = None
@@ -51,19 +54,30 @@ def compile_module(request: CompileRequest, cancellation: Cancellation | None = 
                 )
             except TrainingLogError as error:
                 return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))
-        object_bytes = None
-        if request.want_object:
-            try:
-                object_bytes = pathlib.Path(directory, _OBJECT).read_bytes()
-            except FileNotFoundError:
-                return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, "exit code 0, but no object file")
-        return CompileResult(request.module.name, log, object_bytes, outcome.cpu_seconds)
+        return collect(request, directory, outcome, log)
 
 
-def clang_command(request: CompileRequest) -> list[str]:
-    """The whole command of a request, paths relative to the temporary directory that it runs in."""
+def collect(
+    request: CompileRequest, directory: str, outcome: ProcessOutcome, log: TrainingLog | None
+) -> CompileResult | CompileFailure:
+    """What a compile that ended well has left in `directory`, which must be all that was asked for."""
+    files = {}
+    for name in (*([_OBJECT] if request.want_object else []), *request.extra_files):
+        try:
+            files[name] = pathlib.Path(directory, name).read_bytes()
+        except FileNotFoundError:
+            missing = "object" if name == _OBJECT else name
+            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {missing} file")
+    return CompileResult(request.module.name, log, files.pop(_OBJECT, None), outcome.cpu_seconds, files)
+
+
+def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = ()) -> list[str]:
+    """The whole command of a request, paths relative to the temporary directory that it runs in.
+
+    Args: advisor_flags: put at the end, for a mode of the advisor that needs neither log nor model.
+    """
     needs_advisor = request.want_log or request.model_dir is not None
-    flags = list(request.extra_flags)
+    flags = [*request.extra_flags, *advisor_flags]
     if needs_advisor:
         flags += request.problem.development_flags(
             _LOG if request.want_log else None, _MODEL if request.model_dir is not None else None
@@ -71,11 +85,15 @@ def clang_command(request: CompileRequest) -> list[str]:
     return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, _OBJECT, flags)]
 
 
-def _run_clang(request: CompileRequest, directory: str, cancellation: Cancellation | None) -> ProcessOutcome:
+def place_inputs(request: CompileRequest, directory: str) -> None:
+    """Links what the compiler reads into its temporary directory."""
     os.symlink(os.path.abspath(request.module.bitcode_path), os.path.join(directory, _BITCODE))
     if request.model_dir is not None:
         os.symlink(os.path.abspath(request.model_dir), os.path.join(directory, _MODEL))
-    limits = request.limits
+
+
+def start_clang(request: CompileRequest, directory: str, command_line: Sequence[str]) -> LimitedProcess:
+    """Starts the compiler in `directory` within the request's limits."""
     environment = {
         "LC_ALL": "C",
         "PATH": os.environ.get("PATH", os.defpath),
@@ -83,16 +101,23 @@ def _run_clang(request: CompileRequest, directory: str, cancellation: Cancellati
         # A crash would otherwise spend seconds on a stack trace that nobody reads.
         "LLVM_DISABLE_SYMBOLIZATION": "1",
     }
-    outcome = run_limited(
-        clang_command(request),
-        directory,
-        environment,
-        limits.cpu_seconds,
-        limits.address_space_bytes,
-        limits.log_bytes,
-        limits.wall_factor * limits.cpu_seconds,
-        cancellation,
+    limits = request.limits
+    return LimitedProcess(
+        command_line, directory, environment, limits.cpu_seconds, limits.address_space_bytes, limits.log_bytes
     )
+
+
+def classify(
+    outcome: ProcessOutcome, request: CompileRequest, directory: str, awaited: str = "end"
+) -> CompileFailure | None:
+    """The failure that a compiler's end means, or None when it ended well.
+
+    Args:
+      directory: its temporary directory, for messages.
+      awaited: what did not come from a compiler that hung.
+
+    Raises: RunError: clang cannot be started, or there is no room for temporary files: no other compile would fare better.
+    """
     if _NO_SPACE in outcome.stderr:
         raise RunError(
             f"temporary directory {directory} while compiling {request.module.name}", "no space is left there",
@@ -102,11 +127,6 @@ def _run_clang(request: CompileRequest, directory: str, cancellation: Cancellati
         raise RunError(
             f"compiler {request.clang}", f"cannot be started: {outcome.stderr.strip()}", "give the path of a clang executable"
         )
-    return outcome
-
-
-def classify(outcome: ProcessOutcome, request: CompileRequest) -> CompileFailure | None:
-    """The failure that a compiler's end means, or None when it ended well."""
 
     def failure(kind: FailureKind, what: str) -> CompileFailure:
         said = _CRASH_BOILERPLATE.sub("", outcome.stderr).strip()
@@ -115,7 +135,7 @@ def classify(outcome: ProcessOutcome, request: CompileRequest) -> CompileFailure
 
     limits = request.limits
     if outcome.hung:
-        return failure(FailureKind.TIMEOUT, f"it hung: no end after {limits.wall_factor * limits.cpu_seconds:g} s")
+        return failure(FailureKind.TIMEOUT, f"it hung: no {awaited} after {limits.wall_seconds:g} s")
     if outcome.exit_code == 0:
         return None
     if _NO_MEMORY.search(outcome.stderr):

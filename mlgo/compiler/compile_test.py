@@ -13,7 +13,7 @@ from mlgo.compiler import process
 from mlgo.compiler.compile import clang_command, classify, compile_module
 from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
-from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
@@ -121,25 +121,8 @@ class FailureTest(FakeClangTestCase):
 
 
 class ProcessGroupTest(FakeClangTestCase):
-    def processes_in(self, directory: pathlib.Path) -> list[str]:
-        """Processes whose current directory is, or was, below `directory`."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    if os.readlink(entry / "cwd").startswith(str(directory)):
-                        found.append(entry.name)
-                except OSError:
-                    pass
-        return found
-
     def assert_nothing_left(self):
-        # The kernel ends a killed process a moment after kill() returns.
-        for _ in range(100):
-            if not self.processes_in(self.work):
-                return
-            time.sleep(0.05)
-        self.fail(f"processes {self.processes_in(self.work)} are still there")
+        self.assertEqual(processes.left_in(self.work), [])
 
     def test_a_grandchild_is_neither_waited_for_nor_left(self):
         begin = time.monotonic()
@@ -178,9 +161,9 @@ class ClassifyTest(unittest.TestCase):
                 FailureKind.WRONG_ANSWER,
             ),
         ):
-            failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request)
+            failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request, "work")
             self.assertEqual(failure.kind, kind, failure)
-        self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request))
+        self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request, "work"))
 
     def test_a_model_that_cannot_be_loaded_is_no_crash(self):
         # What clang 22.1.8 prints, shortened.
@@ -194,7 +177,7 @@ class ClassifyTest(unittest.TestCase):
         request = CompileRequest(
             pathlib.Path("clang"), Module("m", pathlib.Path("m.bc"), ()), PROBLEM, pathlib.Path("a/model")
         )
-        failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request)
+        failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request, "work")
         self.assertEqual(failure.kind, FailureKind.COMPILE_ERROR)
         self.assertEqual(
             failure.detail.splitlines(),

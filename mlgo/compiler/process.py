@@ -61,86 +61,119 @@ class ProcessOutcome:
     cpu_seconds: float
 
 
-def run_limited(
-    command: Sequence[str],
-    directory: str,
-    environment: Mapping[str, str],
-    cpu_seconds: int,
-    address_space_bytes: int,
-    file_bytes: int,
-    wall_seconds: float,
-    cancellation: Cancellation | None = None,
-) -> ProcessOutcome:
-    """Runs `command` in `directory` and waits for its end.
+class LimitedProcess:
+    """A process that runs inside limits; at the end of the `with` block it, and what it left in its group, is dead.
 
-    Args:
-      command: an absolute path of a program, and its arguments.
-      cpu_seconds: limit for the process; SIGXCPU ends it.
-      address_space_bytes: limit for each process; allocations fail above it.
-      file_bytes: limit for each file it writes; SIGXFSZ ends it.
-      wall_seconds: guard against a process that waits for ever.
-
-    Raises: Cancelled: `cancellation` was triggered; every process of the group has been killed.
+    It dies too when the thread that started it ends, so that thread is the one to use it.
     """
-    limits = [str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
-    # A new session makes a process group of its own and takes away the terminal, whose Ctrl-C is ours to handle.
-    process = subprocess.Popen(  # pylint: disable=consider-using-with
-        [_limited_exec(), *limits, *command],
-        cwd=directory,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    stderr = _BoundedText()
-    reaped = False
-    try:
-        hung = _watch(process, stderr, time.monotonic() + wall_seconds, cancellation)
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        directory: str,
+        environment: Mapping[str, str],
+        cpu_seconds: int,
+        address_space_bytes: int,
+        file_bytes: int,
+    ):
+        """Starts `command` in `directory`.
+
+        Args:
+          command: an absolute path of a program, and its arguments.
+          cpu_seconds: limit for the process; SIGXCPU ends it.
+          address_space_bytes: limit for each process; allocations fail above it.
+          file_bytes: limit for each file it writes; SIGXFSZ ends it.
+        """
+        limits = [str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
+        # A new session makes a process group of its own and takes away the terminal, whose Ctrl-C is ours to handle.
+        self._process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [_limited_exec(), *limits, *command],
+            cwd=directory,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._stderr = _BoundedText()
+        self._reaped = False
+        self._pidfd = -1
+        try:
+            self._pidfd = os.pidfd_open(self._process.pid)
+            os.set_blocking(self.stderr_descriptor, False)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def end_descriptor(self) -> int:
+        """Becomes readable when the process has ended."""
+        return self._pidfd
+
+    @property
+    def stderr_descriptor(self) -> int:
+        """Readable when the process has written a message: call `read_stderr`, or it will wait for room one day."""
+        return self._process.stderr.fileno()
+
+    def read_stderr(self) -> bool:
+        """Takes what the process has written to stderr; False at the end of the stream."""
+        return self._stderr.read_from(self.stderr_descriptor)
+
+    def finish(self, hung: bool = False) -> ProcessOutcome:
+        """How it ended; kills it if it has not. Once only."""
         # Before the process is reaped: until then its number, which is the group's, cannot be given to another.
-        _kill_group(process.pid)
-        status, cpu = _reap(process)
-        reaped = True
-        return ProcessOutcome(os.waitstatus_to_exitcode(status), stderr.text(), hung, cpu)
-    finally:
-        if not reaped:
-            _kill_group(process.pid)
-            _reap(process)
-        process.stderr.close()
+        _kill_group(self._process.pid)
+        status, cpu = _reap(self._process)
+        self._reaped = True
+        # What is still in the pipe; a grandchild that holds it open is not waited for.
+        while self._stderr.read_from(self.stderr_descriptor, only_available=True):
+            pass
+        return ProcessOutcome(os.waitstatus_to_exitcode(status), self._stderr.text(), hung, cpu)
+
+    def close(self) -> None:
+        if not self._reaped:
+            _kill_group(self._process.pid)
+            _reap(self._process)
+            self._reaped = True
+        self._process.stderr.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    def __enter__(self) -> "LimitedProcess":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+
+def wait_for_end(process: LimitedProcess, wall_seconds: float, cancellation: Cancellation | None = None) -> ProcessOutcome:
+    """Waits until the process ends, or kills it after `wall_seconds`, the guard against one that waits for ever.
+
+    Raises: Cancelled: `cancellation` was triggered; the process is left to its `with` block.
+    """
+    deadline = time.monotonic() + wall_seconds
+    poll = select.poll()
+    poll.register(process.end_descriptor, select.POLLIN)
+    poll.register(process.stderr_descriptor, select.POLLIN)
+    if cancellation is not None:
+        poll.register(cancellation.fileno(), select.POLLIN)
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return process.finish(hung=True)
+        ready = {descriptor for descriptor, _ in poll.poll(left * 1000)}
+        if cancellation is not None and cancellation.fileno() in ready:
+            raise Cancelled()
+        if process.stderr_descriptor in ready and not process.read_stderr():
+            poll.unregister(process.stderr_descriptor)
+        if process.end_descriptor in ready:
+            return process.finish()
 
 
 @functools.cache
 def _limited_exec() -> str:
     return str(locate.runfile(_LIMITED_EXEC))
-
-
-def _watch(process, stderr: "_BoundedText", deadline: float, cancellation: Cancellation | None) -> bool:
-    """Collects stderr until the process ends; True when the deadline came first."""
-    pidfd = os.pidfd_open(process.pid)
-    try:
-        poll = select.poll()
-        pipe = process.stderr.fileno()
-        os.set_blocking(pipe, False)
-        poll.register(pidfd, select.POLLIN)
-        poll.register(pipe, select.POLLIN)
-        if cancellation is not None:
-            poll.register(cancellation.fileno(), select.POLLIN)
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return True
-            ready = {descriptor for descriptor, _ in poll.poll(left * 1000)}
-            if cancellation is not None and cancellation.fileno() in ready:
-                raise Cancelled()
-            if pipe in ready and not stderr.read_from(pipe):
-                poll.unregister(pipe)
-            if pidfd in ready:
-                # What is still in the pipe; a grandchild that holds it open is not waited for.
-                while stderr.read_from(pipe, only_available=True):
-                    pass
-                return False
-    finally:
-        os.close(pidfd)
 
 
 def _kill_group(group: int) -> None:

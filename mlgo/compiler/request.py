@@ -24,9 +24,9 @@ class FailureKind(enum.Enum):
     BAD_FLAGS = "bad_flags"
     #: It refused its input or its model with an error message.
     COMPILE_ERROR = "compile_error"
-    #: The policy under training gave an answer which the compiler may not follow.
+    #: The policy gave an answer which the compiler may not follow.
     WRONG_ANSWER = "wrong_answer"
-    #: It ended well, but its training log is missing, damaged or of another problem.
+    #: What it logged, or said on the interactive channel, is missing, damaged or of another problem.
     BAD_LOG = "bad_log"
 
 
@@ -54,6 +54,10 @@ class CompileLimits:
             if getattr(self, field.name) <= 0:
                 raise ValueError(f"limit {field.name}={getattr(self, field.name)} must be positive")
 
+    @property
+    def wall_seconds(self) -> float:
+        return self.wall_factor * self.cpu_seconds
+
 
 @dataclasses.dataclass(frozen=True)
 class CompileRequest:
@@ -67,6 +71,7 @@ class CompileRequest:
       want_log: whether decisions are logged and read. A request needs a log, an object, or both.
       want_object: whether the object file is returned.
       extra_flags: cc1 flags put after the module's own and before the problem's.
+      extra_files: names, without a folder, of further files which `extra_flags` make the compiler write; all are returned.
       workdir: where the temporary directory is made; None: a RAM disk when it has room, else the system's default.
     """
 
@@ -77,6 +82,7 @@ class CompileRequest:
     want_log: bool = True
     want_object: bool = False
     extra_flags: tuple[str, ...] = ()
+    extra_files: tuple[str, ...] = ()
     limits: CompileLimits = CompileLimits()
     workdir: pathlib.Path | None = None
 
@@ -90,12 +96,14 @@ class CompileResult:
       log: what was logged, when asked for. It may hold no observation: nothing had to be decided.
       object_bytes: the object file, when asked for.
       cpu_seconds: user + system time of the compiler; for reports only, it differs from run to run.
+      files: content of the request's `extra_files`.
     """
 
     module_name: str
     log: TrainingLog | None
     object_bytes: bytes | None
     cpu_seconds: float
+    files: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -130,12 +130,7 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
     Raises: TrainingLogError: the header is not one, or declares other tensors than the problem's.
     """
     at = f"{name} at byte 0"
-    try:
-        header = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise TrainingLogError(at, f"the header is not JSON: {error}", _COMPILE_AGAIN) from error
-    if not isinstance(header, dict) or not isinstance(header.get("features"), list):
-        raise TrainingLogError(at, 'the header is not an object with a list "features"', _COMPILE_AGAIN)
+    header = _header_object(line, at)
     tensors = tuple(_tensor_spec(entry, at) for entry in header["features"])
     observed = problem.observation_specs
     if not tensors or tensors[-1] != problem.action_spec:
@@ -164,6 +159,34 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
         raise TrainingLogError(at, f"the score of {problem.name} is {wanted}, this log's is {_describe(found)}", _OTHER_COMPILER)
     checked_actions = problem.action_count if problem.action_spec.dtype == "int64" else None
     return Layout(tensors, len(tensors) - 1, checked_actions or 0, score is not None)
+
+
+def check_interactive_header(line: bytes, problem: Problem, include_default: bool, name: str) -> None:
+    """Checks the header line of an interactive channel: exactly the problem's tensors, in its order, and its decision.
+
+    Raises: TrainingLogError: the header is not one, or declares other tensors.
+    """
+    at = f"{name} at byte 0"
+    header = _header_object(line, at)
+    declared = (*header["features"], header.get("advice"))
+    expected = (*problem.interactive_specs(include_default), problem.action_spec)
+    for index in range(max(len(declared), len(expected))):
+        wanted = _describe(expected[index]) if index < len(expected) else "not known"
+        found = _describe(_tensor_spec(declared[index], at)) if index < len(declared) else "absent"
+        if wanted != found:
+            raise TrainingLogError(
+                at, f"tensor {index} of {problem.name} is {wanted}, in this channel it is {found}", "use clang 22"
+            )
+
+
+def _header_object(line: bytes, at: str) -> dict[str, Any]:
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise TrainingLogError(at, f"the header is not JSON: {error}", _COMPILE_AGAIN) from error
+    if not isinstance(header, dict) or not isinstance(header.get("features"), list):
+        raise TrainingLogError(at, 'the header is not an object with a list "features"', _COMPILE_AGAIN)
+    return header
 
 
 def _tensor_spec(entry: Any, at: str) -> TensorSpec:

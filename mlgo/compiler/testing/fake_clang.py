@@ -1,4 +1,5 @@
-"""A compiler for tests: checks its flags as clang does, writes the real training-log format, and can misbehave.
+"""A compiler for tests: checks its flags as clang does, writes the real training-log format, speaks the interactive
+channel, and can misbehave.
 
 `install` puts an executable into a directory. A module for it is a JSON object in place of bitcode (see `FakeModule`),
 so that a test states for each module which functions it has and what goes wrong. Decisions and scores are a function of
@@ -11,6 +12,7 @@ library at its top.
 import hashlib
 import json
 import os
+import select
 import signal
 import struct
 import sys
@@ -22,6 +24,8 @@ _KNOWN_WITH_VALUE = {
     "-target-feature",
 }  # fmt: skip
 _KNOWN_PREFIXES = ("-O", "-f", "-m", "-disable-", "-clear-", "-discard-", "-debugger-tuning=", "-vectorize-", "-pic-is-pie")
+
+_FORMATS = {"float": "<%df", "int64_t": "<%dq", "int32_t": "<%di"}
 
 #: A recorded command that the fake accepts, as it would stand in a corpus.
 COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-disable-free", "-mrelocation-model", "pic")
@@ -48,6 +52,26 @@ BEHAVIOURS = (
     "no_space",  # says that the disk is full
 )
 
+#: What a module can make the compiler do in the middle of the interactive channel, beside those of BEHAVIOURS.
+CHANNEL_BEHAVIOURS = (
+    "silent",  # ends well without opening the channel
+    "garbage_header",
+    "endless_header",  # a line without end
+    "other_dtype",  # its first feature has another type
+    "unknown_feature",  # it has one feature more
+    "header_twice",  # as two advisors of one kind would
+    "byte_by_byte",  # writes the first observation in small pieces
+    "talkative",  # writes more to stderr than a pipe holds, between two decisions
+    "leaves_inside",  # ends well in the middle of an observation
+    "crash_inside",  # crashes in the middle of an observation
+    "crash_between",  # crashes after an answer
+    "hang_inside",  # hangs in the middle of an observation
+    "trailing",  # something comes after the last observation
+    "question_at_end",  # ends well without waiting for an answer
+    "answer_unread",  # ends well without reading the answer
+    "deaf",  # asks for ever without reading an answer
+)
+
 
 class FakeModule:
     """The content of a fake .bc file."""
@@ -55,8 +79,8 @@ class FakeModule:
     @staticmethod
     def bitcode(functions: dict[str, int], behaviour: str = "good", milliseconds: int = 0) -> bytes:
         """`functions`: name -> number of decisions; `milliseconds`: CPU time that compiling it takes."""
-        if behaviour not in BEHAVIOURS:
-            raise ValueError(f"behaviour {behaviour!r} is none of {BEHAVIOURS}")
+        if behaviour not in BEHAVIOURS + CHANNEL_BEHAVIOURS:
+            raise ValueError(f"behaviour {behaviour!r} is none of {BEHAVIOURS + CHANNEL_BEHAVIOURS}")
         return json.dumps({"functions": functions, "behaviour": behaviour, "milliseconds": milliseconds}).encode()
 
 
@@ -77,6 +101,11 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
         "action_name": problem.action_spec.name,
         "mask_feature": problem.mask_feature,
         "action_count": problem.action_count,
+        "default_decision": problem.default_decision_spec and problem.default_decision_spec.name,
+        "channel_flag": problem.interactive_flag,
+        "channel_default_flag": problem.interactive_default_flag,
+        "channel_header": log_writer.channel_header(problem).decode(),
+        "channel_default_header": problem.interactive_default_flag and log_writer.channel_header(problem, True).decode(),
         "ml_support": ml_support,
     }
     settings_path = os.path.join(directory, "clang.json")
@@ -123,7 +152,8 @@ def _parse(arguments: list[str], settings: dict) -> dict:
     if arguments[:1] != ["-cc1"]:
         _fail(f"error: fake clang runs as -cc1 only, not {arguments[:1]}")
     parsed = {"input": None, "-o": None, "-x": None}
-    known_llvm = {settings["advisor_flag"], settings["log_flag"], settings["model_flag"]} if settings["ml_support"] else set()
+    flags = ("advisor_flag", "log_flag", "model_flag", "channel_flag", "channel_default_flag")
+    known_llvm = {settings[flag] for flag in flags} if settings["ml_support"] else set()
     rest = iter(arguments[1:])
     for argument in rest:
         if argument in _KNOWN_WITH_VALUE:
@@ -196,16 +226,18 @@ def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy
             size *= dimension
         if feature["name"] == settings["mask_feature"]:
             values = mask
+        elif feature["name"] == settings["default_decision"]:
+            values = [numbers.below(2)]
         elif feature["type"] == "float":
             values = [numbers.below(1000) / 1000 for _ in range(size)]
         else:
             values = [numbers.below(4) for _ in range(size)]
-        record += struct.pack({"float": "<%df", "int64_t": "<%dq", "int32_t": "<%di"}[feature["type"]] % size, *values)
+        record += struct.pack(_FORMATS[feature["type"]] % size, *values)
     if mask is not None:
         legal = [position for position, allowed in enumerate(mask) if allowed]
         record += struct.pack("<q", legal[policy_numbers.below(len(legal))])
     else:
-        record += struct.pack({"float": "<f", "int64_t": "<q"}[features[-1]["type"]], policy_numbers.below(2))
+        record += struct.pack(_FORMATS[features[-1]["type"]] % 1, policy_numbers.below(2))
     return record
 
 
@@ -223,6 +255,69 @@ def _log(module: dict, policy: bytes, settings: dict) -> bytes:
             parts.append(b'{"observation":%d}\n' % index + record + b"\n")
             parts.append(b'{"outcome":%d}\n' % index + struct.pack("<f", score) + b"\n")
     return b"".join(parts)
+
+
+def _interactive(module: dict, base: str, include_default: bool, settings: dict) -> bytes:
+    """Asks for every decision of the module; returns all answers.
+
+    Opens the FIFOs in clang's order: the one it reads first.
+    """
+    behaviour = module["behaviour"]
+    if behaviour == "silent":
+        return b""
+    inbound = os.open(base + ".in", os.O_RDONLY)
+    outbound = open(base + ".out", "wb", buffering=0)  # pylint: disable=consider-using-with
+    described = json.loads(settings["channel_default_header" if include_default else "channel_header"])
+    size = struct.calcsize(_FORMATS[described["advice"]["type"]] % 1)
+    if behaviour == "endless_header":
+        while True:
+            outbound.write(b"{" * 65536)
+    if behaviour == "other_dtype":
+        described["features"][0]["type"] = "int32_t"
+    elif behaviour == "unknown_feature":
+        described["features"].append({"name": "moon_phase", "type": "float", "port": 0, "shape": [1]})
+    outbound.write(b"hello\n" if behaviour == "garbage_header" else json.dumps(described).encode() + b"\n")
+    answers = b""
+    for name, decisions in module["functions"].items():
+        if behaviour == "header_twice":
+            outbound.write(json.dumps(described).encode() + b"\n")
+        outbound.write(json.dumps({"context": name}, separators=(",", ":")).encode() + b"\n")
+        numbers = _Numbers(b"features", name.encode())
+        for index in range(decisions):
+            # The last tensor of what a log would hold is the decision.
+            record = _observation(settings, [*described["features"], described["advice"]], numbers, numbers)[:-size]
+            said = b'{"observation":%d}\n' % index + record + b"\n"
+            while behaviour == "deaf":
+                outbound.write(said)
+                said = said.replace(b'{"observation":%d}' % index, b'{"observation":%d}' % (index + 1), 1)
+                index += 1
+            if index == 1 and behaviour.endswith("_inside"):
+                outbound.write(said[: len(said) // 2])
+                if behaviour == "leaves_inside":
+                    return answers
+                _misbehave(behaviour.removesuffix("_inside"))
+            if index == 0 and behaviour == "byte_by_byte":
+                for start in range(0, len(said), 100):
+                    outbound.write(said[start : start + 100])
+            else:
+                outbound.write(said)
+            if behaviour == "question_at_end":
+                return answers
+            if behaviour == "answer_unread":
+                # Not before it is there: who asks ends by reading this object.
+                select.select([inbound], [], [])
+                return answers
+            answer = b""
+            while len(answer) < size:
+                answer += os.read(inbound, size - len(answer))
+            answers += answer
+            if behaviour == "crash_between":
+                _misbehave("crash")
+            if behaviour == "talkative":
+                os.write(2, b"warning: fake\n" * 20000)
+    if behaviour == "trailing":
+        outbound.write(b"goodbye")
+    return answers
 
 
 def _grandchild() -> None:
@@ -292,6 +387,12 @@ def _main(settings_path: str, arguments: list[str]) -> None:
     _misbehave(behaviour)
     if behaviour == "grandchild":
         _grandchild()
+    channel = parsed.get(settings["channel_flag"])
+    answers = b""
+    if channel is not None:
+        if parsed.get(settings["advisor_flag"]) != "release":
+            _fail("error: fake clang is interactive in release mode only")
+        answers = _interactive(module, channel, settings["channel_default_flag"] in parsed, settings)
     log = _log(module, policy, settings)
     if log_path is not None and behaviour != "no_log":
         broken = {"empty_log": b"", "garbage_log": b"\x7fELF garbage\n" * 10, "truncated_log": log[: len(log) * 2 // 3]}
@@ -302,7 +403,7 @@ def _main(settings_path: str, arguments: list[str]) -> None:
     if behaviour != "no_object":
         with open(parsed["-o"], "wb") as file:
             # Optimising changes nothing: the module goes on to the next compile.
-            file.write(content if parsed["action"] == "-emit-llvm-bc" else b"\x7fFAKE" + hashlib.sha256(content + policy).digest())
+            file.write(content if parsed["action"] == "-emit-llvm-bc" else b"\x7fFAKE" + hashlib.sha256(content + policy + answers).digest())
 
 
 if __name__ == "__main__":

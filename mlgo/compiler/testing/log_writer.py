@@ -24,6 +24,15 @@ def header(problem: Problem, extra_outputs: tuple[TensorSpec, ...] = (), has_sco
     return json.dumps(described, separators=(",", ":")).encode() + b"\n"
 
 
+def channel_header(problem: Problem, include_default: bool = False) -> bytes:
+    """The header line that any clang writes into the interactive channel, with its newline."""
+    described = {
+        "features": [_tensor(spec) for spec in problem.interactive_specs(include_default)],
+        "advice": _tensor(problem.action_spec),
+    }
+    return json.dumps(described, separators=(",", ":")).encode() + b"\n"
+
+
 def context(name: str) -> bytes:
     return json.dumps({"context": name}, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 

@@ -1,0 +1,223 @@
+"""A compile whose decisions this process takes, one by one, while a clang without any ML in it waits.
+
+    with InteractiveCompile(request) as session:
+        for observation in session:
+            session.answer(policy(observation.features))
+    session.outcome  # CompileResult | CompileFailure
+
+LLVM's interactive channel is two FIFOs, which lie in the compile's temporary directory and vanish with it. Nothing here
+can wait for ever: both FIFOs are open for reading and writing at this end, so opening never blocks, whatever the
+compiler does, and whoever waits for the compiler waits for its end, its messages and the clock at the same time.
+"""
+
+import fcntl
+import os
+import select
+import struct
+import termios
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from mlgo.compiler import compile as compiling
+from mlgo.compiler import scratch
+from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
+from mlgo.compiler.interactive_stream import Observation, ObservationStream
+from mlgo.compiler.process import Cancellation, Cancelled
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.training_log import TrainingLogError
+
+# Inside the temporary directory, which the compiler runs in.
+_CHANNEL = "channel"
+# What a dead compiler can have left in the FIFO is below its capacity (fs.pipe-max-size, 1 MiB by default).
+_MOST_LEFT_BYTES = 1 << 20
+
+
+class InteractiveCompile:
+    """One compile with the advisor of a problem in interactive mode, used as a context manager by one thread.
+
+    `observe` and `answer` take turns until `observe` returns None; then `outcome` says how the compile ended. Leaving the
+    block earlier kills the compiler. Whatever the compiler does wrong becomes a CompileFailure, as in `compile_module`.
+    """
+
+    def __init__(self, request: CompileRequest, include_default: bool = False, cancellation: Cancellation | None = None):
+        """
+        Args:
+          request: without log and model, which are the development clang's; `limits.wall_seconds` is how long the
+            compiler may be silent while it is its turn.
+          include_default: the observations also hold what the compiler's heuristic would decide (Problem.default_decision_spec).
+          cancellation: once triggered, the next wait for the compiler raises Cancelled.
+
+        Raises: ValueError: the request or the problem does not allow it.
+        """
+        if request.want_log or request.model_dir is not None:
+            raise ValueError(f"{request.module.name}: an interactive compile has neither training log nor model")
+        self._flags = request.problem.interactive_flags(_CHANNEL, include_default)
+        self._request = request
+        self._include_default = include_default
+        self._cancellation = cancellation
+        self._encode = encoder(request.problem)
+        self._pending: Observation | None = None
+        self._outcome: CompileResult | CompileFailure | None = None
+        self._release = None
+
+    @property
+    def outcome(self) -> CompileResult | CompileFailure:
+        """How the compile ended.
+
+        Raises: RuntimeError: it has not, or it was left before its end.
+        """
+        if self._outcome is None:
+            raise RuntimeError(f"{self._request.module.name}: the compile has not come to its end")
+        return self._outcome
+
+    def __enter__(self) -> "InteractiveCompile":
+        """Starts the compiler.
+
+        Raises: RunError: there is no room for temporary files.
+        """
+        if self._release is not None:
+            raise RuntimeError(f"{self._request.module.name}: an InteractiveCompile is used once")
+        request = self._request
+        with ExitStack() as stack:
+            self._directory = stack.enter_context(scratch.scratch_directory(request.workdir))
+            compiling.place_inputs(request, self._directory)
+            self._inbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.in"), stack)
+            self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
+            command = compiling.clang_command(request, self._flags)
+            self._process = stack.enter_context(compiling.start_clang(request, self._directory, command))
+            self._stream = ObservationStream(
+                request.problem, f"interactive channel of {request.module.name}", self._include_default
+            )
+            self._poll = select.poll()
+            for descriptor in (self._outbound, self._process.stderr_descriptor, self._process.end_descriptor):
+                self._poll.register(descriptor, select.POLLIN)
+            if self._cancellation is not None:
+                self._poll.register(self._cancellation.fileno(), select.POLLIN)
+            # Also when someone forgets the `with` block; what has been released is not released again.
+            self._release = weakref.finalize(self, stack.pop_all().close)
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kills the compiler if it runs, and removes the channel; may be called again."""
+        if self._release is not None:
+            self._release()
+
+    def __iter__(self) -> Iterator[Observation]:
+        """Observations until the end; each must be answered before the next is asked for."""
+        while (observation := self.observe()) is not None:
+            yield observation
+
+    def observe(self) -> Observation | None:
+        """Waits for the compiler's next question; None: the compile has ended, see `outcome`.
+
+        Raises:
+          RuntimeError: the last observation has not been answered, or the block has been left.
+          Cancelled: the cancellation was triggered; the compiler has been killed.
+          RunError: clang cannot be started, or there is no room for temporary files.
+        """
+        if self._outcome is not None:
+            return None
+        if self._pending is not None or self._release is None or not self._release.alive:
+            state = "the last observation is not answered" if self._pending is not None else "the compiler does not run"
+            raise RuntimeError(f"{self._request.module.name}: observe() while {state}")
+        deadline = time.monotonic() + self._request.limits.wall_seconds
+        try:
+            while (observation := self._stream.next_observation()) is None:
+                if not self._wait(deadline):
+                    return None
+        except TrainingLogError as error:
+            self._fail(FailureKind.BAD_LOG, str(error))
+            return None
+        self._pending = observation
+        return observation
+
+    def answer(self, decision: Any) -> None:
+        """Answers the last observation (see `interactive_answer.encoder` for what is accepted).
+
+        Raises:
+          WrongAnswerError: the compiler does not allow this decision. It has not seen it and has been ended.
+          RuntimeError: there is nothing to answer.
+        """
+        if self._pending is None:
+            raise RuntimeError(f"{self._request.module.name}: answer() without an observation")
+        try:
+            data = self._encode(decision, self._pending.features)
+        except WrongAnswerError as error:
+            self._fail(FailureKind.WRONG_ANSWER, str(error))
+            raise
+        self._pending = None
+        try:
+            os.write(self._inbound, data)
+        except BlockingIOError:
+            self._fail(FailureKind.BAD_LOG, "the compiler asks without reading the answers")
+
+    def _wait(self, deadline: float) -> bool:
+        """Takes what the compiler says next; False when the compile has ended and the outcome is known."""
+        left = deadline - time.monotonic()
+        ready = {descriptor for descriptor, _ in self._poll.poll(left * 1000)} if left > 0 else set()
+        if self._outbound in ready:
+            self._stream.received(os.readv(self._outbound, [self._stream.room()]))
+            return True
+        if self._cancellation is not None and self._cancellation.fileno() in ready:
+            self.close()
+            raise Cancelled()
+        if self._process.stderr_descriptor in ready and not self._process.read_stderr():
+            self._poll.unregister(self._process.stderr_descriptor)
+        if self._process.end_descriptor in ready or left <= 0:
+            try:
+                self._end(hung=left <= 0)
+            finally:
+                self.close()
+            return False
+        return True
+
+    def _end(self, hung: bool) -> None:
+        """Sets the outcome of a compiler that has ended, or is ended now because it hung."""
+        outcome = self._process.finish(hung)
+        failure = compiling.classify(outcome, self._request, self._directory, "observation")
+        if failure is None:
+            self._check_conversation_is_over()
+            self._outcome = compiling.collect(self._request, self._directory, outcome, None)
+        else:
+            self._outcome = failure
+
+    def _check_conversation_is_over(self) -> None:
+        """Raises: TrainingLogError: the compiler said it ended well, but it left something unsaid or unread."""
+        left = 0
+        while left < _MOST_LEFT_BYTES:
+            try:
+                count = os.readv(self._outbound, [self._stream.room()])
+            except BlockingIOError:
+                break
+            left += count
+            self._stream.received(count)
+            if self._stream.next_observation() is not None:
+                raise self._impolite("asked a question and ended well without waiting for the answer")
+        self._stream.finish()
+        if struct.unpack("i", fcntl.ioctl(self._inbound, termios.FIONREAD, bytes(4)))[0]:
+            raise self._impolite("ended well without reading the last answer")
+
+    def _impolite(self, what: str) -> TrainingLogError:
+        return TrainingLogError(f"interactive channel of {self._request.module.name}", f"the compiler {what}", "check the compiler")
+
+    def _fail(self, kind: FailureKind, detail: str) -> None:
+        self._pending = None
+        self._outcome = CompileFailure(self._request.module.name, kind, detail)
+        self.close()
+
+
+def _fifo(path: str, stack: ExitStack) -> int:
+    """Makes a FIFO and opens it for reading and writing, which Linux does at once and without a partner (fifo(7)).
+
+    Holding both ends also means that a compiler which ends gives neither SIGPIPE nor end of file: its end is seen on the process.
+    """
+    os.mkfifo(path, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    stack.callback(os.close, descriptor)
+    return descriptor
