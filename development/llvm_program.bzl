@@ -1,4 +1,4 @@
-"""How a program of LLVM is linked from Debian's archives and the few units we compile again, without rebuilding LLVM.
+"""How a program of LLVM is linked from LLVM's archives and the few units we compile again, without rebuilding LLVM.
 
     llvm_units(name = "ml_units", srcs = ["@llvm_source//:llvm/lib/Analysis/TFLiteUtils.cpp"])
     llvm_program(name = "clang", deps = [":ml_units"])
@@ -9,18 +9,8 @@ An object defines a symbol before an archive is asked for it, so the units of `l
 load("@bazel_skylib//rules:copy_directory.bzl", "copy_directory")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
 load("//development/private:program.bzl", "installed_program")
+load("//third_party/llvm:copts.bzl", "LLVM_COPTS")
 
-# As LLVM's CMake build compiles Release on Debian, whatever Bazel's compilation mode: bit identity must not depend on it.
-_COPTS = [
-    "-O2",
-    "-DNDEBUG",
-    "-fno-exceptions",
-    "-fvisibility-inlines-hidden",
-    "-fno-semantic-interposition",
-    "-ffunction-sections",
-    "-fdata-sections",
-    "-w",
-]
 _DEFINES = [
     "_GNU_SOURCE",
     "__STDC_CONSTANT_MACROS",
@@ -51,19 +41,18 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility
     cc_library(
         name = name,
         srcs = srcs,
-        copts = _COPTS + copts,
+        copts = LLVM_COPTS + copts,
         linkstatic = True,
         local_defines = _DEFINES + local_defines,
         visibility = visibility,
         deps = deps + [
-            Label("//development:private_config"),
-            Label("@llvm22//:headers"),
+            Label("//third_party/llvm:headers"),
             Label("@llvm_source//:codegen_private_headers"),
         ],
         alwayslink = True,
     )
 
-def llvm_program(name, deps, program = None, aliases = [], resource_directory = None, visibility = None):
+def llvm_program(name, deps, archives = Label("//third_party/llvm:clang_archives"), program = None, aliases = [], resource_directory = None, visibility = None):
     """A program of LLVM that runs where it is built, from runfiles, and from wherever its tree is copied.
 
     Makes `<name>`, a link to the program, and the tree `<name>.llvm` laid out as LLVM installs itself:
@@ -75,7 +64,9 @@ def llvm_program(name, deps, program = None, aliases = [], resource_directory = 
 
     Args:
       name: name of the target.
-      deps: `llvm_units`; everything else comes from Debian's archives.
+      deps: `llvm_units`.
+      archives: what everything else comes from: //third_party/llvm:archives for a program without clang's parts. A build from source
+        makes them, so that asking for less saves time.
       program: file name of the program; `name` by default.
       aliases: more names of it in the tree and beside the link; clang takes `clang++` for another driver mode.
       resource_directory: label of the directory that becomes `lib/clang/22`.
@@ -88,7 +79,7 @@ def llvm_program(name, deps, program = None, aliases = [], resource_directory = 
         linkopts = _LINKOPTS,
         linkstatic = True,
         visibility = ["//visibility:private"],
-        deps = deps + [Label("//development:llvm_archives")],
+        deps = deps + [archives],
     )
     resources = []
     if resource_directory:
