@@ -27,6 +27,7 @@ PROGRESS_SECONDS = 10
 Progress = Callable[[str], None]
 
 
+_CUT_OFF = "cut off"
 # Errors of this machine and not of a mirror: trying again or elsewhere would not help.
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
@@ -133,8 +134,8 @@ def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
           progress: Progress = to_stderr) -> Dict[lockfile.Entry, pathlib.Path]:
     """Makes every entry present in the cache and returns where.
 
-    A file in the cache was verified when it got its name (its digest), so it is not read again. Mirrors are tried in order for
-    each entry, a directory is read like a mirror.
+    A file in the cache was verified when it got its name (its digest), so it is not read again; one of another size is fetched
+    anew. Mirrors are tried in order for each entry, a directory is read like a mirror.
 
     Raises:
         FetchError: an entry that no mirror has, after all others were fetched; also its subclasses.
@@ -146,7 +147,7 @@ def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
         raise _disk_error(cache_dir, error) from None
     entries = list(dict.fromkeys(entries))
     paths = {entry: cache_dir / entry.sha256 for entry in entries}
-    missing = [entry for entry in entries if not paths[entry].exists()]
+    missing = [entry for entry in entries if not _is_whole(entry, paths[entry])]
     if not missing:
         return paths
     meter = _Meter(len(missing), sum(entry.size for entry in missing), progress)
@@ -183,9 +184,35 @@ def fetch_with_environment(entries: Iterable[lockfile.Entry], environ: Mapping[s
     """`fetch` with the user's cache and mirrors; a mirror is only looked for when something is missing."""
     entries = list(entries)
     cache_dir = default_cache(environ)
-    if all((cache_dir / entry.sha256).exists() for entry in entries):
+    if all(_is_whole(entry, cache_dir / entry.sha256) for entry in entries):
         return {entry: cache_dir / entry.sha256 for entry in entries}
     return fetch(entries, cache_dir, mirrors_lib.find_mirrors(environ), progress)
+
+
+def _is_whole(entry: lockfile.Entry, path: pathlib.Path) -> bool:
+    return path.exists() and path.stat().st_size == entry.size
+
+
+def wrong_bytes(entry: lockfile.Entry, path: pathlib.Path) -> Optional[str]:
+    """What is wrong with a file that should be the archive `entry`, as a clause; None if nothing is."""
+    size, digest = path.stat().st_size, sha256_of(path)
+    if digest == entry.sha256:
+        return None
+    cut = "cut off: " if size < entry.size else ""
+    return f"{cut}size is {size} bytes and sha256 {digest}, the lock says {entry.size} bytes and {entry.sha256}"
+
+
+def drop_if_damaged(entry: lockfile.Entry, path: pathlib.Path) -> None:
+    """To be called when an archive of the cache cannot be unpacked.
+
+    Raises:
+        ChecksumError: because its bytes changed since they were verified; it is removed.
+    """
+    clause = wrong_bytes(entry, path)
+    if clause:
+        path.unlink()
+        raise ChecksumError(f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed now. Run the "
+                            "same command again to download it, and have the disk checked if this happens again")
 
 
 def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
@@ -197,7 +224,7 @@ def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
 def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, meter: _Meter) -> None:
     with open(path.with_suffix(".lock"), "w", encoding="ascii") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
-        if path.exists():
+        if _is_whole(entry, path):
             meter.add(entry.size, files=1)
             return
         tried = []
@@ -214,17 +241,18 @@ def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, met
                     meter.add(0, files=1)
                     path.with_suffix(".lock").unlink(missing_ok=True)
                     return
-            checksum_differs = checksum_differs or outcome.startswith("sha256")
+            checksum_differs = checksum_differs or "sha256" in outcome
             tried.append(outcome)
     reasons = "; ".join(dict.fromkeys(tried)) or "no mirror given"
     if mirrors.all_silent():
         raise UnreachableError(f"none of {len(mirrors.bases)} Debian mirrors can be reached ({reasons}), so {entry.name} "
                                f"{entry.version} is missing. Check the network, or name a mirror or a directory of archives in "
                                f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again")
-    kind = ChecksumError if checksum_differs else FetchError
-    raise kind(f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors.bases)} mirrors "
-               f"({reasons}). Name a mirror or directory that still has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, "
-               f"or pin today's version: {lockfile.RELOCK}")
+    what = f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors.bases)} mirrors ({reasons})"
+    elsewhere = f"ame a mirror or directory that still has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, or pin today's version: {lockfile.RELOCK}"
+    if checksum_differs:
+        raise ChecksumError(f"{what}. Run the same command again, for a download goes on where it was cut off; if that does not help, n{elsewhere}")
+    raise FetchError(f"{what}. N{elsewhere}")
 
 
 def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: _Meter) -> Optional[str]:
@@ -236,14 +264,22 @@ def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: 
             return "not in the directory"
         shutil.copyfile(source, partial)
         meter.add(entry.size)
+        reason = wrong_bytes(entry, partial)
     else:
+        resumed = partial.exists()
         reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
+        if reason is None and resumed and wrong_bytes(entry, partial):
+            # What an earlier try left need not be the beginning of this file.
+            partial.unlink()
+            reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
+        if reason == _CUT_OFF:
+            return wrong_bytes(entry, partial)
         if reason is not None:
             return reason
-    digest = sha256_of(partial)
-    if digest != entry.sha256:
-        partial.unlink()
-        return f"sha256 is {digest}, the lock says {entry.sha256}"
+        reason = wrong_bytes(entry, partial)
+    if reason is not None:
+        partial.unlink(missing_ok=True)
+        return reason
     with open(partial, "rb+") as file:
         os.fsync(file.fileno())
     os.replace(partial, path)
@@ -277,7 +313,7 @@ def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Opti
                         meter.add(len(chunk))
             if partial.stat().st_size == size:
                 return None
-            reason = f"{partial.stat().st_size} of {size} bytes came"
+            reason = _CUT_OFF
         except urllib.error.HTTPError as error:
             answered = True
             reason = f"HTTP {error.code}"
@@ -285,6 +321,8 @@ def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Opti
                 return reason
             if error.code == 416:
                 partial.unlink(missing_ok=True)
+        except http.client.IncompleteRead:
+            reason = _CUT_OFF
         except (OSError, http.client.HTTPException) as error:
             if getattr(error, "errno", None) in _DISK_ERRORS:
                 raise

@@ -1,3 +1,4 @@
+import hashlib
 import os
 import pathlib
 import tempfile
@@ -43,11 +44,55 @@ class FetchTest(unittest.TestCase):
             self.assertEqual(self.fetch(base).read_bytes(), self.content)
         self.assertEqual([header for _, header in mirror.requests], ["", "bytes=100000-"])
 
+    def test_a_mirror_that_always_cuts_off_is_one_sentence_with_both_sizes_and_digests(self):
+        short = self.content[:100_000]
+        mirror = testing.Mirror({self.entry.path: short}, announce=len(self.content))
+        with testing.serving(mirror) as base, unittest.mock.patch.object(fetch.time, "sleep"):
+            with self.assertRaises(fetch.ChecksumError) as caught:
+                self.fetch(base)
+        self.assertEqual(
+            str(caught.exception),
+            f"foo 1.0 (foo_1.0_amd64.deb): not to be had from any of 1 mirrors (cut off: size is 100000 bytes and sha256 "
+            f"{hashlib.sha256(short).hexdigest()}, the lock says 300000 bytes and {self.entry.sha256}). Run the same command again, for a "
+            "download goes on where it was cut off; if that does not help, name a mirror or directory that still has it in "
+            "MLGO_DEBIAN_MIRRORS, or pin today's version: ./bazelw run //third_party/debian:lock")
+        with testing.serving(testing.Mirror({self.entry.path: self.content})) as base:
+            self.assertEqual(self.fetch(base).read_bytes(), self.content)
+
+    def test_a_truncated_archive_in_a_directory(self):
+        with self.assertRaisesRegex(fetch.ChecksumError, rf"foo_1\.0_amd64\.deb.*\(cut off: size is 1000 bytes and sha256 [0-9a-f]{{64}}, the lock "
+                                    rf"says 300000 bytes and {self.entry.sha256}\)"):
+            self.fetch(self.directory(self.content[:1000]))
+        self.assertFalse((self.cache / self.entry.sha256).exists())
+
+    def test_a_beginning_of_something_else_is_not_gone_on_with_twice(self):
+        self.cache.mkdir()
+        partial = (self.cache / self.entry.sha256).with_suffix(".part")
+        partial.write_bytes(b"<html>sign in</html>" * 100)
+        mirror = testing.Mirror({self.entry.path: self.content})
+        with testing.serving(mirror) as base:
+            self.assertEqual(self.fetch(base).read_bytes(), self.content)
+        self.assertEqual([header for _, header in mirror.requests], ["bytes=2000-", ""])
+
+    def test_a_truncated_file_in_the_cache_is_fetched_anew(self):
+        self.fetch(self.directory(self.content))
+        (self.cache / self.entry.sha256).write_bytes(self.content[:10])
+        self.assertEqual(self.fetch(self.directory(self.content)).read_bytes(), self.content)
+
+    def test_a_damaged_file_in_the_cache_is_removed_and_named(self):
+        path = self.fetch(self.directory(self.content))
+        fetch.drop_if_damaged(self.entry, path)
+        path.write_bytes(self.content[::-1])
+        with self.assertRaisesRegex(fetch.ChecksumError, r"^foo 1\.0 \(.*\): damaged in the archive cache \(size is 300000 bytes and sha256 .*, the "
+                                    r"lock says .*\); it is removed now\. Run the same command again"):
+            fetch.drop_if_damaged(self.entry, path)
+        self.assertFalse(path.exists())
+
     def test_other_bytes_are_refused_and_the_next_mirror_serves(self):
         wrong = self.directory(self.content[::-1])
         self.assertEqual(self.fetch(wrong, self.directory(self.content)).read_bytes(), self.content)
         os.unlink(self.cache / self.entry.sha256)
-        with self.assertRaisesRegex(fetch.ChecksumError, f"sha256 is [0-9a-f]{{64}}, the lock says {self.entry.sha256}"):
+        with self.assertRaisesRegex(fetch.ChecksumError, f"sha256 [0-9a-f]{{64}}, the lock says 300000 bytes and {self.entry.sha256}"):
             self.fetch(wrong)
         self.assertFalse((self.cache / self.entry.sha256).exists())
 

@@ -29,13 +29,13 @@ def tar_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
     return buffer.getvalue()
 
 
-def deb_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
-    """A Debian binary package holding `files`."""
+def deb_bytes(files: Dict[str, object], compression: str = "xz", control: bytes = b"") -> bytes:
+    """A Debian binary package holding `files`, with this control text."""
 
     def member(name: str, content: bytes) -> bytes:
         return f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n".encode() + content + b"\n" * (len(content) % 2)
 
-    return b"!<arch>\n" + member("debian-binary", b"2.0\n") + member("control.tar.xz", tar_bytes({"./control": b""})) + member(
+    return b"!<arch>\n" + member("debian-binary", b"2.0\n") + member("control.tar.xz", tar_bytes({"./control": control})) + member(
         f"data.tar.{compression}", tar_bytes(files, compression))
 
 
@@ -51,11 +51,12 @@ class Mirror:
     Attributes:
         files: path below the base -> content.
         cut_after: bytes after which a connection is dropped, once per path.
+        announce: size that is announced for every file, whatever comes then.
         requests: (path, Range header) of every request, in order.
     """
 
-    def __init__(self, files: Dict[str, bytes], cut_after: int = 0):
-        self.files, self.cut_after = files, cut_after
+    def __init__(self, files: Dict[str, bytes], cut_after: int = 0, announce: int = 0):
+        self.files, self.cut_after, self.announce = files, cut_after, announce
         self.requests: list = []
         self._cut: set = set()
 
@@ -64,13 +65,14 @@ class Mirror:
         self.requests.append((path, range_header))
         if path not in self.files:
             return 404, b"", 0
-        content, status = self.files[path], 200
+        content, status, start = self.files[path], 200, 0
         if range_header:
-            content, status = content[int(range_header[len("bytes="):-1]):], 206
+            start = int(range_header[len("bytes="):-1])
+            content, status = content[start:], 206
         if self.cut_after and path not in self._cut:
             self._cut.add(path)
             return status, content[:self.cut_after], len(content)
-        return status, content, len(content)
+        return status, content, self.announce - start if self.announce else len(content)
 
 
 @contextlib.contextmanager

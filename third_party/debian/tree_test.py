@@ -73,8 +73,20 @@ class TreeTest(unittest.TestCase):
         request = self.request([self.put(testing.entry("a", good), testing.deb_bytes({"./usr/bin/a": b"evil"}))])
         code, errors = self.run_main(request)
         self.assertEqual(code, 1)
-        self.assertRegex(errors, r"debian: a 1\.0 .*sha256 is .*, the lock says ")
+        self.assertRegex(errors, r"debian: a 1\.0 .*sha256 .*, the lock says ")
         self.assertEqual(testing.tree(self.root), {})
+
+    def test_a_cached_archive_that_went_bad_is_one_line_and_fetched_by_the_next_run(self):
+        good = testing.deb_bytes({"./usr/bin/a": b"a"})
+        request = self.request([self.put(testing.entry("a", good), good)])
+        cached = self.scratch / "mlgo" / "archives" / testing.entry("a", good).sha256
+        cached.parent.mkdir(parents=True)
+        cached.write_bytes(bytes(len(good)))
+        code, errors = self.run_main(request)
+        self.assertEqual(code, 1)
+        self.assertRegex(errors, r"\Adebian: a 1\.0 .*damaged in the archive cache.*Run the same command again.*\n\Z")
+        self.assertEqual(self.run_main(request), (0, ""))
+        self.assertEqual(testing.tree(self.root / "usr"), {"bin/a": b"a"})
 
 
 if __name__ == "__main__":

@@ -170,7 +170,11 @@ class DebianBazel:
     def _unpack_all(self, packages, staging: pathlib.Path) -> None:
         last = time.monotonic()
         for index, (entry, archive) in enumerate(sorted(packages.items()), start=1):
-            self._unpack.unpack_deb(archive, staging, relocation.UNWANTED, keep_bazel_files=True)
+            try:
+                self._unpack.unpack_deb(archive, staging, relocation.UNWANTED, keep_bazel_files=True)
+            except self._unpack.UnpackError:
+                self._fetch.drop_if_damaged(entry, archive)
+                raise
             if time.monotonic() - last >= 10:
                 last = time.monotonic()
                 self._say(f"unpacked {index} of {len(packages)} packages ({entry.name})")

@@ -1,0 +1,110 @@
+"""A Bazel with an output base of its own, started by a test, and ended with it."""
+
+import contextlib
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+
+#: What of the environment reaches the nested Bazel: where the launcher keeps things, which Bazel it takes, where downloads come
+#: from. Tests name these in `env_inherit` (inherited.bzl).
+INHERITED = ("BAZEL", "HOME", "MLGO_DEBIAN_MIRRORS", "PATH", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL",
+             "SSL_CERT_FILE", "USER", "XDG_CACHE_HOME")
+#: A server that nobody ended, say because the test was killed, ends itself.
+_IDLE_SECONDS = 60
+
+
+def environment(outer: Mapping[str, str]) -> dict[str, str]:
+    """The environment for the nested Bazel: nothing of the test's own, for Bazel takes TEST_TMPDIR as a sign of its own tests."""
+    kept = {name: outer[name] for name in INHERITED if outer.get(name)}
+    kept.setdefault("HOME", pwd.getpwuid(os.getuid()).pw_dir)
+    kept.setdefault("PATH", os.defpath)
+    return kept
+
+
+def repository_of(path: pathlib.Path) -> pathlib.Path:
+    """The directory of the fetched repository that holds the file `path`: <output base>/external/<canonical name>.
+
+    Raises: ValueError: `path` lies in none.
+    """
+    path = path.resolve()
+    for parent in path.parents:
+        if parent.parent.name == "external":
+            return parent
+    raise ValueError(f"{path} lies in no fetched repository")
+
+
+def shared_repositories(files: Sequence[pathlib.Path], module: str = "") -> list[str]:
+    """Options that give the nested Bazel the repositories of these files as the outer one has fetched them.
+
+    Args:
+      files: any file of each.
+      module: name of the module that asks for them there, when that is not the root module.
+    """
+    options = []
+    for file in files:
+        repository = repository_of(file)
+        name = repository.name
+        if module:
+            # _main~debian~x of the root module is <module>~~debian~x of another; before Bazel 8 with ~, then with +.
+            separator = "~" if name.startswith("_main~") else "+"
+            name = module + separator + name.removeprefix("_main")
+        options.append(f"--override_repository={name}={repository}")
+    return options
+
+
+class NestedBazel:
+    """Bazel in one workspace with one output base.
+
+    Attributes:
+      workspace: where it runs.
+      base: its output base.
+    """
+
+    def __init__(self, launcher: pathlib.Path, workspace: pathlib.Path, base: pathlib.Path, options: Sequence[str] = ()):
+        """
+        Args:
+          launcher: a bazelw.
+          options: for every command.
+        """
+        self.workspace, self.base = workspace, base
+        self._startup = [str(launcher), f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}"]
+        self._options = ["--color=no", "--curses=no", "--noshow_progress", "--symlink_prefix=/", *options]
+
+    def run(self, command: str, *arguments: str) -> str:
+        """What `bazel COMMAND ARGUMENTS` prints on standard output.
+
+        Raises: AssertionError: it failed; carries the end of what it said.
+        """
+        done = subprocess.run(
+            [*self._startup, command, *(self._options if command != "shutdown" else ()), *arguments],
+            cwd=self.workspace, env=environment(os.environ), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )
+        if done.returncode:
+            raise AssertionError(
+                f"bazel {command} {' '.join(arguments)} in {self.workspace}: exit code {done.returncode}\n{done.stderr[-6000:]}")
+        return done.stdout
+
+    def end(self) -> None:
+        """Ends the server."""
+        self.run("shutdown")
+
+
+@contextlib.contextmanager
+def nested(*arguments, **keywords) -> Iterator[NestedBazel]:
+    """A NestedBazel whose server is ended and whose output base is removed afterwards."""
+    bazel = NestedBazel(*arguments, **keywords)
+    try:
+        yield bazel
+    finally:
+        bazel.end()
+        remove(bazel.base)
+
+
+def remove(folder: pathlib.Path) -> None:
+    """Removes a tree of Bazel's, some of whose folders nobody may write to."""
+    if folder.exists():
+        subprocess.run(["chmod", "-R", "u+w", folder], check=False)
+        shutil.rmtree(folder)
