@@ -54,7 +54,9 @@ def identity(folder: str | os.PathLike[str], problem_name: str) -> Identity:
 def training_run(training: Mapping[str, Any]) -> str:
     """One line from the part "training" of policy.json; see Identity.training_run."""
     parts = []
-    seed = _mapping(_mapping(training, "configuration"), "run").get("seed")
+    if isinstance(training.get("made_up"), str):
+        parts.append(f"none, made up ({training['made_up']})")
+    seed = _mapping(_mapping(training, "configuration"), "run").get("seed", training.get("seed"))
     if isinstance(seed, int):
         parts.append(f"seed {seed}")
     iteration = _mapping(training, "ppo").get("chosen_iteration")
