@@ -31,7 +31,14 @@ _CC_RULES = (
 
 # File of the overlay -> (what stands there once or more often, what takes its place).
 EDITS = {
-    "clang/BUILD.bazel": [_CC_RULES],
+    "clang/BUILD.bazel": [
+        _CC_RULES,
+        # No static analyser: 190 units that decide nothing about code. One unit includes headers of it all the same.
+        ("\":options\",\n        \":static_analyzer_frontend\",\n        \"//llvm:Option\"", "\":options\",\n        \"//llvm:Option\""),
+        ("\":static_analyzer_frontend\",\n        \"//llvm:AllTargetsAsmParsers\"", "\"//llvm:AllTargetsAsmParsers\""),
+        ("[\"include/clang/FrontendTool/*.h\"]", "[\"include/clang/FrontendTool/*.h\", \"include/clang/StaticAnalyzer/Frontend/*.h\"]"),
+    ],
+    "clang/include/clang/Config/config.h": [("#define CLANG_ENABLE_STATIC_ANALYZER 1", "#define CLANG_ENABLE_STATIC_ANALYZER 0")],
     "llvm/BUILD.bazel": [
         _CC_RULES,
         # opt takes no plugins here; exported symbols would keep the linker from dropping what nothing uses.
