@@ -1,0 +1,212 @@
+"""One Gymnasium environment for every problem: an episode is the compile of one module, a step one decision of it."""
+
+import os
+import pathlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from mlgo.compiler.compile import compile_module
+from mlgo.compiler.interactive import InteractiveCompile
+from mlgo.compiler.interactive_answer import WrongAnswerError
+from mlgo.compiler.interactive_stream import Observation
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.environments import spaces
+from mlgo.environments.scores import score_of
+from mlgo.problems.problem import load_problem
+from mlgo.run import locate
+from mlgo.run.exit_codes import ExitCode, RunError
+
+#: Reward of an action that the compiler does not allow, which also ends the episode: as bad as code twice as bad.
+ILLEGAL_ACTION_REWARD = -1.0
+
+_PACKAGED_CLANG = "mlgo/environments/packaged_clang"
+# Recorded commands are those of an -O2 build; inlining for size is about -Oz.
+_DEFAULT_FLAGS = {"inlining_for_size": ("-Oz",)}
+
+
+class CompilerEnvironment(gymnasium.Env):
+    """Compiles modules of a corpus with a stock clang and lets the agent take its decisions.
+
+    The reward is 0 until the last decision of a module, then how much better the code is than the default heuristic's
+    (`Score.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it ends
+    the episode with ILLEGAL_ACTION_REWARD. When the compiler fails, the episode is truncated.
+
+    `info` holds `module`, `function` ("" for inlining); for a choice `action_mask` (int8 [n], 1 is legal; what
+    Discrete.sample takes); for inlining `default_action`; at the end `score`, `default_score`, or `illegal_action`, or `failure`.
+
+    Used by one thread, because the compiler dies with the thread that started it.
+    """
+
+    metadata = {"render_modes": []}
+
+    def __init__(
+        self,
+        problem: str,
+        corpus: str | os.PathLike[str],
+        clang: str | os.PathLike[str] | None = None,
+        extra_flags: Sequence[str] | None = None,
+        cpu_seconds: int = 300,
+        workdir: str | os.PathLike[str] | None = None,
+        render_mode: None = None,
+    ):
+        """
+        Args:
+          problem: folder name in mlgo/problems; gymnasium.make knows it from the environment's name.
+          corpus: directory of a corpus (docs/corpora.md).
+          clang: any clang 22; None: Debian's, which Bazel provides to targets that depend on this library.
+          extra_flags: cc1 flags behind each module's own; None: -Oz for inlining, none else.
+          cpu_seconds: what one compile may use.
+          workdir: where temporary directories are made; None: on the memory disk if it has room.
+
+        Raises: RunError: the corpus or the clang is not there.
+        """
+        if render_mode is not None:
+            raise ValueError(f"render_mode={render_mode!r}: there is nothing to render")
+        self.problem = load_problem(problem)
+        self.render_mode = None
+        self.observation_space = spaces.observation_space(self.problem)
+        self.action_space = spaces.action_space(self.problem)
+        self._corpus = Corpus.load(corpus)
+        self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
+        self._flags = tuple(_DEFAULT_FLAGS.get(problem, ()) if extra_flags is None else extra_flags)
+        self._limits = CompileLimits(cpu_seconds=cpu_seconds)
+        self._workdir = pathlib.Path(workdir) if workdir is not None else None
+        self._score = score_of(self.problem)
+        self._include_default = self.problem.interactive_default_flag is not None
+        self._order: list[int] = []
+        self._left_out: set[str] = set()
+        self._defaults: dict[str, dict[str, float]] = {}
+        self._module: Module | None = None
+        self._session: InteractiveCompile | None = None
+        self._part_scores: dict[str, tuple[float, float]] = {}
+
+    @property
+    def function_scores(self) -> dict[str, tuple[float, float]]:
+        """Of the episode that ended last: function -> (score, the default heuristic's score); "" when they are the module's."""
+        return dict(self._part_scores)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        """Begins to compile the next module, or the one that `options["module"]` names.
+
+        Modules come in random order, each once before any comes again; `seed` determines the order. A module in which
+        nothing is to decide is passed over, and so is, with a warning, one which cannot be compiled.
+
+        Raises: RunError: no module has a decision, or not the one named; or clang cannot be started.
+        """
+        super().reset(seed=seed)
+        self._leave()
+        self._part_scores = {}
+        if seed is not None:
+            self._order = []
+        wanted = (options or {}).get("module")
+        for module in self._next_modules() if wanted is None else self._corpus.select([wanted]).modules:
+            if (observation := self._start(module)) is not None:
+                return spaces.observation(self._features(observation)), self._info(observation)
+        raise RunError(
+            f"corpus {self._corpus.directory}" + (f", module {wanted}" if wanted else ""),
+            f"has nothing to decide for {self.problem.name}, or cannot be compiled",
+            "give larger modules, and look at the warnings above",
+            ExitCode.NOTHING_PRODUCED,
+        )
+
+    def step(self, action: Any):
+        if self._session is None:
+            raise gymnasium.error.ResetNeeded(f"{self.problem.name}: no module is being compiled; call reset()")
+        try:
+            self._session.answer(spaces.decision(self.problem, action))
+        except WrongAnswerError as error:
+            return self._last(ILLEGAL_ACTION_REWARD, False, {"illegal_action": str(error)})
+        observation = self._session.observe()
+        if observation is not None:
+            return spaces.observation(self._features(observation)), 0.0, False, False, self._info(observation)
+        outcome = self._session.outcome
+        if isinstance(outcome, CompileFailure):
+            return self._last(0.0, True, {"failure": f"{outcome.kind.value}: {outcome.detail}"})
+        default = self._default_scores(self._module)
+        if isinstance(default, CompileFailure):
+            return self._last(0.0, True, {"failure": f"the default's compile, {default.kind.value}: {default.detail}"})
+        parts = self._score.of_parts(outcome)
+        self._part_scores = {name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})}
+        score, default_score = sum(parts.values()), sum(default.values())
+        return self._last(
+            self._score.improvement(score, default_score), False, {"score": score, "default_score": default_score}
+        )
+
+    def close(self) -> None:
+        """Ends the compiler, if one runs; may be called again."""
+        self._leave()
+
+    def _next_modules(self) -> Iterator[Module]:
+        """Modules in random order, again and again, until all of them have been left out."""
+        modules = self._corpus.modules
+        while len(self._left_out) < len(modules):
+            if not self._order:
+                self._order = self.np_random.permutation(len(modules)).tolist()
+            module = modules[self._order.pop()]
+            if module.name not in self._left_out:
+                yield module
+
+    def _start(self, module: Module) -> Observation | None:
+        """The first observation of the module, which is then being compiled; None: it has none, and is left out."""
+        session = InteractiveCompile(self._request(module), self._include_default)
+        try:
+            observation = session.__enter__().observe()
+        except BaseException:
+            session.close()
+            raise
+        if observation is not None:
+            self._module, self._session = module, session
+            return observation
+        session.close()
+        self._left_out.add(module.name)
+        if isinstance(session.outcome, CompileFailure):
+            gymnasium.logger.warn(f"{module.name}: {session.outcome.kind.value}, {session.outcome.detail}; it is left out")
+        return None
+
+    def _request(self, module: Module) -> CompileRequest:
+        return CompileRequest(
+            self._clang,
+            module,
+            self.problem,
+            want_log=False,
+            want_object=True,
+            extra_flags=self._flags + self._score.flags,
+            extra_files=self._score.files,
+            limits=self._limits,
+            workdir=self._workdir,
+        )
+
+    def _default_scores(self, module: Module) -> dict[str, float] | CompileFailure:
+        """What the default heuristic reaches with the same flags; compiled once per module."""
+        if module.name not in self._defaults:
+            outcome = compile_module(self._request(module))
+            if not isinstance(outcome, CompileResult):
+                return outcome
+            self._defaults[module.name] = self._score.of_parts(outcome)
+        return self._defaults[module.name]
+
+    def _features(self, observation: Observation) -> dict[str, np.ndarray]:
+        return {spec.name: observation.features[spec.name] for spec in self.problem.observation_specs}
+
+    def _info(self, observation: Observation) -> dict[str, Any]:
+        info: dict[str, Any] = {"module": self._module.name, "function": observation.context}
+        if self.problem.mask_feature is not None:
+            info["action_mask"] = observation.features[self.problem.mask_feature].reshape(-1).astype(np.int8)
+        if self._include_default:
+            info["default_action"] = int(observation.features[self.problem.default_decision_spec.name][0])
+        return info
+
+    def _last(self, reward: float, truncated: bool, info: dict[str, Any]):
+        """What the step that ends an episode returns."""
+        name = self._module.name
+        self._leave()
+        return spaces.nothing_to_see(self.problem), reward, not truncated, truncated, {"module": name, "function": "", **info}
+
+    def _leave(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None

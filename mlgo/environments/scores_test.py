@@ -1,0 +1,129 @@
+"""Scores of compiles: text sizes as llvm-size counts them, spills as LLVM's remarks tell them."""
+
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.compiler.compile import compile_module
+from mlgo.compiler.request import CompileRequest
+from mlgo.corpus.corpus import Corpus
+from mlgo.environments.scores import Score, score_of, spill_scores, text_bytes
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
+
+CLANG = locate.runfile("mlgo/environments/packaged_clang")
+LLVM_SIZE = pathlib.Path(sys.argv.pop(1)).absolute()
+
+REMARKS = b"""\
+--- !Missed
+Pass:            regalloc
+Name:            LoopSpillReloadCopies
+Function:        f
+Args:
+  - NumSpills:       '1'
+  - TotalSpillsCost: '7.000000e+00'
+...
+--- !Missed
+Pass:            regalloc
+Name:            SpillReloadCopies
+DebugLoc:        { File: f.c, Line: 1, Column: 1 }
+Function:        f
+Args:
+  - NumSpills:       '3'
+  - String:          ' spills '
+  - TotalSpillsCost: '2.000000e+00'
+  - NumFoldedSpills: '1'
+  - TotalFoldedSpillsCost: '1.000000e+01'
+  - NumReloads:      '1'
+  - TotalReloadsCost: '5.000000e-01'
+  - TotalFoldedReloadsCost: '2.500000e-01'
+  - TotalCopiesCost: '5.000000e+00'
+  - String:          generated in function
+...
+--- !Missed
+Pass:            regalloc
+Name:            SpillReloadCopies
+Function:        'it''s'
+Args:
+  - TotalCopiesCost: '1.000000e+00'
+...
+"""
+
+
+def compiled(problem, name):
+    module = next(m for m in Corpus.load(locate.runfile("mlgo/environments/test_corpus")).modules if m.name.endswith(name))
+    score = score_of(problem)
+    request = CompileRequest(
+        CLANG, module, problem, want_log=False, want_object=True, extra_flags=score.flags, extra_files=score.files
+    )
+    return request, compile_module(request)
+
+
+class SpillTest(unittest.TestCase):
+    def test_remarks(self):
+        self.assertEqual(spill_scores(REMARKS), {"f": 2 + 10 + 4 * 0.5 + 4 * 0.25 + 0.2 * 5, "it's": 0.2})
+        self.assertEqual(spill_scores(b""), {})
+
+    def test_damaged_remarks(self):
+        with self.assertRaisesRegex(RunError, "without name or function"):
+            spill_scores(REMARKS.replace(b"Function: ", b"Fun: "))
+        with self.assertRaisesRegex(RunError, "an unknown cost, TotalMysteryCost"):
+            spill_scores(REMARKS.replace(b"TotalCopiesCost", b"TotalMysteryCost"))
+
+    def test_real_remarks_and_the_same_object(self):
+        request, with_remarks = compiled(EVICTION, "pressure.c")
+        scores = spill_scores(with_remarks.files["remarks.yaml"])
+        self.assertIn("mix", scores)
+        self.assertGreater(scores["mix"], 10)  # 16 values and a pointer, 15 registers, a loop
+        plain = compile_module(
+            CompileRequest(CLANG, request.module, EVICTION, want_log=False, want_object=True)
+        )
+        self.assertEqual(plain.object_bytes, with_remarks.object_bytes)
+
+
+class TextTest(unittest.TestCase):
+    def test_as_llvm_size_counts(self):
+        for name in ("pressure.c", "convolve.cc"):
+            _, result = compiled(INLINING, name)
+            with tempfile.NamedTemporaryFile(suffix=".o") as file:
+                file.write(result.object_bytes)
+                file.flush()
+                said = subprocess.run([LLVM_SIZE, file.name], capture_output=True, text=True, check=True).stdout
+            self.assertEqual(text_bytes(result.object_bytes), int(said.splitlines()[1].split()[0]))
+
+    def test_what_is_counted(self):
+        def section(flags, size):
+            return struct.pack("<IIQQQQIIQQ", 0, 1, flags, 0, 0, size, 0, 0, 1, 0)
+
+        code, constants, data, debug = section(0x6, 100), section(0x2, 20), section(0x3, 3000), section(0, 50000)
+        table = code + constants + data + debug
+        head = bytearray(64)
+        head[:6] = b"\x7fELF\x02\x01"
+        struct.pack_into("<Q", head, 40, 64)
+        struct.pack_into("<HH", head, 58, 64, 4)
+        self.assertEqual(text_bytes(bytes(head) + table), 120)
+        # More sections than 16 bits hold.
+        struct.pack_into("<H", head, 60, 0)
+        self.assertEqual(text_bytes(bytes(head) + section(0, 5) + table), 120)
+
+    def test_no_object(self):
+        for wrong in (b"", b"\x7fELF\x01\x01" + bytes(60), b"\x7fELF\x02\x01" + b"\xff" * 60):
+            with self.assertRaisesRegex(RunError, "object file: is no 64-bit little-endian ELF object"):
+                text_bytes(wrong)
+
+
+class ImprovementTest(unittest.TestCase):
+    def test_values(self):
+        score = Score("u", (), (), lambda _: {}, delta=1.0)
+        self.assertEqual(score.improvement(99, 199), 0.5)
+        self.assertEqual(score.improvement(0, 0), 0)
+        self.assertEqual(score.improvement(3, 0), -3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,60 @@
+"""A problem's observations and decisions as Gymnasium spaces, and values from one to the other."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from mlgo.problems.problem import Problem
+
+
+def observation_space(problem: Problem) -> gymnasium.spaces.Dict:
+    """One Box per feature, with the problem's shape and dtype; the mask holds 0 and 1, all others are unbounded."""
+    boxes = {}
+    for spec in problem.observation_specs:
+        low, high = (0, 1) if spec.name == problem.mask_feature else (-np.inf, np.inf)
+        boxes[spec.name] = gymnasium.spaces.Box(low, high, spec.shape, np.dtype(spec.dtype).type)
+    return gymnasium.spaces.Dict(boxes)
+
+
+def action_space(problem: Problem) -> gymnasium.spaces.Space:
+    """Discrete for a choice and for yes-or-no; for a number a Box of one value in [0, 1], which `decision` scales."""
+    if problem.decision_kind == "number":
+        return gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32)
+    return gymnasium.spaces.Discrete(problem.action_count)
+
+
+def observation(features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Copies of the features, NaN as +infinity.
+
+    A space holds no NaN. LLVM's are inf/inf, of live ranges which must not be spilled; mlgo/learning/normalization.py
+    takes them for +infinity as well.
+    """
+    return {
+        name: np.fmin(array, np.float32(np.inf)) if array.dtype == np.float32 else array.copy()
+        for name, array in features.items()
+    }
+
+
+def nothing_to_see(problem: Problem) -> dict[str, np.ndarray]:
+    """The observation at the end of an episode: zeros."""
+    return {spec.name: np.zeros(spec.shape, spec.dtype) for spec in problem.observation_specs}
+
+
+def decision(problem: Problem, action: Any) -> Any:
+    """What to answer to the compiler for `action`; whether it is legal is not decided here.
+
+    For a number, 1 stands for the smallest power of two above the problem's largest decision, so that scaling rounds
+    nothing: a policy's number divided by that power is its action. 1 itself becomes the largest decision.
+    """
+    if problem.decision_kind != "number":
+        return action
+    value = np.asarray(action, np.float32) * np.float32(number_scale(problem))
+    return np.minimum(value, np.float32(problem.action_bounds[1]))
+
+
+def number_scale(problem: Problem) -> float:
+    """What the action 1 stands for, in units of the decision: 2^32 for priorities."""
+    return 2.0 ** math.ceil(math.log2(problem.action_bounds[1]))
