@@ -63,11 +63,12 @@ class IdentityTest(unittest.TestCase):
         self.assertNotEqual(embedded, self.objects(self.packaged, "-O2"), "the policy changed no object: was it asked?")
 
     def test_shipped_policy(self):
-        self.compare_policy(self.release, runfile("tests/compilers/shipped_tflite/model.tflite").parent)
+        self.compare_policy(self.release, runfile("tests/policies/shipped_eviction_tflite/model.tflite").parent)
 
     def test_random_policy(self):
         self.compare_policy(
-            runfile("tests/compilers/random_policy_clang"), runfile("tests/compilers/random_tflite/model.tflite").parent
+            runfile("tests/compilers/random_policy_clang"),
+            runfile("tests/policies/random_eviction_tflite/model.tflite").parent,
         )
 
 
