@@ -3,9 +3,13 @@
     debian = use_extension("//third_party/debian:extensions.bzl", "debian")
     debian.tree(name = "sysroot", packages = ["libc6", "libc6-dev"], build_file = "//toolchains/cc:sysroot.BUILD.bazel")
     debian.source(name = "llvm_source", package = "llvm-toolchain-22", include = ["llvm/lib/"])
-    use_repo(debian, "sysroot", "llvm_source")
+    debian.archives(name = "rescue_debs", group = "build_root")
+    use_repo(debian, "sysroot", "llvm_source", "rescue_debs")
+
+`@debian_inventory//:inventory.json` says which archives each of these repositories is made of.
 """
 
+load(":archives.bzl", "debian_archives", "debian_inventory")
 load(":messages.bzl", "missing_entry")
 load(":repositories.bzl", "debian_repository")
 
@@ -17,13 +21,16 @@ def _entry(kind, name, table):
 def _debian_impl(mctx):
     lock = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
     patchelf = _entry("package", "patchelf", lock["packages"]["bookworm"])
+    inventory = {}
     for module in mctx.modules:
         for tag in module.tags.tree:
             table = lock["packages"].get(tag.suite, {})
+            entries = [_entry("package", package, table) for package in tag.packages]
+            inventory[tag.name] = {"entries": entries, "kind": "packages"}
             debian_repository(
                 name = tag.name,
                 kind = "packages",
-                entries = [_entry("package", package, table) for package in tag.packages],
+                entries = entries,
                 exclude = tag.exclude,
                 rpath = tag.rpath,
                 patchelf = patchelf if tag.rpath else "",
@@ -31,16 +38,33 @@ def _debian_impl(mctx):
                 build_file = tag.build_file,
             )
         for tag in module.tags.source:
+            entries = [_entry("source", tag.package, lock["sources"])]
+            inventory[tag.name] = {"entries": entries, "kind": "source"}
             debian_repository(
                 name = tag.name,
                 kind = "source",
-                entries = [_entry("source", tag.package, lock["sources"])],
+                entries = entries,
                 include = tag.include,
                 exclude = tag.exclude,
                 keep_bazel_files = tag.keep_bazel_files,
                 patches = tag.patches,
                 build_file = tag.build_file,
             )
+        for tag in module.tags.archives:
+            group = lock["groups"].get(tag.group, {})
+            if tag.group and not group:
+                fail(missing_entry("group", tag.group, lock["groups"].keys()))
+            entries = [_entry("package", package, group) for package in group]
+            entries += [_entry("package", package, lock["packages"][tag.suite]) for package in tag.packages]
+            inventory[tag.name] = {"entries": entries, "kind": "packages"}
+            debian_archives(name = tag.name, entries = entries)
+    debian_inventory(
+        name = "debian_inventory",
+        repositories = json.encode({
+            name: dict(made_of, entries = [json.decode(entry) for entry in made_of["entries"]])
+            for name, made_of in inventory.items()
+        }),
+    )
 
 _COMMON = {
     "build_file": attr.label(doc = "BUILD file of the repository; by default every file is exported."),
@@ -53,6 +77,15 @@ debian = module_extension(
     implementation = _debian_impl,
     doc = "Repositories made of Debian archives pinned in lock.json.",
     tag_classes = {
+        "archives": tag_class(
+            doc = "Binary packages as they are, <package>.deb each: for who needs what a tree leaves out.",
+            attrs = {
+                "group": attr.string(doc = "A group of packages.json; all its packages."),
+                "name": attr.string(doc = "Name of the repository.", mandatory = True),
+                "packages": attr.string_list(doc = "Package names in lock.json, besides the group's."),
+                "suite": attr.string(doc = "Family of suites, as in packages.json.", default = "bookworm"),
+            },
+        ),
         "source": tag_class(
             doc = "The upstream tarball of a Debian source package, without its top-level folder.",
             attrs = dict(
