@@ -15,7 +15,7 @@ from mlgo.compiler.interactive_stream import Observation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.environments import spaces
-from mlgo.environments.scores import score_of
+from mlgo.environments.scores import improvement, score_of
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -32,7 +32,7 @@ class CompilerEnvironment(gymnasium.Env):
     """Compiles modules of a corpus with a stock clang and lets the agent take its decisions.
 
     The reward is 0 until the last decision of a module, then how much better the code is than the default heuristic's
-    (`Score.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it ends
+    (`scores.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it ends
     the episode with ILLEGAL_ACTION_REWARD. When the compiler fails, the episode is truncated.
 
     `info` holds `module`, `function` ("" for inlining); for a choice `action_mask` (int8 [n], 1 is legal; what
@@ -132,9 +132,7 @@ class CompilerEnvironment(gymnasium.Env):
         parts = self._score.of_parts(outcome)
         self._part_scores = {name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})}
         score, default_score = sum(parts.values()), sum(default.values())
-        return self._last(
-            self._score.improvement(score, default_score), False, {"score": score, "default_score": default_score}
-        )
+        return self._last(improvement(score, default_score), False, {"score": score, "default_score": default_score})
 
     def close(self) -> None:
         """Ends the compiler, if one runs; may be called again."""

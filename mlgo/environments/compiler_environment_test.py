@@ -95,7 +95,7 @@ class StockClangTest(EnvironmentTestCase):
         while not ended:
             _, reward, ended, _, info = environment.step(0)
         self.assertNotEqual(info["score"], info["default_score"])
-        self.assertAlmostEqual(reward, 1 - info["score"] / info["default_score"])
+        self.assertAlmostEqual(reward, 1 - (info["score"] + 1) / (info["default_score"] + 1))
 
     def test_allocation_decisions_change_the_score(self):
         for name in (EVICTION_NAME, "mlgo/RegallocPriority-v0"):

@@ -15,6 +15,9 @@ _REMARKS = "remarks.yaml"
 # a reload a load, folded ones are operands in memory.
 SPILL_WEIGHTS = {"Spills": 1.0, "FoldedSpills": 1.0, "Reloads": 4.0, "FoldedReloads": 4.0, "Copies": 0.2}
 
+#: Added to both scores, so that a module with score 0 has a reward: one byte, or one store per call.
+DELTA = 1.0
+
 _ALLOCATED, _WRITABLE, _EXECUTABLE = 0x2, 0x1, 0x4  # SHF_ALLOC, SHF_WRITE, SHF_EXECINSTR
 
 
@@ -26,31 +29,26 @@ class Score:
       unit: what one is.
       flags, files: what a compile needs in `extra_flags` and `extra_files`.
       of_parts: the score of each part of the module by its name; their sum is the module's.
-      delta: added to both scores of a ratio, so that a score of 0 has one.
     """
 
     unit: str
     flags: tuple[str, ...]
     files: tuple[str, ...]
     of_parts: Callable[[CompileResult], dict[str, float]]
-    delta: float
 
-    def improvement(self, score: float, default_score: float) -> float:
-        """1 - (score + delta) / (default_score + delta): 0.02 is two percent better than the default; below 1."""
-        return 1.0 - (score + self.delta) / (default_score + self.delta)
+
+def improvement(score: float, default_score: float) -> float:
+    """1 - (score + DELTA) / (default_score + DELTA): 0.02 is two percent better than the default; below 1."""
+    return 1.0 - (score + DELTA) / (default_score + DELTA)
 
 
 def score_of(problem: Problem) -> Score:
     """Code size for a problem without a score of LLVM's, spills for the others."""
     if problem.score_spec is None:
-        return Score("bytes of text", (), (), lambda result: {"": float(text_bytes(result.object_bytes))}, delta=0.0)
+        return Score("bytes of text", (), (), lambda result: {"": float(text_bytes(result.object_bytes))})
     flags = ("-opt-record-file", _REMARKS, "-opt-record-passes", "regalloc", "-opt-record-format", "yaml")
     return Score(
-        "weighed spills, reloads and copies",
-        flags,
-        (_REMARKS,),
-        lambda result: spill_scores(result.files[_REMARKS]),
-        delta=1.0,  # one store per call
+        "weighed spills, reloads and copies", flags, (_REMARKS,), lambda result: spill_scores(result.files[_REMARKS])
     )
 
 

@@ -10,7 +10,7 @@ import unittest
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.request import CompileRequest
 from mlgo.corpus.corpus import Corpus
-from mlgo.environments.scores import Score, score_of, spill_scores, text_bytes
+from mlgo.environments.scores import improvement, score_of, spill_scores, text_bytes
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run import locate
@@ -119,10 +119,9 @@ class TextTest(unittest.TestCase):
 
 class ImprovementTest(unittest.TestCase):
     def test_values(self):
-        score = Score("u", (), (), lambda _: {}, delta=1.0)
-        self.assertEqual(score.improvement(99, 199), 0.5)
-        self.assertEqual(score.improvement(0, 0), 0)
-        self.assertEqual(score.improvement(3, 0), -3)
+        self.assertEqual(improvement(99, 199), 0.5)
+        self.assertEqual(improvement(0, 0), 0)
+        self.assertEqual(improvement(3, 0), -3)
 
 
 if __name__ == "__main__":
