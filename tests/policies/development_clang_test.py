@@ -1,0 +1,109 @@
+"""What the real development clang logs is what mlgo/problems says, and its decisions are those of the NumPy reference."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.compiler.training_log import TrainingLog, read_training_log
+from mlgo.policy.directory import load_policy
+from mlgo.policy.reference import decide_many
+from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem, TensorSpec, load_problem
+from mlgo.run.locate import runfile
+
+#: Short name in tests/policies -> problem, the level at which it is compiled, the feature its fewer_features policy lacks.
+PROBLEMS = {
+    "eviction": ("regalloc_eviction", "-O2", "progress"),
+    "inlining": ("inlining_for_size", "-Oz", "callee_users"),
+    "priority": ("regalloc_priority", "-O2", "stage"),
+}
+_LIVE = 30
+_HELPERS = 24
+
+
+def c_source() -> str:
+    """Calls of functions of growing size, from loops in which more values are live than there are registers."""
+    helpers = []
+    for n in range(_HELPERS):
+        body = " ".join(f"x += p[i + {k}] * {k + 3};" for k in range(n % 8))
+        call = f"x += help{n // 2}(x & {n}, p);" if n else ""
+        helpers.append(f"static int help{n}(int x, const int *p) {{ for (int i = 0; i < x % {n + 2}; ++i) {{ {body} }} {call} return x; }}")
+    live = " ".join(f"long v{n} = p[{n}];" for n in range(_LIVE))
+    steps = " ".join(f"v{n} = v{n} * v{(n + 7) % _LIVE} + p[i + {n}];" for n in range(_LIVE))
+    total = " + ".join(f"v{n}" for n in range(_LIVE))
+    mixes = [
+        f"long mix{m}(const long *p, const int *q, int n) {{ {live} for (int i = 0; i < n; ++i) {{ {steps} "
+        f"v{m} += help{3 * m}(i, q) + help{3 * m + 1}({m}, q) + help{3 * m + 2}(q[i], q); }} return {total}; }}"
+        for m in range(_HELPERS // 3)
+    ]
+    return "\n".join(helpers + mixes) + "\n"
+
+
+def described(spec: TensorSpec) -> dict:
+    return {"name": spec.name, "type": LOG_TYPE_OF_NUMPY_NAME[spec.dtype], "port": 0, "shape": list(spec.shape)}
+
+
+class DevelopmentClangTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "source.c").write_text(c_source())
+
+    def log_of(self, problem: Problem, level: str, model: pathlib.Path | None) -> tuple[bytes, TrainingLog]:
+        """(header line, log) of compiling `c_source` with `model` deciding, or the default heuristic."""
+        log = self.folder / "training.log"
+        flags = problem.development_flags(str(log), None if model is None else str(model))
+        target = ["-cc1", "-triple", "x86_64-unknown-linux-gnu", level, "-emit-obj", "source.c", "-o", "source.o"]
+        done = subprocess.run(
+            [runfile("development/clang"), *target, *flags], cwd=self.folder, capture_output=True, text=True, timeout=300, check=False
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        content = log.read_bytes()
+        return content.split(b"\n", 1)[0], read_training_log(content, problem)
+
+    def test_header_is_what_the_problem_says(self):
+        for name, level, _ in PROBLEMS.values():
+            with self.subTest(name):
+                problem = load_problem(name)
+                header, log = self.log_of(problem, level, None)
+                expected = {"features": [described(spec) for spec in problem.logged_specs()]}
+                if problem.score_spec is not None:
+                    expected["score"] = described(problem.score_spec)
+                self.assertEqual(json.loads(header), expected)
+                low, high = problem.action_bounds
+                self.assertTrue(((log.actions >= low) & (log.actions <= high)).all())
+                self.assertGreater(log.observation_count, 20)
+                if problem.default_decision_spec is not None:
+                    default = log.extra_outputs[problem.default_decision_spec.name]
+                    np.testing.assert_array_equal(default.reshape(-1), log.actions)
+
+    def check_policy(self, kind: str, short: str) -> TrainingLog:
+        name, level, _ = PROBLEMS[short]
+        problem = load_problem(name)
+        network, _ = load_policy(runfile(f"tests/policies/{kind}_{short}_policy/policy.json").parent, problem)
+        _, log = self.log_of(problem, level, runfile(f"tests/policies/{kind}_{short}_tflite/model.tflite").parent)
+        expected = decide_many(network, problem, log.features)
+        np.testing.assert_array_equal(log.actions, expected.reshape(-1))
+        self.assertGreater(len(np.unique(log.actions)), 1, f"{kind} {short}: the policy always answers the same")
+        return log
+
+    def test_random_policies(self):
+        for short in PROBLEMS:
+            with self.subTest(short):
+                self.check_policy("random", short)
+
+    def test_policies_that_know_fewer_features(self):
+        for short, (_, _, feature) in PROBLEMS.items():
+            with self.subTest(short):
+                log = self.check_policy("fewer_features", short)
+                # The compiler computes and logs the feature all the same.
+                self.assertGreater(len(np.unique(log.features[feature])), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
