@@ -25,25 +25,25 @@ def measure() -> list[row.Row]:
     cache = f"--disk_cache={folder / 'cache'}"
     try:
         # Another output base would not do: the cache must be filled with what this commit's clone asks for.
-        _clone(workspace, clone)
+        clone(workspace, clone)
         bazel(clone, base, "build", cache, TARGET)
-        _remove(clone, base)
+        remove(clone, base)
         start = time.monotonic()
-        _clone(workspace, clone)
+        clone(workspace, clone)
         bazel(clone, base, "build", cache, TARGET)
         seconds = time.monotonic() - start
-        _remove(clone, base)
+        remove(clone, base)
     finally:
         subprocess.run(["chmod", "-R", "u+w", folder], check=False)
         shutil.rmtree(folder)
     return [row.at_most(f"fresh_clone: {TARGET} from a warm cache", seconds, "s", MOST_SECONDS)]
 
 
-def _clone(workspace: pathlib.Path, clone: pathlib.Path) -> None:
+def clone(workspace: pathlib.Path, clone: pathlib.Path) -> None:
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", workspace, clone], check=True)
 
 
-def _remove(clone: pathlib.Path, base: str) -> None:
+def remove(clone: pathlib.Path, base: str) -> None:
     """Ends the clone's server and removes clone and output base."""
     bazel(clone, base, "clean", "--expunge")
     shutil.rmtree(clone)
