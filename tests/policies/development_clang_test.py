@@ -30,7 +30,8 @@ def c_source() -> str:
     for n in range(_HELPERS):
         body = " ".join(f"x += p[i + {k}] * {k + 3};" for k in range(n % 8))
         call = f"x += help{n // 2}(x & {n}, p);" if n else ""
-        helpers.append(f"static int help{n}(int x, const int *p) {{ for (int i = 0; i < x % {n + 2}; ++i) {{ {body} }} {call} return x; }}")
+        loop = f"for (int i = 0; i < x % {n + 2}; ++i) {{ {body} }}"
+        helpers.append(f"static int help{n}(int x, const int *p) {{ {loop} {call} return x; }}")
     live = " ".join(f"long v{n} = p[{n}];" for n in range(_LIVE))
     steps = " ".join(f"v{n} = v{n} * v{(n + 7) % _LIVE} + p[i + {n}];" for n in range(_LIVE))
     total = " + ".join(f"v{n}" for n in range(_LIVE))
@@ -54,15 +55,18 @@ class DevelopmentClangTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "source.c").write_text(c_source())
 
+    def compile(self, level: str, flags: list[str]) -> bytes:
+        """The object that the development clang makes of `c_source`; fails when it says anything."""
+        target = ["-cc1", "-triple", "x86_64-unknown-linux-gnu", level, "-emit-obj", "source.c", "-o", "source.o"]
+        command = [runfile("development/clang"), *target, *flags]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return (self.folder / "source.o").read_bytes()
+
     def log_of(self, problem: Problem, level: str, model: pathlib.Path | None) -> tuple[bytes, TrainingLog]:
         """(header line, log) of compiling `c_source` with `model` deciding, or the default heuristic."""
         log = self.folder / "training.log"
-        flags = problem.development_flags(str(log), None if model is None else str(model))
-        target = ["-cc1", "-triple", "x86_64-unknown-linux-gnu", level, "-emit-obj", "source.c", "-o", "source.o"]
-        done = subprocess.run(
-            [runfile("development/clang"), *target, *flags], cwd=self.folder, capture_output=True, text=True, timeout=300, check=False
-        )
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.compile(level, problem.development_flags(str(log), None if model is None else str(model)))
         content = log.read_bytes()
         return content.split(b"\n", 1)[0], read_training_log(content, problem)
 
@@ -103,6 +107,15 @@ class DevelopmentClangTest(unittest.TestCase):
                 log = self.check_policy("fewer_features", short)
                 # The compiler computes and logs the feature all the same.
                 self.assertGreater(len(np.unique(log.features[feature])), 1)
+
+    def test_the_threshold_is_what_the_default_does_for_size(self):
+        problem = load_problem("inlining_for_size")
+        _, log = self.log_of(problem, "-Oz", None)
+        np.testing.assert_array_equal(log.actions, log.features["cost_estimate"].reshape(-1) < 5)
+        default = self.compile("-Oz", [])
+        for kind, same in (("threshold", True), ("random", False)):
+            model = runfile(f"tests/policies/{kind}_inlining_tflite/model.tflite").parent
+            self.assertEqual(self.compile("-Oz", problem.development_flags(None, str(model))) == default, same, kind)
 
 
 if __name__ == "__main__":
