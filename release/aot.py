@@ -7,63 +7,20 @@ one thread, and no path or time reaches the outputs. What can be wrong with a po
 """
 
 import argparse
-import contextlib
+import json
 import os
 import pathlib
-import shutil
+import signal
+import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
 
-from mlgo.problems.problem import Problem, TensorSpec, load_problem
+from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.files import read_json
+from release import aot_compile
 
-TAG = "serve"
-SIGNATURE = "action"
-TARGET_TRIPLE = "x86_64-pc-linux-gnu"
-#: The baseline every x86-64 machine has: no FMA, so a product is rounded before it is added, as in TensorFlow Lite.
-TARGET_CPU = "x86-64"
-
-_REMEDY = "Name the directory `policy` of a training run with --//release:eviction_policy, or eviction_policy of mlgo_clang"
-
-#: Kernels compiled for some instruction sets only, and threads, must not decide what constants are folded to.
-_ENVIRONMENT = {
-    "TF_CPP_MIN_LOG_LEVEL": "3",
-    "TF_ENABLE_ONEDNN_OPTS": "0",
-    "TF_NUM_INTEROP_THREADS": "1",
-    "TF_NUM_INTRAOP_THREADS": "1",
-    "CUDA_VISIBLE_DEVICES": "",
-}
-
-
-def signature_mismatch(
-    inputs: Mapping[str, tuple[str, tuple[int, ...]]],
-    outputs: Mapping[str, tuple[str, tuple[int, ...]]],
-    problem: Problem,
-) -> str | None:
-    """What keeps a compiler of `problem` from using a signature, as a clause; None when nothing does.
-
-    Args: name -> (numpy dtype name, shape) of the signature's inputs and outputs; an unknown size is -1.
-    """
-    known = {spec.name: spec for spec in problem.observation_specs}
-    for name in sorted(inputs):
-        if name not in known:
-            return f"has the input {name!r}, which the compiler does not know (it knows {', '.join(sorted(known))})"
-        if clause := _mismatch(inputs[name], known[name]):
-            return f"has the input {name!r} {clause}"
-    if problem.mask_feature is not None and problem.mask_feature not in inputs:
-        return f"ignores {problem.mask_feature!r}, so its decisions could be forbidden ones"
-    if sorted(outputs) != [problem.action_spec.name]:
-        return f"has the outputs {sorted(outputs)} instead of {[problem.action_spec.name]}"
-    if clause := _mismatch(outputs[problem.action_spec.name], problem.action_spec):
-        return f"has the output {problem.action_spec.name!r} {clause}"
-    return None
-
-
-def _mismatch(found: tuple[str, tuple[int, ...]], wanted: TensorSpec) -> str | None:
-    if found == (wanted.dtype, wanted.shape):
-        return None
-    return f"as {found[0]}{list(found[1])} instead of {wanted.dtype}{list(wanted.shape)}"
+#: Lines of TensorFlow's own text that are shown when it ends without an answer.
+_SHOWN_LINES = 3
 
 
 def compile_policy(
@@ -71,91 +28,57 @@ def compile_policy(
 ) -> None:
     """Writes `header` and `object_file`.
 
-    Raises: RunError: `policy` is not a SavedModel, or not one of a policy for `problem`.
+    Raises: RunError: `policy` is not a SavedModel, not one of a policy for `problem`, or TensorFlow ends over it.
     """
+    remedy = aot_compile.remedy(problem)
     if not (policy / "saved_model.pb").is_file():
         found = sorted(entry.name for entry in policy.iterdir())[:5] if policy.is_dir() else "no directory"
-        raise RunError(f"the policy {policy}", f"is not a SavedModel: saved_model.pb is missing (found {found})", _REMEDY)
-    os.environ.update(_ENVIRONMENT)
-    with _native_messages_dropped():
-        _compile_saved_model(policy, problem, cpp_class, header, object_file)
+        raise RunError(f"the policy {policy}", f"is not a SavedModel: saved_model.pb is missing (found {found})", remedy)
+    _check_record(policy, problem, remedy)
+    command = [
+        sys.executable,
+        aot_compile.__file__,
+        f"--policy={policy.absolute()}",
+        f"--problem={problem.name}",
+        f"--cpp_class={cpp_class}",
+        f"--header={header.absolute()}",
+        f"--object={object_file.absolute()}",
+    ]
+    # TensorFlow's C++ writes to file descriptor 2 whatever the log level says; what matters comes as an answer on stdout.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == ExitCode.DONE:
+        return
+    answer = _answer(done.stdout)
+    if answer is not None:
+        raise RunError(*answer)
+    raise RunError(f"the policy {policy / 'saved_model.pb'}", _unexpected_end(done.returncode, done.stderr), remedy)
 
 
-def _compile_saved_model(
-    policy: pathlib.Path, problem: Problem, cpp_class: str, header: pathlib.Path, object_file: pathlib.Path
-) -> None:
-    from tensorflow.python.tools import saved_model_aot_compile, saved_model_utils  # slow: after what can be checked without
+def _check_record(policy: pathlib.Path, problem: Problem, remedy: str) -> None:
+    """Refuses what policy.json says is for another problem: its features would be found fault with instead."""
+    path = policy / "policy.json"
+    record = read_json(path, "the policy's record", remedy) if path.exists() else {}
+    found = record.get("problem", problem.name) if isinstance(record, dict) else None
+    if found != problem.name:
+        raise RunError(f"the policy {policy}", f"is for {found!r}, not for {problem.name!r}", remedy)
 
+
+def _answer(stdout: str) -> list[str] | None:
     try:
-        meta_graph = saved_model_utils.get_meta_graph_def(str(policy), TAG)
-    except Exception as error:  # Its reader raises what its parts raise; all of them mean the same here.
-        raise RunError(f"the policy {policy}", f"cannot be read as a SavedModel ({_one_line(error)})", _REMEDY) from error
-    if SIGNATURE not in meta_graph.signature_def:
-        found = sorted(meta_graph.signature_def)
-        raise RunError(f"the policy {policy}", f"has no signature {SIGNATURE!r} (only {found})", _REMEDY)
-    signature = meta_graph.signature_def[SIGNATURE]
-    if clause := signature_mismatch(_described(signature.inputs), _described(signature.outputs), problem):
-        raise RunError(f"the policy {policy}", clause, _REMEDY)
-
-    with _scratch_directory() as scratch:
-        try:
-            saved_model_aot_compile.aot_compile_cpu_meta_graph_def(
-                checkpoint_path=str(policy / "variables" / "variables"),
-                meta_graph_def=meta_graph,
-                # Relative: the name of the compiled function is made from it.
-                output_prefix="policy",
-                signature_def_key=SIGNATURE,
-                cpp_class=cpp_class,
-                target_triple=TARGET_TRIPLE,
-                target_cpu=TARGET_CPU,
-                multithreading=False,
-            )
-        except Exception as error:
-            raise RunError(f"the policy {policy}", f"cannot be compiled ahead of time ({_one_line(error)})", _REMEDY) from error
-        shutil.copyfile(scratch / "policy.h", header)
-        shutil.copyfile(scratch / "policy.o", object_file)
+        answer = json.loads(stdout)
+    except ValueError:
+        return None
+    return answer if isinstance(answer, list) and len(answer) == 3 else None
 
 
-def _described(tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """(dtype name, shape) of each TensorInfo of one side of a signature."""
-    import tensorflow as tf
-
-    return {
-        name: (tf.dtypes.as_dtype(info.dtype).name, tuple(dimension.size for dimension in info.tensor_shape.dim))
-        for name, info in tensors.items()
-    }
-
-
-def _one_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
-
-
-@contextlib.contextmanager
-def _native_messages_dropped() -> Iterator[None]:
-    """TensorFlow's C++ writes to file descriptor 2 whatever the log level says; what matters comes as exceptions."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-@contextlib.contextmanager
-def _scratch_directory() -> Iterator[pathlib.Path]:
-    """An empty working directory, left and removed at the end."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory(prefix="mlgo_aot_") as name:
-        os.chdir(name)
-        try:
-            yield pathlib.Path(name)
-        finally:
-            os.chdir(before)
+def _unexpected_end(exit_code: int, stderr: str) -> str:
+    """How TensorFlow ended and what it said last, as a clause."""
+    names = {member.value: member.name for member in signal.Signals}
+    ended = f"by {names.get(-exit_code, f'signal {-exit_code}')}" if exit_code < 0 else f"with exit code {exit_code}"
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    said = " / ".join(lines[-_SHOWN_LINES:]) or "nothing"
+    return f"made TensorFlow's compiler end {ended}; it said: {said}"
 
 
 def main(arguments: list[str]) -> int:
@@ -167,9 +90,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--object", type=pathlib.Path, required=True, help="object file to write")
     flags = parser.parse_args(arguments)
     try:
-        compile_policy(
-            flags.policy.resolve(), load_problem(flags.problem), flags.cpp_class, flags.header.resolve(), flags.object.resolve()
-        )
+        compile_policy(flags.policy, load_problem(flags.problem), flags.cpp_class, flags.header, flags.object)
     except RunError as error:
         print(f"aot: {error}", file=sys.stderr)
         return error.exit_code

@@ -1,31 +1,38 @@
 """Policies that cannot be embedded are refused in one sentence; those that can give the same bytes every time."""
 
+import contextlib
+import io
+import json
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
+from unittest import mock
+
+import numpy as np
 
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
-from release import aot
+from release import aot, aot_compile, aot_weights
 
 PROBLEM = load_problem("regalloc_eviction")
 INPUTS = {spec.name: (spec.dtype, spec.shape) for spec in PROBLEM.observation_specs}
 OUTPUTS = {PROBLEM.action_spec.name: (PROBLEM.action_spec.dtype, PROBLEM.action_spec.shape)}
 
 
-def write_saved_model(folder: pathlib.Path, signature: str = "action", output: str = "index_to_evict") -> None:
-    """A policy that takes the lowest legal position."""
+def write_saved_model(folder: pathlib.Path, signature="action", output="index_to_evict", inputs=None, weights=None) -> None:
+    """A policy that takes the lowest legal position, or the one with the highest of `weights` (a variable) times the mask."""
     import tensorflow as tf
 
-    def decide(**features):
-        return {output: tf.argmax(features["mask"], axis=1)}
-
-    specs = {name: tf.TensorSpec(shape, dtype, name=name) for name, (dtype, shape) in INPUTS.items()}
     module = tf.Module()
+    module.weights_of_positions = None if weights is None else tf.Variable(np.array(weights, np.float32))
+
+    def decide(**features):
+        mask = tf.cast(features["mask"], tf.float32)
+        return {output: tf.argmax(mask if weights is None else mask * module.weights_of_positions, axis=1)}
+
+    specs = {name: tf.TensorSpec(shape, dtype, name=name) for name, (dtype, shape) in (INPUTS | (inputs or {})).items()}
     module.decide = tf.function(decide)
     tf.saved_model.save(module, str(folder), signatures={signature: module.decide.get_concrete_function(**specs)})
 
@@ -33,7 +40,7 @@ def write_saved_model(folder: pathlib.Path, signature: str = "action", output: s
 class SignatureTest(unittest.TestCase):
 
     def check(self, expected: str | None, inputs=None, outputs=None):
-        found = aot.signature_mismatch(INPUTS | (inputs or {}), OUTPUTS if outputs is None else outputs, PROBLEM)
+        found = aot_compile.signature_mismatch(INPUTS | (inputs or {}), OUTPUTS if outputs is None else outputs, PROBLEM)
         if expected is None:
             self.assertIsNone(found)
         else:
@@ -43,13 +50,13 @@ class SignatureTest(unittest.TestCase):
         self.check(None)
 
     def test_features_may_be_left_out(self):
-        self.assertIsNone(aot.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
+        self.assertIsNone(aot_compile.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
 
     def test_mask_may_not(self):
-        self.assertRegex(aot.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM), "ignores 'mask'")
+        self.assertRegex(aot_compile.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM), "ignores 'mask'")
 
     def test_unknown_feature(self):
-        self.check("input 'action_mask', which the compiler does not know.*is_free", {"action_mask": ("int64", (1, 33))})
+        self.check("wants the feature 'colour', which the compiler lacks .*is_free", {"colour": ("int64", (1, 33))})
 
     def test_other_type_or_shape(self):
         self.check(r"'mask' as float32\[1, 33\] instead of int64\[1, 33\]", {"mask": ("float32", (1, 33))})
@@ -60,25 +67,50 @@ class SignatureTest(unittest.TestCase):
         self.check(r"'index_to_evict' as int32\[1\]", outputs={"index_to_evict": ("int32", (1,))})
 
 
+class NumbersTest(unittest.TestCase):
+
+    def test_nan_is_refused_everywhere(self):
+        for values in (np.array(np.nan), np.array([1, np.nan]), np.full((2, 2), np.nan)):
+            self.assertRegex(aot_weights.constant_fault("k", values), r"tensor 'k' of shape .* that are NaN")
+            self.assertRegex(aot_weights.variable_fault("k", values), r"tensor 'k' of shape .* that are NaN")
+
+    def test_infinity_is_refused_among_weights(self):
+        kernel = np.array([[1.0, np.inf], [-np.inf, 0.0]])
+        self.assertRegex(aot_weights.constant_fault("k", kernel), r"'k' of shape \[2, 2\] with 2 values that are infinite")
+        self.assertRegex(aot_weights.variable_fault("k", kernel), "2 values that are infinite")
+        self.assertRegex(aot_weights.variable_fault("b", np.array(np.inf)), "1 values that are infinite")
+
+    def test_infinity_that_graphs_mean_is_not(self):
+        for values in (np.array(-np.inf), np.array([-np.inf, 0.0, np.inf]), np.full((1, 33), -np.inf), np.zeros((0, 2))):
+            self.assertIsNone(aot_weights.constant_fault("k", values))
+
+
 class CompileTest(unittest.TestCase):
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.policy = self.folder / "policy"
 
     def refuse(self, policy: pathlib.Path) -> str:
-        with self.assertRaises(RunError) as raised:
-            aot.compile_policy(policy, PROBLEM, "mlgo::EvictionPolicy", self.folder / "x.h", self.folder / "x.o")
-        message = str(raised.exception)
-        self.assertNotIn("\n", message)
+        """The message, from the command as the build's action runs it."""
+        arguments = [f"--policy={policy}", "--cpp_class=mlgo::EvictionPolicy", f"--header={self.folder / 'x.h'}",
+                     f"--object={self.folder / 'x.o'}"]
+        printed = io.StringIO()
+        with contextlib.redirect_stderr(printed):
+            self.assertEqual(aot.main(arguments), 2, printed.getvalue())
+        message = printed.getvalue()
+        self.assertEqual(message.count("\n"), 1, message)
         self.assertIn(str(policy), message)
-        self.assertIn("--//release:eviction_policy", message)
+        self.assertFalse((self.folder / "x.o").exists())
         return message
 
     def test_not_a_saved_model(self):
         (self.folder / "model.tflite").touch()
-        self.assertIn("saved_model.pb is missing (found ['model.tflite'])", self.refuse(self.folder))
+        message = self.refuse(self.folder)
+        self.assertIn("saved_model.pb is missing (found ['model.tflite'])", message)
+        self.assertIn("--//release:eviction_policy", message)
         self.assertIn("no directory", self.refuse(self.folder / "absent"))
 
     def test_damaged(self):
@@ -86,23 +118,59 @@ class CompileTest(unittest.TestCase):
         self.assertIn("cannot be read as a SavedModel", self.refuse(self.folder))
 
     def test_other_signature(self):
-        write_saved_model(self.folder / "policy", signature="reward")
-        self.assertRegex(self.refuse(self.folder / "policy"), "no signature 'action'.*reward")
+        write_saved_model(self.policy, signature="reward")
+        self.assertRegex(self.refuse(self.policy), "no signature 'action'.*reward")
 
     def test_other_decision(self):
-        write_saved_model(self.folder / "policy", output="inlining_decision")
-        self.assertIn("['inlining_decision']", self.refuse(self.folder / "policy"))
+        write_saved_model(self.policy, output="inlining_decision")
+        self.assertIn("['inlining_decision']", self.refuse(self.policy))
+
+    def test_other_shape(self):
+        write_saved_model(self.policy, inputs={"mask": ("int64", (1, 32))})
+        self.assertIn("'mask' as int64[1, 32] instead of int64[1, 33]", self.refuse(self.policy))
+
+    def test_feature_that_the_compiler_lacks(self):
+        write_saved_model(self.policy, inputs={"colour": ("float32", (1,))})
+        message = self.refuse(self.policy)
+        self.assertIn("wants the feature 'colour', which the compiler lacks", message)
+        self.assertIn("Train the policy for this compiler", message)
+
+    def test_policy_for_another_problem(self):
+        write_saved_model(self.policy)
+        (self.policy / "policy.json").write_text(json.dumps({"problem": "inlining_for_size"}))
+        self.assertIn("is for 'inlining_for_size', not for 'regalloc_eviction'", self.refuse(self.policy))
+
+    def test_weights_that_are_no_numbers(self):
+        write_saved_model(self.policy, weights=[float("nan")] + [1.0] * 32)
+        self.assertRegex(self.refuse(self.policy), r"tensor 'weights_of_positions' of shape \[33\] with 1 values that are NaN")
+
+    def test_weights_that_are_missing(self):
+        write_saved_model(self.policy, weights=[1.0] * 33)
+        shutil.rmtree(self.policy / "variables")
+        self.assertRegex(self.refuse(self.policy), r"weights .*variables\.\*: cannot be read")
+
+    def test_what_tensorflow_says_before_it_aborts_is_shown(self):
+        write_saved_model(self.policy)
+        program = self.folder / "aborts.py"
+        program.write_text("import os, sys\nprint('first\\nF0000 Check failed: shape', file=sys.stderr, flush=True)\nos.abort()\n")
+        with mock.patch.object(aot_compile, "__file__", str(program)):
+            self.assertIn("end by SIGABRT; it said: first / F0000 Check failed: shape", self.refuse(self.policy))
 
     def test_same_bytes_from_other_place_process_and_directory(self):
-        write_saved_model(self.folder / "policy")
+        write_saved_model(self.policy, weights=np.arange(33))
         results = []
         for seed, place in enumerate(("near", "far/away")):
-            policy = shutil.copytree(self.folder / "policy", self.folder / place / "policy")
+            policy = shutil.copytree(self.policy, self.folder / place / "policy")
             outputs = policy.parent / "p.h", policy.parent / "p.o"
-            command = [sys.executable, aot.__file__, f"--policy={policy}", "--cpp_class=mlgo::EvictionPolicy",
-                       f"--header={outputs[0]}", f"--object={outputs[1]}"]
-            environment = dict(os.environ, PYTHONHASHSEED=str(seed), PYTHONPATH=os.pathsep.join(sys.path))
-            subprocess.run(command, cwd=policy, env=environment, check=True, capture_output=True)
+            before = os.getcwd()
+            os.chdir(policy)
+            try:
+                with mock.patch.dict(os.environ, PYTHONHASHSEED=str(seed)):
+                    aot.compile_policy(policy, PROBLEM, "mlgo::EvictionPolicy", *outputs)
+            except RunError as error:
+                self.fail(str(error))
+            finally:
+                os.chdir(before)
             results.append([output.read_bytes() for output in outputs])
         self.assertEqual(results[0], results[1])
         for content in results[0]:

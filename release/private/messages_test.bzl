@@ -1,8 +1,8 @@
 """Tests of which policies the rule accepts and what it says about others."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load(":aot.bzl", "policy_directory")
-load(":messages.bzl", "no_saved_model")
+load(":directory.bzl", "policy_directory")
+load(":messages.bzl", "no_saved_model", "policies_given_twice")
 
 def _file(path):
     folder, _, name = path.rpartition("/")
@@ -26,6 +26,8 @@ def _messages_impl(ctx):
     env = unittest.begin(ctx)
     asserts.true(env, "found no file. Point --//release:eviction_policy" in no_saved_model("//a", []))
     asserts.true(env, "found 2 files: x, y." in no_saved_model("//a", ["x", "y"]))
+    twice = policies_given_twice("mlgo_clang", "clang", ["backend", "eviction_policy"])
+    asserts.true(env, twice.startswith("mlgo_clang(name = \"clang\"): got policies and backend, eviction_policy. Leave out"), twice)
     return unittest.end(env)
 
 policy_directory_test = unittest.make(_policy_directory_impl)

@@ -54,22 +54,13 @@ class IdentityTest(unittest.TestCase):
         # Eight modules with fewer than a hundred decisions would prove little.
         self.assertGreater(logged_bytes, 100 * self.problem.observation_bytes)
 
-    def compare_policy(self, release, model_directory):
+    def test_shipped_policy(self):
         """Release and development agree, and the policy decides differently from the default somewhere."""
-        development_flags = self.problem.development_flags(None, str(model_directory))
-        embedded = self.objects(release, "-O2", self.problem.release_flags())
-        interpreted = self.objects(self.development, "-O2", development_flags)
+        model = runfile("tests/policies/shipped_eviction_tflite/model.tflite").parent
+        embedded = self.objects(self.release, "-O2", self.problem.release_flags())
+        interpreted = self.objects(self.development, "-O2", self.problem.development_flags(None, str(model)))
         self.assert_equal_objects(embedded, interpreted, "release against development with the same policy")
         self.assertNotEqual(embedded, self.objects(self.packaged, "-O2"), "the policy changed no object: was it asked?")
-
-    def test_shipped_policy(self):
-        self.compare_policy(self.release, runfile("tests/policies/shipped_eviction_tflite/model.tflite").parent)
-
-    def test_random_policy(self):
-        self.compare_policy(
-            runfile("tests/compilers/random_policy_clang"),
-            runfile("tests/policies/random_eviction_tflite/model.tflite").parent,
-        )
 
 
 if __name__ == "__main__":

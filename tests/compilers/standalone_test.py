@@ -11,7 +11,7 @@ from mlgo.run.locate import runfile
 
 #: glibc's own libraries, versioned together with it.
 GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
-PROGRAMS = ("development/clang", "development/opt", "development/llc", "release/clang")
+PROGRAMS = ("development/clang", "development/opt", "development/llc", "release/clang", "release/opt", "release/llc")
 
 C_SOURCE = "#include <stdint.h>\n#include <immintrin.h>\nint64_t f(__m128i x) { return _mm_cvtsi128_si64(x); }\n"
 CXX_SOURCE = "template <class T> T f(T x) { return x; }\ntemplate int f<int>(int);\n"

@@ -1,0 +1,25 @@
+// A generated class (TensorFlow's ahead-of-time compiler or mlgo/policy/cpp; both have one interface) as an EmbeddedPolicy.
+#ifndef MLGO_RELEASE_EMBEDDED_COMPILEDPOLICY_H
+#define MLGO_RELEASE_EMBEDDED_COMPILEDPOLICY_H
+
+#include "EmbeddedModel.h"
+
+namespace mlgo {
+
+template <class Generated> class CompiledPolicy final : public EmbeddedPolicy {
+public:
+  static std::unique_ptr<EmbeddedPolicy> create() { return std::make_unique<CompiledPolicy>(); }
+
+  int argumentIndex(const std::string &Name) const override { return Policy.LookupArgIndex(Name.c_str()); }
+  int resultIndex(const std::string &Name) const override { return Policy.LookupResultIndex(Name.c_str()); }
+  void *argument(int Index) override { return Policy.arg_data(Index); }
+  void *result(int Index) override { return Policy.result_data(Index); }
+  bool evaluate() override { return Policy.Run(); }
+
+private:
+  Generated Policy;
+};
+
+} // namespace mlgo
+
+#endif // MLGO_RELEASE_EMBEDDED_COMPILEDPOLICY_H

@@ -1,0 +1,98 @@
+"""A policy as a C++ class: by TensorFlow's ahead-of-time compiler (`aot`) or as C++ of our own (`cpp`)."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
+load("//release/private:cc.bzl", "generated_library")
+load("//release/private:directory.bzl", "policy_directory")
+
+BACKENDS = ["aot", "cpp"]
+
+AbsentPolicyInfo = provider("What `no_policy` provides: no policy is wanted.", fields = {})
+
+CompiledPolicyInfo = provider(
+    "A compiled policy, or with `directory = None` none.",
+    fields = {
+        "backend": "str: aot or cpp",
+        "cpp_class": "str: name of the class, with its namespace",
+        "directory": "str: path of the policy; None when no policy is wanted",
+        "files": "list of File: what the policy consists of",
+        "header": "str: how the class's header is included",
+        "problem": "str: folder below mlgo/problems",
+    },
+)
+
+def _no_policy_impl(_):
+    return [AbsentPolicyInfo()]
+
+no_policy = rule(
+    implementation = _no_policy_impl,
+    doc = "Stands where a policy is asked for and none is wanted.",
+)
+
+def _compiled_policy_impl(ctx):
+    backend = ctx.attr.backend or ctx.attr._backend[BuildSettingInfo].value
+    header_name = ctx.label.name + ".h"
+    found = {"backend": backend, "cpp_class": ctx.attr.cpp_class, "header": header_name, "problem": ctx.attr.problem}
+    if AbsentPolicyInfo in ctx.attr.policy:
+        return [CcInfo(), CompiledPolicyInfo(directory = None, files = [], **found)]
+
+    directory, wrong = policy_directory(ctx.attr.policy.label, ctx.files.policy)
+    if wrong:
+        fail(wrong)
+    header = ctx.actions.declare_file("{}_generated/{}".format(ctx.label.name, header_name))
+    kind, suffix = ("object", "o") if backend == "aot" else ("source", "cpp")
+    body = ctx.actions.declare_file(ctx.label.name + "." + suffix, sibling = header)
+    arguments = ctx.actions.args()
+    arguments.add(directory, format = "--policy=%s")
+    arguments.add(ctx.attr.problem, format = "--problem=%s")
+    arguments.add(ctx.attr.cpp_class, format = "--cpp_class=%s")
+    arguments.add(header, format = "--header=%s")
+    arguments.add(body, format = "--{}=%s".format(kind))
+    ctx.actions.run(
+        executable = ctx.executable._aot if backend == "aot" else ctx.executable._cpp,
+        arguments = [arguments],
+        inputs = ctx.files.policy,
+        outputs = [header, body],
+        mnemonic = "AotPolicy" if backend == "aot" else "CppPolicy",
+        progress_message = "Compiling the policy %{label} (" + backend + ")",
+    )
+    library = generated_library(
+        ctx,
+        contexts = [ctx.attr._aot_runtime[CcInfo]] if backend == "aot" else [],
+        srcs = [] if backend == "aot" else [body],
+        hdrs = [header],
+        objects = [body] if backend == "aot" else [],
+        includes = [header.dirname],
+    )
+    return [
+        library,
+        CompiledPolicyInfo(directory = directory, files = ctx.files.policy, **found),
+        DefaultInfo(files = depset([header, body])),
+    ]
+
+compiled_policy = rule(
+    implementation = _compiled_policy_impl,
+    doc = "A policy as a C++ library with one class, declared in `<name>.h`. Its interface is the one that " +
+          "TensorFlow's ahead-of-time compiler gives a class, whatever the backend.",
+    attrs = {
+        "backend": attr.string(
+            doc = "What compiles the policy; by default what --//release:backend says.",
+            values = BACKENDS + [""],
+        ),
+        "cpp_class": attr.string(doc = "Name of the C++ class, with its namespace.", mandatory = True),
+        "policy": attr.label(
+            doc = "A SavedModel: a directory, or files of which one is called saved_model.pb; or a `no_policy`.",
+            allow_files = True,
+            mandatory = True,
+        ),
+        "problem": attr.string(doc = "Folder below mlgo/problems.", mandatory = True),
+        "_aot": attr.label(default = "//release:aot", executable = True, cfg = "exec"),
+        "_aot_runtime": attr.label(default = "//third_party/tensorflow:aot_runtime"),
+        "_backend": attr.label(default = "//release:backend"),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+        "_cpp": attr.label(default = "//mlgo/policy/cpp:cpp_policy", executable = True, cfg = "exec"),
+    },
+    fragments = ["cpp"],
+    provides = [CcInfo, CompiledPolicyInfo],
+    toolchains = use_cpp_toolchain(),
+)

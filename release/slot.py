@@ -1,0 +1,78 @@
+"""Writes the C++ unit by which a program carries one compiled policy: the slot of release/embedded/EmbeddedModel.h.
+
+    slot --policy=DIR --problem=regalloc_eviction --backend=cpp --cpp_class=mlgo::EvictionPolicy --header=policy.h \\
+        --slot=EvictionSlot --unit=OUT.cpp
+
+The unit includes HEADER, which declares the class, and names the policy as `clang --version` prints it.
+"""
+
+import argparse
+import pathlib
+import sys
+
+from mlgo.policy.identity import Identity, identity
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.files import write_atomically
+
+#: Digits of the digest that are printed; `sha256sum saved_model.pb` begins with them.
+_DIGEST_DIGITS = 16
+
+_UNIT = """\
+// Written by release/slot.py.
+#include "CompiledPolicy.h"
+#include "{header}"
+
+const mlgo::PolicySlot mlgo::{slot} = {{
+    "{problem}",
+    {provenance},
+    mlgo::CompiledPolicy<{cpp_class}>::create,
+}};
+"""
+
+
+def provenance(who: Identity, backend: str) -> str:
+    """What is printed behind the problem's name."""
+    return f"run {who.training_run}, sha256:{who.digest[:_DIGEST_DIGITS]}, backend {backend}"
+
+
+def cpp_string(text: str) -> str:
+    """`text` as a C++ string literal; every byte that is not plain becomes an octal escape."""
+    plain = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode("utf-8")
+    )
+    return f'"{plain}"'
+
+
+def slot_unit(who: Identity, backend: str, cpp_class: str, header: str, slot: str) -> str:
+    """The unit's text."""
+    return _UNIT.format(
+        header=header,
+        slot=slot,
+        problem=who.name,
+        provenance=cpp_string(provenance(who, backend)),
+        cpp_class=cpp_class,
+    )
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the policy or SavedModel")
+    parser.add_argument("--problem", required=True, help="folder below mlgo/problems")
+    parser.add_argument("--backend", required=True, help="what compiled it, as printed")
+    parser.add_argument("--cpp_class", required=True, help="name of the C++ class, with its namespace")
+    parser.add_argument("--header", required=True, help="how the unit includes the class's header")
+    parser.add_argument("--slot", required=True, help="name of the slot in EmbeddedModel.h")
+    parser.add_argument("--unit", type=pathlib.Path, required=True, help="C++ unit to write")
+    flags = parser.parse_args(arguments)
+    try:
+        who = identity(flags.policy, flags.problem)
+        text = slot_unit(who, flags.backend, flags.cpp_class, flags.header, flags.slot)
+        write_atomically(flags.unit, text.encode("utf-8"))
+    except RunError as error:
+        print(f"slot: {error}", file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

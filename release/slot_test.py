@@ -1,0 +1,56 @@
+"""What a program prints about a policy is what the policy's files say."""
+
+import hashlib
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.policy.identity import Identity
+from release import slot
+
+DIGEST = "3a919e78925b42fa5f75ea1f202a272562caf60c78364ef4f717179fcf270d74"
+
+
+class SlotTest(unittest.TestCase):
+
+    def test_provenance(self):
+        who = Identity("regalloc_eviction", "seed 1, iteration 55", DIGEST)
+        self.assertEqual(slot.provenance(who, "cpp"), "run seed 1, iteration 55, sha256:3a919e78925b42fa, backend cpp")
+
+    def test_unit(self):
+        who = Identity("regalloc_eviction", 'a "run"', DIGEST)
+        unit = slot.slot_unit(who, "aot", "mlgo::EvictionPolicy", "policy.h", "EvictionSlot")
+        self.assertIn('#include "policy.h"\n', unit)
+        self.assertIn("const mlgo::PolicySlot mlgo::EvictionSlot = {", unit)
+        self.assertIn('    "run a \\042run\\042, sha256:', unit)
+        self.assertIn("mlgo::CompiledPolicy<mlgo::EvictionPolicy>::create", unit)
+
+    def test_strings_survive(self):
+        self.assertEqual(slot.cpp_string('a"\\?\n\u00e9'), '"a\\042\\134\\077\\012\\303\\251"')
+
+    def run_on(self, folder: pathlib.Path) -> int:
+        return slot.main([
+            f"--policy={folder}", "--problem=regalloc_eviction", "--backend=aot", "--cpp_class=mlgo::EvictionPolicy",
+            "--header=policy.h", "--slot=EvictionSlot", f"--unit={folder / 'unit.cpp'}",
+        ])
+
+    def test_foreign_model_is_known_by_its_digest(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "saved_model.pb").write_bytes(b"graph")
+            self.assertEqual(self.run_on(folder), 0)
+            digest = hashlib.sha256(b"graph").hexdigest()[:16]
+            self.assertIn(f"run not recorded, sha256:{digest}, backend aot", (folder / "unit.cpp").read_text())
+
+    def test_record_of_another_model_is_refused(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "saved_model.pb").write_bytes(b"graph")
+            (folder / "policy.json").write_text(json.dumps({"sha256": {"saved_model.pb": DIGEST}}))
+            self.assertEqual(self.run_on(folder), 2)
+            self.assertFalse((folder / "unit.cpp").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
