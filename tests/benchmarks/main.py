@@ -22,9 +22,13 @@ BENCHMARKS = {
     "log_reader": "tests.benchmarks.log_reader",
     "default_trace": "tests.benchmarks.default_trace",
     "ppo_update": "tests.benchmarks.ppo_update",
+    "decision": "tests.benchmarks.decision",
+    "compile_cost": "tests.benchmarks.compile_cost",
     "release_clang": "tests.benchmarks.release_clang",
+    "interactive": "tests.benchmarks.interactive",
     "build_nothing": "tests.benchmarks.build_nothing",
     "fresh_clone": "tests.benchmarks.fresh_clone",
+    "from_nothing": "tests.benchmarks.from_nothing",
 }
 
 _HEADINGS = ("name", "value", "unit", "target", "held")
