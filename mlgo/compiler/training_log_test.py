@@ -15,7 +15,9 @@ from mlgo.compiler.testing import log_writer
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
 from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 
 # No deadline: the machine may be busy. No database: tests leave nothing behind.
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
@@ -160,6 +162,24 @@ class ValidLogTest(unittest.TestCase):
             self.assertEqual(read.outcomes[0], 7.0)
             self.assertTrue(np.isnan(read.outcomes[1]))
 
+    def test_problems_without_mask(self):
+        for problem in (INLINING, PRIORITY):
+            random = np.random.default_rng(0)
+            entries = [log_writer.plausible_observation(problem, random) for _ in range(5)]
+            for extra in ((), EXTRA):
+                at = len(problem.observation_specs)
+                observed = [
+                    Observation((*entry.values[:at], *(np.zeros(spec.shape, spec.dtype) for spec in extra), *entry.values[at:]))
+                    for entry in entries
+                ]
+                log = read_training_log(log_writer.write_log(problem, [("", observed)], extra), problem)
+                np.testing.assert_array_equal(log.actions, np.concatenate([entry.values[-1] for entry in entries]))
+                self.assertEqual(np.isnan(log.outcomes[0]), problem.score_spec is None)
+                default = problem.default_decision_spec
+                if default is not None:
+                    found = log.extra_outputs[default.name].reshape(-1)
+                    np.testing.assert_array_equal(found, np.concatenate([entry.values[-2] for entry in entries]))
+
     def test_context_longer_than_the_read_buffer(self):
         log = log_writer.write_log(SMALL, [("x" * 600_000, []), ("y", [])])
         for reader in READERS:
@@ -283,6 +303,19 @@ class HeaderTest(unittest.TestCase):
         header = json.loads(log_writer.header(SMALL))
         header["score"]["name"] = "size"
         self.check(json.dumps(header).encode() + b"\n", "the score of small is reward float[1], this log's is size float[1]")
+
+    def test_the_defaults_decision_stands_before_the_decision(self):
+        header = json.loads(log_writer.header(INLINING))
+        header["features"][-2]["name"] = "other"
+        line = json.dumps(header).encode() + b"\n"
+        self.check(line, "stands inlining_default int64_t[1], in this log other int64_t[1]", INLINING)
+
+    def test_a_score_where_there_is_none(self):
+        header = json.loads(log_writer.header(INLINING))
+        self.assertNotIn("score", header)
+        header["score"] = header["features"][-1] | {"name": "delta_size"}
+        line = json.dumps(header).encode() + b"\n"
+        self.check(line, "the score of inlining_for_size is absent, this log's is delta_size int64_t[1]", INLINING)
 
     def test_no_header(self):
         self.check(b"", "is empty")

@@ -242,7 +242,8 @@ def _observation(settings: dict, features: list[dict], numbers: _Numbers, policy
 
 
 def _log(module: dict, policy: bytes, settings: dict) -> bytes:
-    features = json.loads(settings["header"])["features"]
+    header = json.loads(settings["header"])
+    features, has_score = header["features"], "score" in header
     parts = [settings["header"].encode()]
     for name, decisions in module["functions"].items():
         parts.append(json.dumps({"context": name}, separators=(",", ":")).encode() + b"\n")
@@ -253,7 +254,8 @@ def _log(module: dict, policy: bytes, settings: dict) -> bytes:
             last = index == decisions - 1
             score = 100.0 + policy_numbers.below(1000) / 10 if last else 0.0
             parts.append(b'{"observation":%d}\n' % index + record + b"\n")
-            parts.append(b'{"outcome":%d}\n' % index + struct.pack("<f", score) + b"\n")
+            if has_score:
+                parts.append(b'{"outcome":%d}\n' % index + struct.pack("<f", score) + b"\n")
     return b"".join(parts)
 
 
