@@ -50,7 +50,7 @@ class NestedTest(ScratchTest):
         self.assertTrue(nested.environment({})["HOME"])
 
     def test_tests_ask_for_what_is_inherited(self):
-        asked = (pathlib.Path(nested.__file__).parent / "inherited.bzl").read_text()
+        asked = (pathlib.Path(nested.__file__).parent / "defs.bzl").read_text()
         self.assertEqual(tuple(re.findall(r'^    "(\w+)",$', asked, re.MULTILINE)), nested.INHERITED)
 
     def test_repositories_keep_their_names_or_get_the_modules(self):

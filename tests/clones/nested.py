@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
 #: What of the environment reaches the nested Bazel: where the launcher keeps things, which Bazel it takes, where downloads come
-#: from. Tests name these in `env_inherit` (inherited.bzl).
+#: from. Tests name these in `env_inherit` (defs.bzl).
 INHERITED = ("BAZEL", "HOME", "MLGO_DEBIAN_MIRRORS", "PATH", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL",
              "SSL_CERT_FILE", "USER", "XDG_CACHE_HOME")
 #: A server that nobody ended, say because the test was killed, ends itself.

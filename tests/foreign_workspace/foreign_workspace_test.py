@@ -1,8 +1,11 @@
 """A workspace that depends on mlgo builds and tests a program with a clang it made by `mlgo_clang`.
 
-Argument: any number of files, one of each fetched repository that the nested Bazel may share.
+    foreign_workspace_test [--share=FILE ...]
+
+The nested Bazel takes the repositories of the files of --share as they are fetched here; all others it fetches.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -15,7 +18,7 @@ import unittest
 from tests.clones import clone, nested
 
 HERE = pathlib.Path(__file__).parent
-POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
+EVICTION, INLINING = "-regalloc-enable-advisor=release", "-enable-ml-inliner=release"
 
 
 class ForeignWorkspaceTest(unittest.TestCase):
@@ -33,27 +36,35 @@ class ForeignWorkspaceTest(unittest.TestCase):
         assert 'path = "../../.."' in text, text
         module.unlink()
         module.write_text(text.replace('path = "../../.."', f'path = "{mlgo}"'), encoding="utf-8")
+        # The workspace's own policy; as -Oz inlines, so that the program stays small.
+        shutil.copytree(HERE.parent / "policies/threshold_inlining_policy", workspace / "inlining_policy")
         cls.bazel = nested.NestedBazel(
             mlgo / "bazelw", workspace, cls.folder / "base", nested.shared_repositories(cls.shared, "mlgo"))
         cls.addClassCleanup(cls.bazel.end)
-        cls.tested = cls.bazel.run("test", "--test_output=errors", "//...")
+        # Everything can be analysed; the clang is built once, as the compiler of the others.
+        cls.bazel.run("build", "--nobuild", "//...")
+        cls.bazel.run("test", "--test_output=errors", "//:matrix_test", "//:shop")
         cls.root = pathlib.Path(cls.bazel.run("info", "execution_root").strip())
 
     def compile_commands(self):
-        """The command of every C and C++ compile of the workspace's own code: source -> argument list."""
+        """The command of every compile of the program's own code that was run: source -> argument list."""
         found = json.loads(self.bazel.run("aquery", "--output=jsonproto", 'mnemonic("CppCompile", deps(//:shop))'))
         commands = {}
         for action in found["actions"]:
             arguments = action["arguments"]
             source = arguments[arguments.index("-c") + 1]
-            if "/" not in source:
+            # An object for position-independent code is described too, and not made.
+            if "/" not in source and (self.root / arguments[arguments.index("-o") + 1]).exists():
                 commands[source] = arguments
         return commands
 
     def compile(self, command, *, without=(), compiler=None):
-        """The object that a command makes in Bazel's execution root, with another compiler or fewer flags."""
+        """The object that a command makes in Bazel's execution root, with another compiler or fewer policies."""
         output = self.folder / "x.o"
-        words = [word for word in command[1:] if word not in without]
+        words = command[1:]
+        for flag in without:
+            at = words.index(flag)
+            del words[at - 1 : at + 1]
         words[words.index("-o") + 1] = str(output)
         words[words.index("-MF") + 1] = os.devnull
         done = subprocess.run([compiler or command[0], *words], cwd=self.root, env={}, capture_output=True, text=True, check=False)
@@ -66,31 +77,38 @@ class ForeignWorkspaceTest(unittest.TestCase):
         self.assertEqual(sorted(commands), ["checksum.c", "matrix.cc", "shop.cc"])
         for source, command in commands.items():
             self.assertRegex(command[0], r"^bazel-out/[^/]+/bin/clang$", source)
-            self.assertEqual(command[command.index("-mllvm"):][:2], POLICY_ON, source)
+            self.assertEqual(command[command.index("-mllvm"):][:4], ["-mllvm", EVICTION, "-mllvm", INLINING], source)
 
-    def test_the_policy_decided(self):
+    def test_each_policy_decided(self):
+        commands = self.compile_commands()
+        for source, flag in (("matrix.cc", EVICTION), ("shop.cc", INLINING)):
+            command = commands[source]
+            built = (self.root / command[command.index("-o") + 1]).read_bytes()
+            self.assertEqual(built, self.compile(command), f"{source}: the same command makes another object outside of Bazel")
+            self.assertNotEqual(built, self.compile(command, without=[flag]), f"{source}: {flag} changed nothing: was the policy asked?")
+
+    def test_without_its_flags_it_is_the_packaged_clang(self):
         command = self.compile_commands()["matrix.cc"]
-        built = (self.root / command[command.index("-o") + 1]).read_bytes()
-        self.assertEqual(built, self.compile(command), "the same command makes another object outside of Bazel")
-        heuristic = self.compile(command, without=POLICY_ON)
-        self.assertNotEqual(built, heuristic, "the policy changed nothing: was it asked?")
-        packaged = "external/" + self.shared[0].resolve().relative_to(
-            nested.repository_of(self.shared[0]).parent).as_posix().replace("_main", "mlgo~", 1)
-        self.assertEqual(heuristic, self.compile(command, without=POLICY_ON, compiler=packaged), "off, it is not the packaged clang")
+        resources = next(word for word in command if word.startswith("-resource-dir="))
+        packaged = resources.removeprefix("-resource-dir=").removesuffix("lib/clang/22") + "bin/clang"
+        off = [EVICTION, INLINING]
+        self.assertEqual(self.compile(command, without=off), self.compile(command, without=off, compiler=packaged))
+        with self.assertRaisesRegex(AssertionError, "eviction advisor analysis could not be created"):
+            self.compile(command, without=[INLINING], compiler=packaged)
 
     def test_the_packaged_clang_built_it(self):
-        found = json.loads(self.bazel.run("aquery", "--output=jsonproto", 'mnemonic("CppLink", deps(//:shop))'))
-        linked = {action["arguments"][action["arguments"].index("-o") + 1]: action["arguments"][0]
-                  for action in found["actions"] if "-o" in action["arguments"]}
-        clangs = {output: linker for output, linker in linked.items() if output.endswith("/bin/clang.llvm/bin/clang")}
-        self.assertEqual(len(clangs), 1, linked)
-        self.assertRegex(*clangs.values(), r"^external/.*llvm22/usr/lib/llvm-22/bin/clang$")
+        found = json.loads(self.bazel.run("aquery", "--output=jsonproto", 'mnemonic("CppCompile|CppLink", deps(//:toolchain_clang))'))
+        tools = {action["arguments"][0] for action in found["actions"]}
+        self.assertEqual(len(tools), 1, tools)
+        self.assertRegex(*tools, r"^external/.*llvm22/usr/lib/llvm-22/bin/clang$")
 
     def test_the_program_runs(self):
-        program = self.bazel.run("run", "--ui_event_filters=-info", "//:shop")
-        self.assertEqual(program, "1876 e0c8a4b1\n")
+        # The sum over k of (21 + k) (7 + 3 k), and FNV-1a of "shop".
+        self.assertEqual(self.bazel.run("run", "--ui_event_filters=-info", "//:shop"), "3556 a847e0a9\n")
 
 
 if __name__ == "__main__":
-    ForeignWorkspaceTest.shared = [pathlib.Path(argument) for argument in sys.argv[1:]]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--share", type=pathlib.Path, action="append", default=[])
+    ForeignWorkspaceTest.shared = parser.parse_args().share
     unittest.main(argv=sys.argv[:1])

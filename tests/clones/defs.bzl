@@ -1,0 +1,53 @@
+"""`nested_bazel_test`: a py_test that runs Bazel itself, outside of the sandbox and in the user's own environment."""
+
+load("@rules_python//python:defs.bzl", "py_test")
+
+# What of the environment the nested Bazel gets; INHERITED in nested.py is the same list.
+_INHERITED = [
+    "BAZEL",
+    "HOME",
+    "MLGO_DEBIAN_MIRRORS",
+    "PATH",
+    "PIP_CONFIG_FILE",
+    "PIP_FIND_LINKS",
+    "PIP_INDEX_URL",
+    "SSL_CERT_FILE",
+    "USER",
+    "XDG_CACHE_HOME",
+]
+
+# One file of each repository that is large or slow to unpack.
+_FETCHED = [
+    "@llvm22//:clang",
+    "@llvm_source//:llvm/tools/opt/opt.cpp",
+    "@pip//:site",
+    "@python311//:usr/bin/python3.11",
+    "@sysroot//:usr",
+]
+
+def nested_bazel_test(name, args = [], data = [], deps = [], shared = True, tags = [], **kwargs):
+    """A py_test that runs Bazel in another folder with another output base.
+
+    Args:
+      name: name of the target.
+      args: arguments of the test, after those of `shared`.
+      data: what the test reads, and what has to change for it to run again.
+      deps: libraries besides //tests/clones.
+      shared: give the nested Bazel the large repositories as they are fetched here, by `--share=FILE` for a file of each.
+      tags: more tags.
+      **kwargs: to py_test.
+    """
+    py_test(
+        name = name,
+        args = (["--share=$(rootpath {})".format(file) for file in _FETCHED] if shared else []) + args,
+        data = data + (_FETCHED if shared else []),
+        env_inherit = _INHERITED,
+        # Two processors: a nested build takes what there is.
+        tags = tags + [
+            "cpu:2",
+            "local",
+            "no-cache",
+        ],
+        deps = deps + ["//tests/clones"],
+        **kwargs
+    )
