@@ -132,6 +132,10 @@ class DirectoryTest(unittest.TestCase):
                 self.rewrite_weights(**{name: value})
                 self.assert_refused("weights.npz: the tensor ", f"'policy/{name}'", words)
 
+    def test_weights_too_large_to_be_exact(self):
+        self.rewrite_weights(**{"0/kernel": np.full((2, 80), 1e9, np.float32)})
+        self.assert_refused("weights.npz: weights policy/0 are too large to compute with exactly", "Train with a smaller")
+
     def test_missing_tensors(self):
         for missing in ("policy/0/kernel", "policy/1/bias", "policy/logits/kernel"):
             weights = {name: value for name, value in _network().weights.items() if name != missing}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.learning.checkpoint import MAX_CHECKPOINT_BYTES, decode_arrays
+from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer
 from mlgo.policy.checks import features_fault, known_features, normalizer_fault, weights_fault
@@ -25,7 +26,8 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     The policy may know fewer features than the problem has.
 
     Raises: RunError: a file is missing, damaged or not the one that policy.json names; or the policy is for another problem,
-      wants a feature that `problem` lacks, or has weights that are no network over its normaliser. Names file and tensor.
+      wants a feature that `problem` lacks, or has weights that are no network over its normaliser, or none that can be
+      computed with exactly. Names file and tensor.
     """
     folder = pathlib.Path(folder)
     record_path = folder / "policy.json"
@@ -40,9 +42,14 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     if (folder / "saved_model.pb").exists():
         # One backend reads this file and the other the weights; if they were of two policies, so would the compilers be.
         _recorded_file(folder, "saved_model.pb", record, what)
-    weights = decode_arrays(content, f"the weights {folder / 'weights.npz'}")
+    what = f"the weights {folder / 'weights.npz'}"
+    weights = decode_arrays(content, what)
     if clause := weights_fault(weights, normalizer.width):
-        raise RunError(f"the weights {folder / 'weights.npz'}", clause, _REMEDY)
+        raise RunError(what, clause, _REMEDY)
+    try:
+        exact_network(weights)
+    except RunError as error:
+        raise RunError(what, f"{error.read} {error.wrong}", error.remedy) from error
     return PolicyNetwork(normalizer, weights), record
 
 
