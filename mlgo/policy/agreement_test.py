@@ -154,6 +154,18 @@ class AgreementTest(unittest.TestCase):
         self.assertGreater(len(found["regalloc_priority"]), 30)
         self.assertLessEqual({0.0, 2047.0 * 2**20}, found["regalloc_priority"])
 
+    def test_a_tie_is_no_and_the_number_0_never_minus_0(self):
+        for name in ("inlining_for_size", "regalloc_priority"):
+            problem, network, _ = _prepared(name)
+            for zero in (0.0, -0.0):
+                output = np.full_like(network.weights["policy/logits/kernel"], zero)
+                tied = network.with_weights({**network.weights, "policy/logits/kernel": output})
+                observation = {spec.name: np.ones(spec.shape, spec.dtype) for spec in problem.observation_specs}
+                runs = {**Backends(problem, tied).runs, "NumPy": functools.partial(decide, tied, problem)}
+                for backend, run in runs.items():
+                    found = run(observation).tobytes()
+                    self.assertEqual(found, bytes(problem.action_spec.byte_count), f"{name} {zero} {backend}")
+
     def test_a_policy_that_knows_fewer_features(self):
         left_out = {"inlining_for_size": "threshold", "regalloc_eviction": "progress", "regalloc_priority": "stage"}
         for name, without in left_out.items():
