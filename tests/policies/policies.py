@@ -27,6 +27,7 @@ from mlgo.policy.saved_model import save_policy
 from mlgo.policy.tflite import convert
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.quiet import quiet_libraries
 
 #: -Oz inlines what costs less than this (OptMinSizeThreshold in llvm/lib/Analysis/InlineCost.cpp, LLVM 22.1.8).
 MIN_SIZE_THRESHOLD = 5
@@ -122,12 +123,20 @@ def main(arguments: list[str]) -> int:
     flags = parser.parse_args(arguments)
     problem = load_problem(flags.problem)
     try:
-        if flags.what == "tflite":
-            convert(flags.policy, flags.model, problem)
-            return ExitCode.DONE
-        if flags.what == "threshold":
-            save_policy(threshold_network(), problem, flags.policy, {"made_up": "threshold"})
-            return ExitCode.DONE
+        with quiet_libraries():
+            _make(flags, problem)
+    except RunError as error:
+        print(f"policies: {error}", file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+def _make(flags: argparse.Namespace, problem: Problem) -> None:
+    if flags.what == "tflite":
+        convert(flags.policy, flags.model, problem)
+    elif flags.what == "threshold":
+        save_policy(threshold_network(), problem, flags.policy, {"made_up": "threshold"})
+    else:
         if flags.unknown:
             problem = with_feature(problem, flags.unknown)
         normalizer = spread_normalizer(problem)
@@ -135,10 +144,6 @@ def main(arguments: list[str]) -> int:
             normalizer = without_feature(normalizer, flags.leave_out, problem)
         network = random_network(normalizer, problem, flags.seed)
         save_policy(network, problem, flags.policy, {"made_up": "random", "seed": flags.seed})
-    except RunError as error:
-        print(f"policies: {error}", file=sys.stderr)
-        return error.exit_code
-    return ExitCode.DONE
 
 
 if __name__ == "__main__":
