@@ -1,0 +1,163 @@
+"""`compiler_tarball` and `compiler_image`: a clang of `mlgo_clang`, packed for machines that have no Bazel.
+
+    load("//release/packaging:defs.bzl", "compiler_image", "compiler_tarball")
+
+    compiler_tarball(
+        name = "tarball",
+        compiler = ":clang",
+        policies = {"//models/regalloc_eviction:policy": "regalloc_eviction"},
+    )
+    compiler_image(name = "image", tarball = ":tarball")
+"""
+
+load("@rules_pkg//pkg:mappings.bzl", "pkg_files")
+load("@rules_pkg//pkg:tar.bzl", "pkg_tar")
+load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part")
+load("//release/packaging/private:image.bzl", "oci_image")
+load("//release/packaging/private:provenance.bzl", "provenance")
+
+# Of the packages in third_party/debian/lock.json; a test compares it with what clang says.
+LLVM_VERSION = "22.1.8"
+_TOP = "mlgo-clang-" + LLVM_VERSION
+
+# What a compiler with generated C++ inside is linked from. glibc: its start-up files and libc_nonshared.a.
+_LINKED = {
+    Label("@compiler_root_debs//:gcc-12-base.deb"): "libstdc++_and_libgcc",
+    Label("@compiler_root_debs//:libc6-dev.deb"): "glibc",
+    Label("@release_debs//:libclang-rt-22-dev.deb"): "llvm",
+    Label("@release_debs//:libzstd-dev.deb"): "zstd",
+    Label("@release_debs//:zlib1g-dev.deb"): "zlib",
+}
+
+# Clang's own libraries (built-ins, profiling, sanitizers) with what belongs to them, in the package and beside the headers.
+_RUNTIME_FOLDERS = [
+    "include/fuzzer",
+    "include/orc",
+    "include/sanitizer",
+    "lib",
+    "share",
+]
+
+def compiler_tarball(name, compiler, policies, backend = None, visibility = None):
+    """`mlgo-clang-<version>.tar.gz`: a compiler that runs from any folder of any Debian 12 machine.
+
+    gzip, since it is the one compression that every Debian unpacks with what is always installed. Equal inputs give equal bytes.
+    Also makes `<name>_provenance`, `provenance.json` and the receiver's README.
+
+    Args:
+      name: name of the target.
+      compiler: label of a `mlgo_clang`.
+      policies: dict, policy label -> the problem it decides, as given to `mlgo_clang`; a label without files is passed over.
+      backend: as given to `mlgo_clang`; "aot" brings parts of TensorFlow and Eigen, and so their licences.
+      visibility: visibility of `name`.
+    """
+    private = ["//visibility:private"]
+
+    def by_backend(cpp, aot):
+        if backend:
+            return aot if backend == "aot" else cpp
+        return select({
+            Label("//release/packaging:aot"): aot,
+            "//conditions:default": cpp,
+        })
+
+    compiler_files(
+        name = name + "_compiler",
+        links = ["clang++"],
+        program = compiler,
+        visibility = private,
+    )
+    for folder in _RUNTIME_FOLDERS:
+        package_part(
+            name = "{}_runtime/{}".format(name, folder),
+            exclude = [
+                "*i386*",
+                "README.txt",
+            ],
+            package = Label("@release_debs//:libclang-rt-22-dev.deb"),
+            prefix = "usr/lib/llvm-22/lib/clang/22/" + folder,
+            visibility = private,
+        )
+    licences(
+        name = name + "_licences",
+        common = Label("@compiler_root_debs//:base-files.deb"),
+        directory = by_backend(None, Label("@pip//:tensorflow_include")),
+        directory_texts = by_backend({}, {"LICENSE": "tensorflow"}),
+        packages = by_backend(_LINKED, _LINKED | {Label("@release_debs//:libeigen3-dev.deb"): "eigen"}),
+        texts = {Label("//:LICENSE"): "mlgo"},
+        visibility = private,
+    )
+    provenance(
+        name = name + "_provenance",
+        backend = by_backend("cpp", "aot"),
+        llvm_version = LLVM_VERSION,
+        module = "{} {}".format(native.module_name() or "mlgo", native.module_version() or ""),
+        policies = policies,
+        program = compiler,
+        runtime = [Label("@release_debs//:libclang-rt-22-dev.deb")],
+        toolchains_used = [
+            Label("@llvm22//:cc_toolchain"),
+            Label("@python311//:files"),
+        ],
+        visibility = visibility,
+    )
+    pkg_files(
+        name = name + "_texts",
+        srcs = [name + "_provenance"],
+        visibility = private,
+    )
+    pkg_files(
+        name = name + "_licence_files",
+        srcs = [name + "_licences"],
+        renames = {name + "_licences": "licences"},
+        visibility = private,
+    )
+    pkg_files(
+        name = name + "_runtime_files",
+        srcs = ["{}_runtime/{}".format(name, folder) for folder in _RUNTIME_FOLDERS],
+        prefix = "lib/clang/22",
+        renames = {"{}_runtime/{}".format(name, folder): folder for folder in _RUNTIME_FOLDERS},
+        visibility = private,
+    )
+    pkg_tar(
+        name = name,
+        out = _TOP + ".tar.gz",
+        srcs = [
+            name + "_compiler",
+            name + "_licence_files",
+            name + "_runtime_files",
+            name + "_texts",
+        ],
+        extension = "tar.gz",
+        mode = "0644",
+        package_dir = _TOP,
+        visibility = visibility,
+    )
+
+def compiler_image(name, tarball, visibility = None):
+    """`<name>.oci.tar`: a container image whose command is the compiler of a `compiler_tarball`.
+
+    Two layers: the Debian packages a compiler needs of its machine, and the tarball itself, byte for byte.
+
+    Args:
+      name: name of the target.
+      tarball: label of a `compiler_tarball`, in the same package.
+      visibility: visibility of `name`.
+    """
+    oci_image(
+        name = name,
+        entrypoint = ["/{}/bin/clang".format(_TOP)],
+        env = ["PATH=/{}/bin:/usr/bin".format(_TOP)],
+        image_name = "mlgo-clang:" + LLVM_VERSION,
+        labels = {
+            "org.opencontainers.image.title": "mlgo-clang",
+            "org.opencontainers.image.description": "clang with trained policies inside, on a Debian 12 root made of pinned packages",
+        },
+        layers = [
+            Label("//release/packaging:compiler_root"),
+            tarball,
+        ],
+        provenance = tarball + "_provenance",
+        visibility = visibility,
+        working_directory = "/src",
+    )

@@ -1,0 +1,54 @@
+"""Unpacks one folder of a Debian package: part --output DIR --prefix=usr/lib/x [--exclude=PATTERN] A.deb
+
+Only regular files and links within the folder; modes are 0644 or 0755. An empty result is an error.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import unpack
+
+from mlgo.run.exit_codes import ExitCode, RunError
+from release.packaging import deb
+
+
+def extract(archive: str, prefix: str, exclude: list[str], output: pathlib.Path) -> int:
+    """Unpacks the files below `prefix` to `output`; returns how many.
+
+    Raises: RunError: there is none, or one is a link. deb.PackageError: the archive cannot be read.
+    """
+    count = 0
+    for info, content in deb.members(archive):
+        path = info.name.removeprefix(prefix + "/")
+        if path == info.name or info.isdir() or unpack.matches(path, exclude):
+            continue
+        if not info.isfile():
+            raise RunError(f"{pathlib.Path(archive).name}: {info.name}", "is a link", "Leave it out with --exclude")
+        target = output / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        target.chmod(0o755 if info.mode & 0o111 else 0o644)
+        count += 1
+    if not count:
+        raise RunError(pathlib.Path(archive).name, f"has no file below {prefix}", "Correct --prefix")
+    return count
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="directory to fill")
+    parser.add_argument("--prefix", required=True, help="the folder, relative to the root")
+    parser.add_argument("--exclude", action="append", default=[], help="shell pattern of paths below it to leave out")
+    parser.add_argument("package", metavar="DEB")
+    flags = parser.parse_args(arguments)
+    try:
+        extract(flags.package, flags.prefix, flags.exclude, flags.output)
+    except (RunError, deb.PackageError) as error:
+        print(f"part: {error}", file=sys.stderr)
+        return ExitCode.MISUSE
+    return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,109 @@
+"""Rules that bring files into a package: a compiler in its tree, parts of Debian packages, licences."""
+
+load("@rules_pkg//pkg:providers.bzl", "PackageFilegroupInfo", "PackageFilesInfo", "PackageSymlinkInfo")
+
+def _compiler_files_impl(ctx):
+    tree = ctx.attr.program.label.name + ".llvm/"
+    programs, directories, links = {}, {}, []
+    for file in ctx.attr.program[DefaultInfo].default_runfiles.files.to_list():
+        _, inside, path = file.short_path.partition(tree)
+        if not inside:
+            continue
+        if file.is_directory:
+            directories[path] = file
+        elif path == "bin/" + ctx.attr.program_name:
+            programs[path] = file
+    if len(programs) != 1:
+        fail("{}: has no {}bin/{} among its runfiles, so it is no target of mlgo_clang; give one".format(
+            ctx.attr.program.label,
+            tree,
+            ctx.attr.program_name,
+        ))
+    for name in ctx.attr.links:
+        links.append((PackageSymlinkInfo(
+            attributes = {"mode": "0777"},
+            destination = "bin/" + name,
+            target = ctx.attr.program_name,
+        ), ctx.label))
+    return [
+        PackageFilegroupInfo(
+            pkg_dirs = [],
+            pkg_files = [
+                (PackageFilesInfo(attributes = {"mode": "0755"}, dest_src_map = programs), ctx.label),
+                (PackageFilesInfo(attributes = {"mode": "0644"}, dest_src_map = directories), ctx.label),
+            ],
+            pkg_symlinks = links,
+        ),
+        DefaultInfo(files = depset(programs.values() + directories.values())),
+    ]
+
+compiler_files = rule(
+    implementation = _compiler_files_impl,
+    doc = "A target of `mlgo_clang` as files for rules_pkg: bin/clang, more names of it, lib/clang.",
+    attrs = {
+        "links": attr.string_list(doc = "More names of the program in bin/."),
+        "program": attr.label(doc = "The compiler.", mandatory = True),
+        "program_name": attr.string(doc = "Its file name in bin/.", default = "clang"),
+    },
+)
+
+def _run(ctx, executable, arguments, inputs, output, mnemonic, message):
+    ctx.actions.run(
+        executable = executable,
+        arguments = [arguments],
+        inputs = inputs,
+        outputs = [output],
+        mnemonic = mnemonic,
+        progress_message = message,
+    )
+
+def _package_part_impl(ctx):
+    out = ctx.actions.declare_directory(ctx.label.name)
+    arguments = ctx.actions.args()
+    arguments.add_all([out], before_each = "--output", expand_directories = False)
+    arguments.add(ctx.attr.prefix, format = "--prefix=%s")
+    arguments.add_all(ctx.attr.exclude, format_each = "--exclude=%s")
+    arguments.add(ctx.file.package)
+    _run(ctx, ctx.executable._part, arguments, [ctx.file.package], out, "PackagePart", "Unpacking a part of %{input}")
+    return [DefaultInfo(files = depset([out]))]
+
+package_part = rule(
+    implementation = _package_part_impl,
+    doc = "A folder of a Debian package as a directory.",
+    attrs = {
+        "exclude": attr.string_list(doc = "Shell patterns of paths below the folder that are left out."),
+        "package": attr.label(doc = "The .deb file.", allow_single_file = [".deb"], mandatory = True),
+        "prefix": attr.string(doc = "The folder, relative to the root.", mandatory = True),
+        "_part": attr.label(cfg = "exec", default = "//release/packaging:part", executable = True),
+    },
+)
+
+def _licences_impl(ctx):
+    out = ctx.actions.declare_directory(ctx.label.name)
+    arguments = ctx.actions.args()
+    arguments.add_all([out], before_each = "--output", expand_directories = False)
+    arguments.add(ctx.file.common, format = "--common=%s")
+    inputs = ctx.files.packages + [ctx.file.common]
+    for package, name in ctx.attr.packages.items():
+        arguments.add("--package={}={}".format(name, package.files.to_list()[0].path))
+    for text, name in ctx.attr.texts.items():
+        arguments.add("--text={}={}".format(name, text.files.to_list()[0].path))
+        inputs += text.files.to_list()
+    for path, name in ctx.attr.directory_texts.items():
+        arguments.add("--text={}={}/{}".format(name, ctx.file.directory.path, path))
+        inputs.append(ctx.file.directory)
+    _run(ctx, ctx.executable._licences, arguments, inputs, out, "Licences", "Collecting the licences of %{label}")
+    return [DefaultInfo(files = depset([out]))]
+
+licences = rule(
+    implementation = _licences_impl,
+    doc = "A directory with the licences of Debian packages and of what comes from elsewhere.",
+    attrs = {
+        "common": attr.label(doc = "The package base-files, which has the texts that others refer to.", allow_single_file = [".deb"], mandatory = True),
+        "directory": attr.label(doc = "A directory with more licence files.", allow_single_file = True),
+        "directory_texts": attr.string_dict(doc = "Path of a licence file in `directory` -> name."),
+        "packages": attr.label_keyed_string_dict(doc = "The .deb file -> name.", allow_files = [".deb"], mandatory = True),
+        "texts": attr.label_keyed_string_dict(doc = "Licence file -> name.", allow_files = True),
+        "_licences": attr.label(cfg = "exec", default = "//release/packaging:licences", executable = True),
+    },
+)

@@ -1,0 +1,185 @@
+"""Says where a compiler came from: every pinned archive that took part, every policy inside, and what put them together.
+
+    provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json --python_lock=requirements_lock.txt \\
+        [--policy=PROBLEM=DIR] --output=provenance.json --readme_template=T --readme=README.txt
+
+The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It holds no time, user or path of
+the machine that built it: whoever builds the same workspace with the same Bazel gets the same bytes.
+
+REQUEST.json is written by the rule: {"backend", "llvm", "module", "repositories": [...], "target"}.
+"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import re
+import sys
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.policy.identity import identity
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.files import encode_json, read_json, write_atomically
+
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
+BUILD_TYPE = "urn:mlgo:release:1"
+#: Repositories that are copies of, or links into, one that the lock knows.
+_MADE_FROM = {"llvm_project": "llvm_project_source", "python311": "python311_packages"}
+_PIP = "pip"
+_PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})+)", re.MULTILINE)
+_FLAGS = {
+    "regalloc_eviction": "-mllvm -regalloc-enable-advisor=release",
+    "inlining_for_size": "-mllvm -enable-ml-inliner=release",
+    "regalloc_priority": "-mllvm -regalloc-enable-priority-advisor=release",
+}
+
+
+def repository_name(canonical: str) -> str:
+    """The name a MODULE.bazel uses for a repository: `_main~debian~llvm22` (Bazel 7) or `+debian+llvm22` (8) is llvm22."""
+    return re.split(r"[~+]", canonical)[-1]
+
+
+def debian_dependency(entry: Mapping[str, Any], kind: str, repository: str) -> dict[str, Any]:
+    """One archive of a Debian mirror as a SLSA resource descriptor."""
+    arguments = f"?arch={'source' if kind == 'source' else 'all' if entry['path'].endswith('_all.deb') else 'amd64'}&distro={entry['suite']}"
+    return {
+        "name": entry["name"],
+        "uri": f"pkg:deb/debian/{entry['name']}@{urllib.parse.quote(entry['version'], safe='.~-')}{arguments}",
+        "digest": {"sha256": entry["sha256"]},
+        "annotations": {"repository": repository, "path": entry["path"]},
+    }
+
+
+def python_dependencies(lock: str) -> list[dict[str, Any]]:
+    """The packages of a requirements file with hashes, each wheel that is allowed as a digest of its own.
+
+    Raises: RunError: the file pins nothing.
+    """
+    found = []
+    for match in _PINNED.finditer(lock):
+        for digest in re.findall(r"sha256:([0-9a-f]{64})", match[3]):
+            found.append({"name": match[1], "uri": f"pkg:pypi/{match[1].lower()}@{match[2]}", "digest": {"sha256": digest}})
+    if not found:
+        raise RunError("the Python lock", "pins no package", "Run ./bazelw run //toolchains/python:lock")
+    return found
+
+
+def dependencies(repositories: Sequence[str], inventory: Mapping[str, Any], python_lock: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """(everything downloaded that took part, modules of rules that took part), both sorted.
+
+    Args:
+      repositories: canonical names of the repositories below the compiler's target.
+      inventory: the part "repositories" of the inventory: repository name -> {"kind", "entries"}, as third_party/debian writes it.
+      python_lock: text of the Python packages' lock, used when @pip took part.
+    """
+    resolved: dict[str, dict[str, Any]] = {}
+    modules = set()
+    for canonical in repositories:
+        name = repository_name(canonical)
+        name = _MADE_FROM.get(name, name)
+        if name == _PIP:
+            found = python_dependencies(python_lock)
+        elif name in inventory:
+            found = [debian_dependency(entry, inventory[name]["kind"], name) for entry in inventory[name]["entries"]]
+        else:
+            if canonical:
+                modules.add(canonical.rstrip("~+"))
+            continue
+        for dependency in found:
+            # One archive can serve several repositories; it is named with the first.
+            resolved.setdefault(dependency["digest"]["sha256"], dependency)
+    return sorted(resolved.values(), key=lambda item: (item["uri"], item["digest"]["sha256"])), sorted(modules)
+
+
+def policy_record(problem: str, folder: pathlib.Path) -> dict[str, Any]:
+    """What the provenance says of one policy.
+
+    Raises: RunError: the folder holds no policy, or a damaged one.
+    """
+    who = identity(folder, problem)
+    record = read_json(folder / "policy.json", "the policy's record", "Name a policy directory") if (folder / "policy.json").exists() else {}
+    training = record.get("training", {})
+    return {
+        "problem": problem,
+        "sha256": who.digest,
+        "training_run": who.training_run,
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir()) if path.is_file()},
+        "training": {key: training[key] for key in ("configuration", "inputs", "versions") if key in training},
+    }
+
+
+def statement(
+    request: Mapping[str, Any],
+    program_sha256: str,
+    policies: Sequence[Mapping[str, Any]],
+    resolved: Sequence[Mapping[str, Any]],
+    modules: Sequence[str],
+) -> dict[str, Any]:
+    """The in-toto statement."""
+    return {
+        "_type": STATEMENT_TYPE,
+        "subject": [{"name": "bin/clang", "digest": {"sha256": program_sha256}}],
+        "predicateType": PREDICATE_TYPE,
+        "predicate": {
+            "buildDefinition": {
+                "buildType": BUILD_TYPE,
+                "externalParameters": {"target": request["target"], "backend": request["backend"], "policies": list(policies)},
+                "internalParameters": {"llvm": request["llvm"], "workspace": request["module"], "rules": list(modules)},
+                "resolvedDependencies": list(resolved),
+            },
+            "runDetails": {"builder": {"id": "urn:mlgo:bazel", "version": {"bazel": request["bazel"]}}},
+        },
+    }
+
+
+def readme(template: str, made: Mapping[str, Any]) -> str:
+    """The receiver's README: the template with the facts of this compiler."""
+    definition = made["predicate"]["buildDefinition"]
+    policies = definition["externalParameters"]["policies"]
+    lines = [f"    {policy['problem']:<20} {policy['training_run']}\n    {'':<20} sha256 {policy['sha256']}\n"
+             f"    {'':<20} on with {_FLAGS[policy['problem']]}" for policy in policies]
+    return (template.replace("{LLVM}", definition["internalParameters"]["llvm"])
+            .replace("{WORKSPACE}", definition["internalParameters"]["workspace"])
+            .replace("{BAZEL}", made["predicate"]["runDetails"]["builder"]["version"]["bazel"])
+            .replace("{FLAG}", _FLAGS[policies[0]["problem"]] if policies else "")
+            .replace("{CLANG_SHA256}", made["subject"][0]["digest"]["sha256"])
+            .replace("{POLICIES}", "\n".join(lines) or "    none: this is the packaged compiler, linked statically"))
+
+
+def _policy(text: str) -> tuple[str, pathlib.Path]:
+    problem, equals, folder = text.partition("=")
+    if problem not in _FLAGS or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not PROBLEM=DIR with one of {', '.join(sorted(_FLAGS))}")
+    return problem, pathlib.Path(folder)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--request", type=pathlib.Path, required=True, help="what the rule knows, see above")
+    parser.add_argument("--program", type=pathlib.Path, required=True, help="the compiler itself")
+    parser.add_argument("--inventory", type=pathlib.Path, required=True, help="@debian_inventory//:inventory.json")
+    parser.add_argument("--python_lock", type=pathlib.Path, required=True, help="the Python packages' lock")
+    parser.add_argument("--policy", type=_policy, action="append", default=[], help="PROBLEM=DIR: a policy inside")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="provenance.json to write")
+    parser.add_argument("--readme_template", type=pathlib.Path, required=True)
+    parser.add_argument("--readme", type=pathlib.Path, required=True, help="README to write")
+    flags = parser.parse_args(arguments)
+    try:
+        request = read_json(flags.request, "the rule's request", "This is a defect of release/packaging")
+        inventory = read_json(flags.inventory, "Debian's inventory", "This is a defect of third_party/debian")
+        resolved, modules = dependencies(request["repositories"], inventory["repositories"], flags.python_lock.read_text(encoding="utf-8"))
+        policies = [policy_record(problem, folder) for problem, folder in sorted(flags.policy)]
+        made = statement({**request, "bazel": inventory["bazel"]}, hashlib.sha256(flags.program.read_bytes()).hexdigest(), policies, resolved, modules)
+        write_atomically(flags.output, encode_json(made))
+        write_atomically(flags.readme, readme(flags.readme_template.read_text(encoding="utf-8"), made).encode("utf-8"))
+    except RunError as error:
+        print(f"provenance: {error}", file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

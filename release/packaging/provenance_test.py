@@ -1,0 +1,80 @@
+import hashlib
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.run.exit_codes import RunError
+from release.packaging import provenance
+
+PYTHON_LOCK = """# Written by a command.
+absl-py==2.5.1 \\
+    --hash=sha256:{a}
+numpy==2.1.3 \\
+    --hash=sha256:{b} \\
+    --hash=sha256:{c}
+""".format(a="a" * 64, b="b" * 64, c="c" * 64)
+
+
+def entry(name, version="1:2.0+x-1~deb12u1", digest="1", path=""):
+    return {"name": name, "version": version, "sha256": digest * 64, "suite": "bookworm", "size": 1,
+            "path": path or f"pool/main/{name}_1_amd64.deb"}
+
+
+INVENTORY = {
+    "llvm22": {"kind": "packages", "entries": [entry("llvm-22-dev"), entry("zlib1g-dev", digest="2")]},
+    "zlib": {"kind": "packages", "entries": [entry("zlib1g-dev", digest="2")]},
+    "python311_packages": {"kind": "packages", "entries": [entry("python3.11", digest="3", path="pool/main/p_1_all.deb")]},
+    "llvm_source": {"kind": "source", "entries": [entry("llvm-toolchain-22", "22.1.8", digest="4")]},
+    "unused": {"kind": "packages", "entries": [entry("unused", digest="5")]},
+}
+
+
+class ProvenanceTest(unittest.TestCase):
+
+    def test_repositories_of_every_bazel_become_archives(self):
+        repositories = ["", "_main~debian~llvm22", "mlgo++debian+zlib", "mlgo++python+python311", "_main~debian~llvm_source", "rules_cc~"]
+        resolved, modules = provenance.dependencies(repositories, INVENTORY, PYTHON_LOCK)
+        self.assertEqual([item["name"] for item in resolved], ["llvm-22-dev", "llvm-toolchain-22", "python3.11", "zlib1g-dev"])
+        self.assertEqual(modules, ["rules_cc"])
+        self.assertEqual(resolved[0]["uri"], "pkg:deb/debian/llvm-22-dev@1%3A2.0%2Bx-1~deb12u1?arch=amd64&distro=bookworm")
+        self.assertEqual(resolved[0]["digest"], {"sha256": "1" * 64})
+        self.assertTrue(resolved[1]["uri"].endswith("?arch=source&distro=bookworm"))
+        self.assertTrue(resolved[2]["uri"].endswith("?arch=all&distro=bookworm"))
+
+    def test_python_packages_count_each_wheel(self):
+        resolved, _ = provenance.dependencies(["_main~python~pip"], INVENTORY, PYTHON_LOCK)
+        self.assertEqual([(item["uri"], item["digest"]["sha256"][0]) for item in resolved],
+                         [("pkg:pypi/absl-py@2.5.1", "a"), ("pkg:pypi/numpy@2.1.3", "b"), ("pkg:pypi/numpy@2.1.3", "c")])
+        with self.assertRaisesRegex(RunError, "pins no package"):
+            provenance.python_dependencies("# nothing")
+
+    def test_a_policy_is_named_by_what_decides(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "saved_model.pb").write_bytes(b"graph")
+            digest = hashlib.sha256(b"graph").hexdigest()
+            (folder / "policy.json").write_text(json.dumps({
+                "sha256": {"saved_model.pb": digest},
+                "training": {"configuration": {"run": {"seed": 7}}, "held_out": {"long": "table"}, "inputs": {"train_corpus": "ab"}},
+            }))
+            record = provenance.policy_record("regalloc_eviction", folder)
+        self.assertEqual(record["sha256"], digest)
+        self.assertIn("seed 7", record["training_run"])
+        self.assertEqual(record["training"], {"configuration": {"run": {"seed": 7}}, "inputs": {"train_corpus": "ab"}})
+        self.assertEqual(set(record["files"]), {"policy.json", "saved_model.pb"})
+
+    def test_statement_and_readme(self):
+        request = {"target": "//release:clang", "backend": "cpp", "llvm": "1.2.3", "module": "mlgo 0.1.0", "bazel": "7.7.1"}
+        policy = {"problem": "inlining_for_size", "training_run": "seed 1", "sha256": "d" * 64}
+        made = provenance.statement(request, "c" * 64, [policy], [], ["rules_cc"])
+        self.assertEqual(made["_type"], "https://in-toto.io/Statement/v1")
+        self.assertEqual(made["subject"], [{"name": "bin/clang", "digest": {"sha256": "c" * 64}}])
+        text = provenance.readme("{LLVM} {WORKSPACE} {BAZEL} {FLAG} {CLANG_SHA256}\n{POLICIES}", made)
+        self.assertEqual(text.split("\n")[0], f"1.2.3 mlgo 0.1.0 7.7.1 -mllvm -enable-ml-inliner=release {'c' * 64}")
+        self.assertIn(f"inlining_for_size    seed 1\n{'':<24} sha256 {'d' * 64}", text)
+        self.assertIn("none", provenance.readme("{POLICIES}", provenance.statement(request, "c" * 64, [], [], [])))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+"""The released tarball: what is in it, that it says the truth about itself, and that it works where it is unpacked."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tarfile
+import tempfile
+import unittest
+
+import lockfile
+
+from mlgo.run.locate import runfile
+from release.packaging import machine
+
+#: glibc's own libraries, versioned together with it, and the newest glibc that Debian 12 has.
+GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
+DEBIAN_12_GLIBC = (2, 36)
+POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
+C_SOURCE = "#include <stdio.h>\n#include <stdint.h>\nint main(void) { printf(\"%d\\n\", (int)sizeof(intptr_t)); return 0; }\n"
+CXX_SOURCE = """#include <algorithm>
+#include <iostream>
+#include <vector>
+int main() { std::vector<int> v{3, 1, 2}; std::sort(v.begin(), v.end()); for (int x : v) std::cout << x; std::cout << std::endl; }
+"""
+
+
+class TarballTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        cls.archive = runfile("release/packaging/mlgo-clang-22.1.8.tar.gz")
+        with tarfile.open(cls.archive) as tar:
+            cls.members = tar.getmembers()
+        # A second root below the first one: the packed machine, with the compiler in a folder nobody has heard of.
+        cls.root = cls.scratch / "root"
+        machine.unpack(runfile("release/packaging/compiler_root.tar.gz"), cls.root)
+        cls.folder = "srv/some where"
+        machine.unpack(cls.archive, cls.root / cls.folder)
+        cls.top, = (cls.root / cls.folder).iterdir()
+        cls.provenance = json.loads((cls.top / "provenance.json").read_text())
+        for name, text in (("x.c", C_SOURCE), ("x.cc", CXX_SOURCE)):
+            (cls.root / "src" / name).write_text(text)
+
+    def run_here(self, *arguments):
+        done = subprocess.run([str(word) for word in arguments], cwd=self.root / "src", env={}, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        return done.stdout
+
+    def definition(self):
+        return self.provenance["predicate"]["buildDefinition"]
+
+    def test_one_folder_without_time_or_user(self):
+        self.assertEqual({member.name.split("/")[0] for member in self.members}, {"mlgo-clang-22.1.8"})
+        self.assertEqual(len({member.mtime for member in self.members}), 1)
+        self.assertEqual({(member.uid, member.gid, member.uname, member.gname) for member in self.members}, {(0, 0, "", "")})
+        for member in self.members:
+            expected = 0o755 if member.isdir() or member.name.endswith("bin/clang") else 0o777 if member.issym() else 0o644
+            self.assertEqual(oct(member.mode), oct(expected), member.name)
+        names = {member.name.partition("/")[2] for member in self.members}
+        self.assertLessEqual({"bin/clang", "bin/clang++", "README.txt", "provenance.json", "licences/llvm.txt", "licences/mlgo.txt",
+                              "licences/common/Apache-2.0.txt", "lib/clang/22/include/stdint.h",
+                              "lib/clang/22/include/sanitizer/asan_interface.h",
+                              "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a"}, names)
+
+    def test_no_path_of_the_machine_that_built_it(self):
+        # Where this test lies is where everything was built, or would have been.
+        built_in = os.path.realpath(runfile("release/packaging/compiler_root.tar.gz")).partition("/execroot/")[0].encode()
+        self.assertGreater(len(built_in), 1)
+        for path in self.top.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(built_in + b"/", path.read_bytes(), path)
+
+    def test_needs_only_a_glibc_as_old_as_debian_12s(self):
+        readelf = runfile("release/packaging/readelf")
+        dynamic = self.run_here(readelf, "--dynamic", self.top / "bin/clang")
+        needed = set(re.findall(r"Shared library: \[(.*?)\]", dynamic))
+        self.assertIn("libc.so.6", needed)
+        self.assertLessEqual(needed, GLIBC)
+        self.assertNotRegex(dynamic, "RUNPATH|RPATH")
+        versions = re.findall(r"Name: GLIBC_(\d+)\.(\d+)", self.run_here(readelf, "--version-info", self.top / "bin/clang"))
+        self.assertTrue(versions)
+        self.assertLessEqual(max((int(major), int(minor)) for major, minor in versions), DEBIAN_12_GLIBC)
+
+    def test_provenance_is_of_this_compiler(self):
+        subject, = self.provenance["subject"]
+        self.assertEqual(subject["digest"]["sha256"], hashlib.sha256((self.top / subject["name"]).read_bytes()).hexdigest())
+        self.assertIn(subject["digest"]["sha256"], (self.top / "README.txt").read_text())
+        version = self.run_here(self.top / "bin/clang", "--version")
+        self.assertIn(f"version {self.definition()['internalParameters']['llvm']}", version)
+        for policy in self.definition()["externalParameters"]["policies"]:
+            self.assertIn(f"sha256:{policy['sha256'][:16]}", version)
+            self.assertIn(policy["training_run"], version)
+
+    def test_provenance_names_what_it_is_made_of(self):
+        locked = {entry.sha256 for entry in lockfile.load(runfile("third_party/debian/lock.json")).all_entries()}
+        debian = [item for item in self.definition()["resolvedDependencies"] if item["uri"].startswith("pkg:deb/")]
+        self.assertLessEqual({item["digest"]["sha256"] for item in debian}, locked)
+        # LLVM's archives and source, the sysroot, the archives that are linked in, the run-times: each by another way.
+        self.assertLessEqual({"llvm-22-dev", "llvm-toolchain-22", "libc6-dev", "libzstd-dev", "libclang-rt-22-dev", "python3.11-minimal"},
+                             {item["name"] for item in debian})
+
+    def test_works_where_it_is_unpacked(self):
+        lld = runfile("release/packaging/ld.lld")
+        for compiler, source, says in (("clang", "x.c", "8\n"), ("clang++", "x.cc", "123\n")):
+            program = self.scratch / f"here-{compiler}"
+            # Statically, so that the program also runs on a machine that is no Debian 12.
+            self.run_here(self.top / "bin" / compiler, f"--sysroot={self.root}", f"--ld-path={lld}", "-static", "-O2", *POLICY_ON, source,
+                          "-o", program)
+            self.assertEqual(self.run_here(program), says)
+
+    def test_works_on_another_debian_12(self):
+        entered, how = machine.enter(self.root)
+        if entered is None:
+            self.skipTest(f"this machine lets nobody enter another root ({how})")
+        print(f"entered by {how}")
+        for compiler, source, says in (("clang", "x.c", "8\n"), ("clang++", "x.cc", "123\n")):
+            tool = f"/{self.folder}/{self.top.name}/bin/{compiler}"
+            path = {"PATH": "/usr/bin"}
+            entered.run([tool, "-O2", *POLICY_ON, source, "-o", "there"], "/src", path)
+            self.assertEqual(entered.run(["/src/there"]), says)
+            # With clang's own run-time libraries.
+            entered.run([tool, "-O1", "-fsanitize=undefined", source, "-o", "there"], "/src", path)
+            self.assertEqual(entered.run(["/src/there"]), says)
+
+
+if __name__ == "__main__":
+    unittest.main()
