@@ -79,6 +79,12 @@ class ForeignWorkspaceTest(unittest.TestCase):
             self.assertRegex(command[0], r"^bazel-out/[^/]+/bin/clang$", source)
             self.assertEqual(command[command.index("-mllvm"):][:4], ["-mllvm", EVICTION, "-mllvm", INLINING], source)
 
+    def test_both_policies_are_inside(self):
+        clang = self.compile_commands()["shop.cc"][0]
+        said = subprocess.run([clang, "--version"], cwd=self.root, env={}, capture_output=True, text=True, check=True).stdout
+        for policy in ("regalloc_eviction, .*sha256:", "inlining_for_size, .*sha256:", "regalloc_priority, none$"):
+            self.assertRegex(said, f"(?m)^mlgo policy: {policy}")
+
     def test_each_policy_decided(self):
         commands = self.compile_commands()
         for source, flag in (("matrix.cc", EVICTION), ("shop.cc", INLINING)):
