@@ -98,11 +98,16 @@ class DirectoryTest(unittest.TestCase):
         self.assertEqual(record["features"], ["li_size", "weight"])
         self.assertEqual(known_features(network.normalizer, PRIORITY), ("li_size", "weight"))
 
+    def test_a_compiler_with_its_features_in_another_order(self):
+        reordered = dataclasses.replace(PRIORITY, observation_specs=PRIORITY.observation_specs[::-1])
+        network, _ = load_policy(self.folder, reordered)
+        self.assertEqual(known_features(network.normalizer, reordered), ("weight", "stage", "li_size"))
+
     def test_records_that_contradict_themselves(self):
         for changes, words in (
             ({"format": "other"}, "is not of format"),
             ({"features": "all"}, "has no list of names"),
-            ({"features": ["li_size"]}, "its normaliser knows others"),
+            ({"features": ["li_size"]}, "lists other features than its normaliser knows: stage, weight"),
             ({"normalizer": {}}, "holds no normaliser"),
             ({"normalizer": NORMALIZER.to_json() | {"columns": [["li_size", 1, 1]]}}, "is not finite and increasing"),
             ({"normalizer": NORMALIZER.to_json() | {"columns": []}}, "looks at no feature"),
