@@ -26,7 +26,7 @@ from release.packaging import deb
 
 _CERTIFICATES = re.compile(r"usr/share/ca-certificates/.*\.crt\Z")
 _BUNDLE = "etc/ssl/certs/ca-certificates.crt"
-#: Measured on clang: level 9 takes three times as long as 6 for 1 % less.
+#: Measured on 40 MB of the compiler's root: level 9 takes 5.6 CPU seconds, 6 takes 1.3 for 1 % more bytes.
 _GZIP_LEVEL = 6
 
 
