@@ -4,8 +4,8 @@
 //
 //   agreement_test MODEL.tflite BORDERS.txt
 //
-// BORDERS.txt has a line "<feature> <value>" for every border (borders.py). AOT_HEADER and CPP_HEADER declare mlgo::AotPolicy and
-// mlgo::CppPolicy.
+// BORDERS.txt has a line "<feature> <value>" for every border (borders.py). The compiled forms are linked in (forms.cc).
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -13,15 +13,14 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "tests/backends/backends.h"
-
-#include AOT_HEADER
-#include CPP_HEADER
+#include "tests/backends/backend.h"
+#include "tests/backends/tflite_backend.h"
 
 namespace {
 
@@ -105,10 +104,11 @@ void fillMask(std::vector<int64_t> &Mask, Random &R) {
 class Agreement {
 public:
   Agreement(const char *Model, const char *BordersPath)
-      : Tflite(Model), Aot("AOT", Tflite.Decision), Cpp("C++", Tflite.Decision), OfFeatures(readBorders(BordersPath)) {
+      : Tflite(Model), Aot(mlgo::aotForm(Tflite.Decision)), Cpp(mlgo::cppForm(Tflite.Decision)),
+        OfFeatures(readBorders(BordersPath)) {
     int Shared = 0;
     for (const mlgo::Feature &Feature : Tflite.Features)
-      Shared += Aot.input(Feature.Name) && Cpp.input(Feature.Name);
+      Shared += Aot->input(Feature.Name) && Cpp->input(Feature.Name);
     if (Shared < 1)
       mlgo::fail("no input in common: these are different policies");
   }
@@ -120,10 +120,10 @@ public:
     int Disagreements = 0;
     for (int Observation = 0; Observation < kObservations; ++Observation) {
       fill(R);
-      for (mlgo::Backend *Each : {static_cast<mlgo::Backend *>(&Tflite), static_cast<mlgo::Backend *>(&Aot),
-                                  static_cast<mlgo::Backend *>(&Cpp)})
-        Each->evaluate();
-      const std::string Wanted = answer(Tflite), OfAot = answer(Aot), OfCpp = answer(Cpp);
+      Tflite.evaluate();
+      Aot->evaluate();
+      Cpp->evaluate();
+      const std::string Wanted = answer(Tflite), OfAot = answer(*Aot), OfCpp = answer(*Cpp);
       if (!legal(Wanted)) {
         std::fprintf(stderr, "observation %d: %s is not a legal position\n", Observation, text(Wanted).c_str());
         return 1;
@@ -168,7 +168,7 @@ private:
   }
 
   template <class T> void write(const std::string &Feature, const std::vector<T> &Values) {
-    for (void *To : {Tflite.input(Feature), Aot.input(Feature), Cpp.input(Feature)})
+    for (void *To : {Tflite.input(Feature), Aot->input(Feature), Cpp->input(Feature)})
       if (To)
         std::memcpy(To, Values.data(), Values.size() * sizeof(T));
   }
@@ -201,8 +201,7 @@ private:
   }
 
   mlgo::TfliteBackend Tflite;
-  mlgo::CompiledBackend<mlgo::AotPolicy> Aot;
-  mlgo::CompiledBackend<mlgo::CppPolicy> Cpp;
+  std::unique_ptr<mlgo::Backend> Aot, Cpp;
   Borders OfFeatures;
   std::vector<int64_t> Mask; // Of the present observation; empty when the problem has none.
 };

@@ -3,16 +3,13 @@
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//release/private:compiled_policy.bzl", "compiled_policy")
 
-def policy_forms(name, policy, problem, tflite):
-    """A C++ library with the policy as mlgo::AotPolicy and mlgo::CppPolicy, and what is fed to them.
-
-    Whoever depends on it includes AOT_HEADER, CPP_HEADER and tests/backends/backends.h.
+def policy_forms(name, policy, problem):
+    """A C++ library that defines `aotForm` and `cppForm` of tests/backends/backend.h for one policy.
 
     Args:
       name: name of the library. `<name>_borders.txt` has the borders of the normaliser's segments.
       policy: label of a policy directory's files.
       problem: folder below mlgo/problems.
-      tflite: label of the policy's model.tflite.
     """
     for backend in ["aot", "cpp"]:
         compiled_policy(
@@ -27,8 +24,10 @@ def policy_forms(name, policy, problem, tflite):
     cc_library(
         name = name,
         testonly = True,
-        data = [tflite],
-        defines = [
+        srcs = ["//tests/backends:forms.cc"],
+        copts = ["-O2"],
+        linkstatic = True,
+        local_defines = [
             '{}_HEADER=\\"{}_{}.h\\"'.format(backend.upper(), name, backend)
             for backend in ["aot", "cpp"]
         ],

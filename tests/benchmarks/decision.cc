@@ -3,11 +3,12 @@
 //   decision MODEL.tflite OBSERVATIONS
 //
 // OBSERVATIONS: a line "<feature> <bytes>" per feature, an empty line, and then every observation's features one after another.
-// AOT_HEADER and CPP_HEADER declare mlgo::AotPolicy and mlgo::CppPolicy. Prints a line "<form> <microseconds>" each.
+// The compiled forms are linked in (tests/backends/forms.cc). Prints a line "<form> <microseconds>" each.
 //
 // A round copies all observations into the inputs, one after another, with and without evaluating; the difference is the
 // evaluations' time. The forms take turns, and each form's fastest round counts: other programs only ever make one slower.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -17,10 +18,8 @@
 #include <time.h>
 #include <vector>
 
-#include "tests/backends/backends.h"
-
-#include AOT_HEADER
-#include CPP_HEADER
+#include "tests/backends/backend.h"
+#include "tests/backends/tflite_backend.h"
 
 namespace {
 
@@ -92,10 +91,9 @@ int main(int argc, char **argv) {
   if (argc != 3)
     mlgo::fail("usage: decision MODEL.tflite OBSERVATIONS");
   mlgo::TfliteBackend Tflite(argv[1]);
-  mlgo::CompiledBackend<mlgo::AotPolicy> Aot("AOT", Tflite.Decision);
-  mlgo::CompiledBackend<mlgo::CppPolicy> Cpp("C++", Tflite.Decision);
+  const auto Aot = mlgo::aotForm(Tflite.Decision), Cpp = mlgo::cppForm(Tflite.Decision);
   const Observations Real = read(argv[2]);
-  Form Forms[] = {{&Cpp}, {&Tflite}, {&Aot}};
+  Form Forms[] = {{Cpp.get()}, {&Tflite}, {Aot.get()}};
   for (Form &Each : Forms)
     for (const std::string &Feature : Real.Features)
       Each.Inputs.push_back(static_cast<char *>(Each.Policy->input(Feature)));
