@@ -199,7 +199,7 @@ class DebianBazelTest(unittest.TestCase):
         path = self.scratch / "mirror" / entry.path
         path.parent.mkdir(parents=True)
         path.write_bytes(b"other bytes")
-        with self.assertRaisesRegex(LauncherError, r"^Debian's Bazel: java 1\.0 .*sha256 is .*, the lock says .* Or set BAZEL"):
+        with self.assertRaisesRegex(LauncherError, r"^Debian's Bazel: java 1\.0 .*size is 11 bytes and sha256 .*, the lock says .* Or set BAZEL"):
             self.install(lose=["java"])
         self.assertFalse(self.prefix.exists())
 
