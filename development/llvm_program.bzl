@@ -6,8 +6,8 @@
 An object defines a symbol before an archive is asked for it, so the units of `llvm_units` take the place of the archives' own.
 """
 
-load("@bazel_skylib//rules:copy_directory.bzl", "copy_directory")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
+load("//development/private:directory.bzl", "copied_directory")
 load("//development/private:program.bzl", "installed_program")
 load("//third_party/llvm:copts.bzl", "LLVM_COPTS")
 
@@ -83,7 +83,7 @@ def llvm_program(name, deps, archives = Label("//third_party/llvm:clang_archives
     )
     resources = []
     if resource_directory:
-        copy_directory(
+        copied_directory(
             name = name + "_resources",
             src = resource_directory,
             out = tree + "/lib/clang/22",
