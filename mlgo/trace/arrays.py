@@ -15,6 +15,11 @@ MAGIC = b"mlgo-arrays-1\n"
 #: Files that claim to hold more than this are refused. The largest module seen (SimplifyCFG) has 10 MB uncompressed.
 MAX_UNCOMPRESSED_BYTES = 8 * 1024**3
 
+#: Place of the descriptor in a Zstandard frame, and the two bits of it that a decoder does not miss when they are damaged:
+#: "reserved, unused" must be 0, and "content checksum" 1, as `encode` writes them (RFC 8878, section 3.1.1.1.1).
+_DESCRIPTOR = 4
+_UNGUARDED_BITS, _WRITTEN_BITS = 0b0001_0100, 0b0000_0100
+
 _DTYPES = ("<f4", "<f8", "<i4", "<i8", "|u1")
 
 #: Training logs are mostly zeros: level 1 makes them 25 times smaller at over 500 MB/s.
@@ -51,11 +56,14 @@ def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
     remedy = "Delete it and run the same command again; it is then made anew"
     if not content.startswith(MAGIC):
         raise RunError(what, "does not start as a file of arrays does", remedy)
+    frame = content[len(MAGIC) :]
     try:
-        size = zstandard.frame_content_size(content[len(MAGIC) :])
+        size = zstandard.frame_content_size(frame)
         if not 0 <= size <= MAX_UNCOMPRESSED_BYTES:
             raise RunError(what, f"claims {size} bytes, where 0 to {MAX_UNCOMPRESSED_BYTES} are allowed", remedy)
-        raw = zstandard.ZstdDecompressor().decompress(content[len(MAGIC) :], max_output_size=size)
+        if frame[_DESCRIPTOR] & _UNGUARDED_BITS != _WRITTEN_BITS:
+            raise RunError(what, "is damaged: its checksum is switched off", remedy)
+        raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
         header, _, _ = raw.partition(b"\n")
         arrays, offset = {}, len(header) + 1
         for entry in json.loads(header):

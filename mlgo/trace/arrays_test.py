@@ -46,6 +46,14 @@ class ArraysTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "^file: .*Delete it"):
             arrays.decode(bytes(content), "file")
 
+    def test_every_damaged_bit_is_an_error(self):
+        content = arrays.encode({"x": np.arange(5), "y": np.zeros((2, 2), np.float32)})
+        for bit in range(8 * len(content)):
+            damaged = bytearray(content)
+            damaged[bit // 8] ^= 1 << bit % 8
+            with self.subTest(byte=bit // 8, bit=bit % 8), self.assertRaisesRegex(RunError, "^file: .*Delete it"):
+                arrays.decode(bytes(damaged), "file")
+
     def test_truncation_is_an_error_at_every_length(self):
         content = arrays.encode({"x": np.arange(50)})
         for length in range(len(content)):
