@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 
+from mlgo.policy.checks import FEATURE_REMEDY, features_fault
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from release.aot_weights import graph_fault, variables_fault
@@ -25,7 +26,6 @@ TARGET_TRIPLE = "x86_64-pc-linux-gnu"
 TARGET_CPU = "x86-64"
 
 REMEDY = "Name the directory `policy` of a training run with --//release:{0}, or {0} of mlgo_clang"
-_FEATURE_REMEDY = "Train the policy for this compiler, or build the compiler that it was trained for"
 _ATTRIBUTES = {
     "regalloc_eviction": "eviction_policy",
     "inlining_for_size": "inlining_policy",
@@ -57,9 +57,9 @@ def signature_mismatch(
     Args: name -> (numpy dtype name, shape) of the signature's inputs and outputs; an unknown size is -1.
     """
     known = {spec.name: spec for spec in problem.observation_specs}
+    if clause := features_fault(tuple(sorted(inputs)), problem):
+        return clause
     for name in sorted(inputs):
-        if name not in known:
-            return f"wants the feature {name!r}, which the compiler lacks (it has {', '.join(sorted(known))})"
         if clause := _mismatch(inputs[name], known[name]):
             return f"has the input {name!r} {clause}"
     if problem.mask_feature is not None and problem.mask_feature not in inputs:
@@ -96,7 +96,8 @@ def compile_saved_model(
         raise RunError(what, f"has no signature {SIGNATURE!r} (only {found})", remedy(problem))
     signature = meta_graph.signature_def[SIGNATURE]
     if clause := signature_mismatch(_described(signature.inputs), _described(signature.outputs), problem):
-        raise RunError(what, clause, _FEATURE_REMEDY if "which the compiler lacks" in clause else remedy(problem))
+        lacking = features_fault(tuple(signature.inputs), problem)
+        raise RunError(what, clause, FEATURE_REMEDY if lacking else remedy(problem))
     if clause := graph_fault(meta_graph.graph_def):
         raise RunError(what, clause, remedy(problem))
     variables = policy / "variables" / "variables"

@@ -76,84 +76,41 @@ def mlgo_clang(
     _program(
         name,
         "clang",
-        policies,
         {
             "backend": backend,
             "eviction_policy": eviction_policy,
             "inlining_policy": inlining_policy,
+            "policies": policies,
             "priority_policy": priority_policy,
         },
         visibility,
         aliases = [name + "++"],
-        resource_directory = Label("@llvm22//:resource_headers"),
+        resource_directory = Label("//third_party/llvm:resource_headers"),
     )
 
-def mlgo_opt(
-        name,
-        eviction_policy = None,
-        inlining_policy = None,
-        priority_policy = None,
-        backend = None,
-        policies = None,
-        visibility = None):
+def mlgo_opt(name, visibility = None, **policies):
     """LLVM's opt with policies inside, so that a pass can be studied alone: `-passes=... -enable-ml-inliner=release`.
 
     Args:
       name: name of the target.
-      eviction_policy: label of a SavedModel that decides register evictions.
-      inlining_policy: label of a SavedModel that decides inlining for size.
-      priority_policy: label of a SavedModel that orders live ranges.
-      backend: what compiles them, `cpp` or `aot`; by default what --@mlgo//release:backend says.
-      policies: a `mlgo_policies` in place of the four above.
       visibility: visibility of `name`.
+      **policies: the policies, `backend` or `policies` as of `mlgo_clang`.
     """
-    _program(
-        name,
-        "opt",
-        policies,
-        {
-            "backend": backend,
-            "eviction_policy": eviction_policy,
-            "inlining_policy": inlining_policy,
-            "priority_policy": priority_policy,
-        },
-        visibility,
-    )
+    _program(name, "opt", policies, visibility)
 
-def mlgo_llc(
-        name,
-        eviction_policy = None,
-        inlining_policy = None,
-        priority_policy = None,
-        backend = None,
-        policies = None,
-        visibility = None):
+def mlgo_llc(name, visibility = None, **policies):
     """LLVM's llc with policies inside, for the advisors of register allocation alone.
 
     Args:
       name: name of the target.
-      eviction_policy: label of a SavedModel that decides register evictions.
-      inlining_policy: label of a SavedModel that decides inlining for size.
-      priority_policy: label of a SavedModel that orders live ranges.
-      backend: what compiles them, `cpp` or `aot`; by default what --@mlgo//release:backend says.
-      policies: a `mlgo_policies` in place of the four above.
       visibility: visibility of `name`.
+      **policies: the policies, `backend` or `policies` as of `mlgo_clang`.
     """
-    _program(
-        name,
-        "llc",
-        policies,
-        {
-            "backend": backend,
-            "eviction_policy": eviction_policy,
-            "inlining_policy": inlining_policy,
-            "priority_policy": priority_policy,
-        },
-        visibility,
-    )
+    _program(name, "llc", policies, visibility)
 
-def _program(name, program, policies, given, visibility, **more):
+def _program(name, program, given, visibility, **more):
     given = {argument: value for argument, value in given.items() if value != None}
+    policies = given.pop("policies", None)
     if policies and given:
         fail(policies_given_twice("mlgo_" + program, name, sorted(given)))
     if not policies:

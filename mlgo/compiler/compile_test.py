@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import pathlib
-import tempfile
 import time
 import unittest
 
@@ -15,6 +14,7 @@ from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.fake_clang import FakeModule
+from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
@@ -22,13 +22,9 @@ from mlgo.run.exit_codes import RunError
 FUNCTIONS = {"f": 3, "empty": 0, "g": 2}
 
 
-class FakeClangTestCase(unittest.TestCase):
+class FakeClangTestCase(ScratchTestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
-        self.work = self.root / "work"
-        self.work.mkdir()
+        super().setUp()
         self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
 
     def request(self, behaviour: str = "good", **changes) -> CompileRequest:

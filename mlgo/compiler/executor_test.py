@@ -4,7 +4,6 @@ import os
 import pathlib
 import shutil
 import signal
-import tempfile
 import threading
 import time
 import unittest
@@ -14,18 +13,15 @@ from mlgo.compiler.executor import run_ordered
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
+from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 
 
-class ExecutorTest(unittest.TestCase):
+class ExecutorTest(ScratchTestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
-        self.work = self.root / "work"
-        self.work.mkdir()
+        super().setUp()
         self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
 
     def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:

@@ -5,7 +5,6 @@ import gc
 import os
 import pathlib
 import signal
-import tempfile
 import threading
 import unittest
 
@@ -16,6 +15,7 @@ from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang, processes
+from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.problem import Problem
@@ -37,14 +37,7 @@ POLICIES = {
 }
 
 
-class InteractiveTestCase(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
-        self.work = self.root / "work"
-        self.work.mkdir()
-
+class InteractiveTestCase(ScratchTestCase):
     def request(self, behaviour: str = "good", problem: Problem = EVICTION, **changes) -> CompileRequest:
         clang = pathlib.Path(fake_clang.install(self.root, problem))
         corpus = fake_clang.write_corpus(

@@ -1,8 +1,6 @@
 """The environments: Gymnasium's own check on a stock clang, the rules of an episode, and that nothing is left behind."""
 
 import gc
-import pathlib
-import tempfile
 import unittest
 import warnings
 
@@ -12,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 import mlgo.environments
 from mlgo.compiler.testing import fake_clang, processes
+from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.environments.compiler_environment import ILLEGAL_ACTION_REWARD, CompilerEnvironment
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run import locate
@@ -21,14 +20,7 @@ CORPUS = locate.runfile("mlgo/environments/test_corpus")
 EVICTION_NAME = "mlgo/RegallocEviction-v0"
 
 
-class EnvironmentTestCase(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = pathlib.Path(temporary.name)
-        self.work = self.root / "work"
-        self.work.mkdir()
-
+class EnvironmentTestCase(ScratchTestCase):
     def make(self, name: str = EVICTION_NAME, **settings) -> gymnasium.Env:
         environment = gymnasium.make(name, **{"corpus": CORPUS, "workdir": self.work, **settings})
         self.addCleanup(environment.close)

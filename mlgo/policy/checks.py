@@ -11,6 +11,8 @@ import numpy as np
 from mlgo.learning.normalization import Normalizer
 from mlgo.problems.problem import Problem
 
+#: What to do about a feature that the compiler lacks.
+FEATURE_REMEDY = "Train the policy for this compiler, or build the compiler that it was trained for"
 _OUTPUT_KERNEL = "policy/logits/kernel"
 
 

@@ -10,14 +10,13 @@ from mlgo.learning.checkpoint import MAX_CHECKPOINT_BYTES, decode_arrays
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer
-from mlgo.policy.checks import features_fault, known_features, normalizer_fault, weights_fault
+from mlgo.policy.checks import FEATURE_REMEDY, features_fault, known_features, normalizer_fault, weights_fault
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import read_json
 
 FORMAT = "mlgo policy 1"
 _REMEDY = "Name a directory that a training run or save_policy has written"
-_FEATURE_REMEDY = "Train the policy for this compiler, or build the compiler that it was trained for"
 
 
 def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[PolicyNetwork, dict[str, Any]]:
@@ -58,7 +57,7 @@ def _recorded_normalizer(record: Mapping[str, Any], problem: Problem, what: str)
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
         raise RunError(what, 'has no list of names "features"', _REMEDY)
     if clause := features_fault(tuple(features), problem):
-        raise RunError(what, clause, _FEATURE_REMEDY)
+        raise RunError(what, clause, FEATURE_REMEDY)
     if record.get("decision") != problem.action_spec.name:
         raise RunError(what, f"decides {record.get('decision')!r} instead of {problem.action_spec.name!r}", _REMEDY)
     try:
@@ -66,7 +65,7 @@ def _recorded_normalizer(record: Mapping[str, Any], problem: Problem, what: str)
     except (KeyError, ValueError) as error:
         raise RunError(what, f"holds no normaliser: {error}", _REMEDY) from error
     if clause := normalizer_fault(normalizer, problem):
-        raise RunError(what, clause, _FEATURE_REMEDY)
+        raise RunError(what, clause, FEATURE_REMEDY)
     # As sets: a later compiler may show the same features in another order.
     if differing := set(known_features(normalizer, problem)) ^ set(features):
         raise RunError(what, f"lists other features than its normaliser knows: {', '.join(sorted(differing))}", _REMEDY)

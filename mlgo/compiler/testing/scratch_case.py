@@ -1,0 +1,16 @@
+"""Where tests that start compilers work."""
+
+import pathlib
+import tempfile
+import unittest
+
+
+class ScratchTestCase(unittest.TestCase):
+    """Each test has a folder of its own, `root`, which is gone afterwards; compiles use `work` in it, empty at first."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        self.work = self.root / "work"
+        self.work.mkdir()
