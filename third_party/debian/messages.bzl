@@ -24,7 +24,7 @@ def failed(repository, stderr):
 
     Args:
         repository: its name.
-        stderr: what the downloader printed.
+        stderr: what the downloader printed: how far it was, line by line, and last what went wrong.
     Returns: the downloader's own sentence, and which repository it was for.
     """
-    return "@{}: {}".format(repository, stderr.strip() or "the downloader ended without a word; run it again")
+    return "@{}: {}".format(repository, stderr.strip().split("\n")[-1] or "the downloader ended without a word; run it again")

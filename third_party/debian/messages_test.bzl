@@ -13,6 +13,7 @@ def _messages_impl(ctx):
     asserts.true(env, "known: none." in missing_entry("source", "x", []))
     asserts.true(env, "install the package python3" in no_python())
     asserts.equals(env, "@sysroot: debian: libc6 is gone", failed("sysroot", "debian: libc6 is gone\n"))
+    asserts.equals(env, "@sysroot: debian: libc6 is gone", failed("sysroot", "debian: 3 of 9 archives\ndebian: libc6 is gone\n"))
     asserts.true(env, "run it again" in failed("sysroot", ""))
     return unittest.end(env)
 
