@@ -10,18 +10,32 @@ from collections.abc import Iterable, Sequence
 from mlgo.run.exit_codes import RunError
 
 # Options whose argument is a code generation matter even if it looks like another option.
-_KEPT_WITH_VALUE = frozenset({"-mllvm", "-target-feature", "-triple", "-target-cpu", "-tune-cpu", "-main-file-name"})
+_KEPT_WITH_VALUE = frozenset(
+    """
+    -mllvm -target-feature -triple -target-cpu -tune-cpu -target-abi -main-file-name -object-file-name -exception-model
+    -default-function-attr -ftrapv-handler -fconstant-string-class -mdebug-pass -aux-triple -aux-target-cpu
+    -aux-target-feature
+    """.split()
+)
 
 # Options (clang/include/clang/Options/Options.td, LLVM 22) followed by an argument of their own.
 _DROPPED_WITH_VALUE = frozenset(
     """
     -D -U -I -F -include -imacros -include-pch -iquote -idirafter -isystem -isystem-after -iframework -iwithsysroot
     -internal-isystem -internal-externc-isystem -internal-iframework -c-isystem -cxx-isystem -objc-isystem -objcxx-isystem
-    -iprefix -iwithprefix -iwithprefixbefore -isysroot -resource-dir -ivfsoverlay
-    -dependency-file -MT -MQ -dependency-dot -module-dependency-dir -header-include-file
+    -iprefix -iwithprefix -iwithprefixbefore -isysroot -resource-dir -ivfsoverlay --include --imacros -chain-include
+    -vfsoverlay --vfsoverlay -iframeworkwithsysroot -iapinotes-modules -remap-file -ast-merge -interface-stub-version=
+    -dependency-file -MT -MQ -dependency-dot -module-dependency-dir -header-include-file -source-date-epoch -dumpdir
     -o -x -serialize-diagnostic-file -diagnostic-log-file -ferror-limit -fmessage-length -fbracket-depth -ftabstop
+    -fdiagnostics-format -fdiagnostics-show-category -error-on-deserialized-decl -ast-dump-filter -code-completion-at
     -dwarf-debug-flags -split-dwarf-file -split-dwarf-output -opt-record-file -opt-record-passes -opt-record-format
+    -record-command-line -stack-usage-file -as-secure-log-file -fdebug-compilation-dir
     -add-plugin -plugin -load -working-directory -fconstexpr-steps -fconstexpr-depth -ftemplate-depth
+    -fmodule-feature -fmodules-user-build-path -fmodule-implementation-of
+    -mlink-bitcode-file -mlink-builtin-bitcode -fcuda-include-gpubinary -fopenmp-host-ir-file-path
+    -analyze-function -analyzer-checker -analyzer-config -analyzer-config-compatibility-mode -analyzer-constraints
+    -analyzer-disable-checker -analyzer-dump-egraph -analyzer-inline-max-stack-depth -analyzer-inlining-mode
+    -analyzer-max-loop -analyzer-output -analyzer-purge
     """.split()
 )
 
@@ -37,9 +51,31 @@ _DROPPED = re.compile(
     | -fmodule.* | -fprebuilt-module-path=.* | -fno-implicit-modules | -working-directory=.* | -stats-file=.*
     | -ftime-(report|trace) .* | -print-.* | -nostdsysteminc | -nobuiltininc | -stdlib=.* | -undef
     | -include-pch=.* | -isysroot .+ | -ivfsoverlay .+ | -resource-dir=.* | -fdepfile-entry=.* | -split-dwarf-.*=.*
+    | --?(vfsoverlay|include|imacros) .+ | -(include|imacros|iquote|idirafter|isystem|iframework|iprefix|cxx-isystem) .+
+    | -iwith.+ | -iframeworkwithsysroot .+ | -iapinotes-modules .+ | --embed-dir=.* | --(no-)?system-header-prefix=.*
+    | --warning-suppression-mappings=.* | --std=.* | --stdlib=.* | -analyzer-.* | -analyze-function=.*
+    | -ast-dump.* | -code-completion-at=.* | -error-on-deserialized-decl=.* | -dump-minimization-hints=.*
+    | --?save-temps=.* | -fverify-debuginfo-preserve-export=.* | -fthin-link-bitcode=.* | -fembed-offload-object=.*
+    | -fpass-plugin=.* | -fprofile-list=.* | -fprofile-(filter|exclude)-files=.* | -fthinlto-index=.*
+    | -fsanitize-(system-)?ignorelist=.* | -fsanitize-blacklist=.* | -fxray-(always|never)-instrument=.*
+    | -fxray-attr-list=.* | -foverride-record-layout=.* | -frandomize-layout-seed(-file)?=.*
+    | -fms-secure-hotpatch-functions-(file|list)=.* | --(dependent-lib|linker-option)=.*
     """,
     re.VERBOSE,
 )
+
+# `-plugin-arg-NAME VALUE`: the option's own word is open-ended.
+_PLUGIN_ARGUMENT = "-plugin-arg-"
+
+# Makes ThinLTO's backend embed what it read. The corpus has that already, and an object with it is not the linked one.
+_EMBEDDING = re.compile(r"--?lto-embed-bitcode(=.*)?")
+
+#: cc1's option for the ThinLTO index of a module. It names another file for each module, so it is no part of what
+#: `portable_command` keeps: whoever compiles the module says where the index lies.
+THINLTO_INDEX = "-fthinlto-index="
+# Compiling a module whose imports have been merged already with an index but without this gives an empty object and exit
+# code 0 (llvm/lib/LTO/LTOBackend.cpp); LLVM refuses it when it is given twice.
+_ASSUME_MERGED = "-thinlto-assume-merged"
 
 _ABSOLUTE_PATH = re.compile(r"(^|[=,:])/")
 
@@ -57,8 +93,10 @@ def portable_command(recorded: Sequence[str]) -> tuple[str, ...]:
     arguments = iter(recorded[1:] if recorded and recorded[0] == "-cc1" else recorded)
     for argument in arguments:
         if argument in _KEPT_WITH_VALUE:
-            kept += [argument, _value_of(argument, arguments)]
-        elif argument in _DROPPED_WITH_VALUE:
+            value = _value_of(argument, arguments)
+            if not (argument == "-mllvm" and _EMBEDDING.fullmatch(value)):
+                kept += [argument, value]
+        elif argument in _DROPPED_WITH_VALUE or argument.startswith(_PLUGIN_ARGUMENT):
             _value_of(argument, arguments)
         elif not _DROPPED.fullmatch(argument):
             kept.append(argument)
@@ -71,20 +109,39 @@ def paths_in(command: Iterable[str]) -> list[str]:
 
 
 def compile_command(
-    recorded: Sequence[str], bitcode: str, output: str, extra_flags: Sequence[str] = ()
+    recorded: Sequence[str],
+    bitcode: str,
+    output: str,
+    extra_flags: Sequence[str] = (),
+    thinlto_index: str | None = None,
 ) -> list[str]:
     """Arguments for clang, program name not included, which compile `bitcode` to the object file `output`.
 
     Args:
       recorded: the module's command.
-      bitcode, output: paths as clang is to see them.
+      bitcode, output, thinlto_index: paths as clang is to see them.
       extra_flags: cc1 flags put after the module's own, such as a problem's.
+      thinlto_index: the module's ThinLTO index; the bitcode is then taken as what ThinLTO has after importing.
 
-    Raises: CommandError: `recorded` is not a cc1 command.
+    Raises: CommandError: `recorded` is not a cc1 command, or it is one of ThinLTO's and there is no index.
     """
     # clang accepts one action only; `-emit-llvm-bc` among `extra_flags` asks for bitcode instead of an object.
     action = [] if "-emit-llvm-bc" in extra_flags else ["-emit-obj"]
-    return ["-cc1", *portable_command(recorded), *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+    portable = portable_command(recorded)
+    thinlto = _thinlto(recorded, portable, thinlto_index)
+    return ["-cc1", *portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+
+
+def _thinlto(recorded: Sequence[str], portable: Sequence[str], index: str | None) -> list[str]:
+    if index is None:
+        if any(argument.startswith(THINLTO_INDEX) for argument in recorded):
+            raise CommandError(
+                "a module's command", "needs a ThinLTO index, and the corpus is not described as one of ThinLTO",
+                "extract it again with --thinlto_build=distributed",
+            )
+        return []
+    merged = [] if _ASSUME_MERGED in portable else ["-mllvm", _ASSUME_MERGED]
+    return [THINLTO_INDEX + index, *merged]
 
 
 def _value_of(option: str, arguments) -> str:

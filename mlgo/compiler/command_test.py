@@ -59,6 +59,17 @@ class PortableCommandTest(unittest.TestCase):
             "-fcolor-diagnostics",
             "-fmodule-map-file=/a",
             "-coverage-notes-file=/a.gcno",
+            "-fdiagnostics-format sarif",
+            "-fdebug-compilation-dir /here",
+            "-analyzer-config a=b",
+            "-plugin-arg-name -W",
+            "-fpass-plugin=/a.so",
+            "-stack-usage-file a.su",
+            "-include-pch /a.pch -include/b.h -iquote/c",
+            "-remap-file /a;/b",
+            "-fsanitize-ignorelist=/a.txt",
+            "-fthinlto-index=/a.thinlto.bc",
+            "-mllvm -lto-embed-bitcode=post-merge-pre-opt",
         ):
             self.assertEqual(portable_command(["-cc1", *dropped.split()]), (), dropped)
 
@@ -80,6 +91,22 @@ class CompileCommandTest(unittest.TestCase):
             compile_command(["-cc1", "-O2"], "m.bc", "m.o", ["-emit-llvm-bc"]),
             ["-cc1", "-O2", "-emit-llvm-bc", "-o", "m.o", "-x", "ir", "m.bc"],
         )
+
+    def test_thinlto(self):
+        expected = ["-cc1", "-O2", "-fthinlto-index=m.thinlto.bc", "-mllvm", "-thinlto-assume-merged"]
+        rest = ["-mllvm", "-a", "-emit-obj", "-o", "m.o", "-x", "ir", "m.bc"]
+        for recorded in (["-O2"], ["-cc1", "-O2", "-fthinlto-index=/old"]):
+            self.assertEqual(
+                compile_command(recorded, "m.bc", "m.o", ["-mllvm", "-a"], thinlto_index="m.thinlto.bc"), expected + rest
+            )
+
+    def test_thinlto_flag_is_given_once(self):
+        command = compile_command(["-mllvm", "-thinlto-assume-merged"], "m.bc", "m.o", (), "i")
+        self.assertEqual(command.count("-thinlto-assume-merged"), 1)
+
+    def test_thinlto_without_index(self):
+        with self.assertRaisesRegex(CommandError, "needs a ThinLTO index.*--thinlto_build=distributed"):
+            compile_command(["-cc1", "-fthinlto-index=a"], "m.bc", "m.o")
 
 
 if __name__ == "__main__":
