@@ -1,0 +1,278 @@
+"""Writes a corpus directory. The only place that does, so that what is promised of one is kept in one place.
+
+    with CorpusWriter(directory) as writer:
+        writer.add("lib/a.o", bitcode, ("-cc1", "-O2", "-emit-obj"), licence="MIT")
+        written = writer.finish()
+
+Nothing is written outside the directory, whatever a name says. Bitcode goes to the disk in `add`; in memory stays a digest
+per module. The result does not depend on the order of calls. The description comes last: a writer that was killed leaves a
+directory which no reader takes for a corpus, and the next writer keeps those files in it that have the right content.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import threading
+from collections.abc import Iterator, Sequence
+
+from mlgo.corpus import contained_files
+from mlgo.corpus.contained_files import ContainedFiles, NameRefused
+from mlgo.corpus.corpus import DESCRIPTION_NAME, join_command
+from mlgo.run.exit_codes import ExitCode, RunError
+
+LICENCES_NAME = "corpus_licences.json"
+#: SPDX's word for "nobody looked or nobody could tell".
+NO_LICENCE = "NOASSERTION"
+#: Folder for what commands read, such as profiles.
+FILES_NAME = "files"
+#: In a directory that a writer has begun and not finished.
+UNFINISHED_NAME = ".corpus_unfinished"
+
+_UNFINISHED_TEXT = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
+_RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, "extraction_report.json"})
+#: What a writer may delete from a directory it takes over: its own kinds of files and no others.
+_OWN_SUFFIXES = (".bc", ".cmd")
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Duplicate:
+    """A module that was left out: `same_as` has the same bitcode, command and index."""
+
+    name: str
+    same_as: str
+
+
+@dataclasses.dataclass(frozen=True)
+class WrittenCorpus:
+    """What a finished corpus holds: the names of its modules and those left out, both sorted."""
+
+    modules: tuple[str, ...]
+    duplicates: tuple[Duplicate, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Added:
+    content: bytes  # sha256 over bitcode, command and index: equal for modules that compile to the same object.
+    paths: tuple[str, ...]
+    licence: str
+
+
+class CorpusWriter:
+    """A corpus being written; use it in a `with` block. `add` and `add_file` may be called from several threads."""
+
+    def __init__(
+        self,
+        output_dir: str | os.PathLike[str],
+        has_thinlto: bool = False,
+        command_override: Sequence[str] | None = None,
+    ):
+        """Opens `output_dir`, which must be absent, empty, a corpus, or what a killed writer left.
+
+        Args:
+          output_dir: the directory; a corpus in it is replaced, files of other kinds stay.
+          has_thinlto: every module comes with a ThinLTO index.
+          command_override: one command for all modules (`global_command_override`); modules then have none of their own.
+
+        Raises: RunError: the directory holds something else, cannot be written, or is being written by another process.
+        """
+        self._has_thinlto = has_thinlto
+        self._override = None if command_override is None else tuple(command_override)
+        self._lock = threading.Lock()
+        self._added: dict[str, _Added] = {}
+        self._kept: dict[bytes, str] = {}  # Content → the first of the names that have it.
+        self._owners: dict[str, str] = {}  # Path of a file → what it belongs to.
+        self._folders: dict[str, str] = {"": "the corpus"}
+        self._bitcode: dict[bytes, str] = {}  # sha256 → a path that has it.
+        self._copies: dict[tuple, str] = {}
+        self._files = ContainedFiles(output_dir)
+        try:
+            self._take_over()
+        except BaseException:
+            self._files.close()
+            raise
+
+    @property
+    def directory(self) -> pathlib.Path:
+        return self._files.directory
+
+    def __enter__(self) -> "CorpusWriter":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._files.close()
+
+    def add(
+        self,
+        name: str,
+        bitcode: bytes,
+        command: Sequence[str] | None,
+        thinlto_index: bytes | None = None,
+        licence: str = NO_LICENCE,
+    ) -> bool:
+        """Writes one module.
+
+        Args:
+          name: relative path; NAME.bc and so on are written.
+          bitcode: the whole .bc file.
+          command: portable cc1 arguments; None exactly when the corpus overrides all commands.
+          thinlto_index: the .thinlto.bc file, which may be empty; None exactly when the corpus has no ThinLTO.
+          licence: SPDX expression.
+
+        Returns: False: another module with a name that sorts earlier, or this very one, is there already with the same
+        content. A module for which this returned True can still turn out to be a duplicate of one added later.
+
+        Raises:
+          NameRefused: the name leads out of the directory, or its files are another module's.
+          RunError: bitcode, command or index are not as described, or writing fails.
+        """
+        self._check(name, bitcode, command, thinlto_index)
+        recorded = None if command is None else join_command(tuple(command))
+        bitcode_digest = hashlib.sha256(bitcode).digest()
+        content = _content_digest(bitcode_digest, recorded, thinlto_index)
+        paths = tuple(_paths(name, recorded is not None, thinlto_index is not None))
+        with self._lock:
+            if name in self._added:
+                if self._added[name].content == content:
+                    return False
+                raise NameRefused(
+                    f"module {name}", "was added before with other content", "give one of the two another name"
+                )
+            self._claim(f"module {name}", paths)
+            self._added[name] = _Added(content, paths, licence)
+            if self._kept.setdefault(content, name) < name:
+                return False
+            self._kept[content] = name
+            self._write_bitcode(paths[0], bitcode, bitcode_digest)
+            for path, rest in zip(paths[1:], (part for part in (recorded, thinlto_index) if part is not None)):
+                self._files.write(path, rest)
+            return True
+
+    def add_file(self, content_path: str | os.PathLike[str]) -> str:
+        """Copies a file that commands read; returns the path they are to use, which is relative to the corpus.
+
+        Raises: RunError: the file cannot be read or the copy not written.
+        """
+        content_path = pathlib.Path(content_path)
+        try:
+            with open(content_path, "rb") as source, self._lock:
+                status = os.fstat(source.fileno())
+                identity = (content_path.name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                if identity not in self._copies:
+                    copy = self._files.copy(source, FILES_NAME, lambda digest: f"{digest[:16]}-{content_path.name}")
+                    self._claim(f"file {content_path}", (copy,), shared=True)
+                    self._copies[identity] = copy
+                return self._copies[identity]
+        except OSError as error:
+            raise RunError(f"{content_path}", f"cannot be read: {error.strerror}", "restore the file a command names") from error
+
+    def result(self) -> WrittenCorpus:
+        """What the corpus would be if it were finished now."""
+        with self._lock:
+            names = sorted(self._added)
+            same_as = {name: self._kept[self._added[name].content] for name in names}
+        return WrittenCorpus(
+            tuple(name for name in names if same_as[name] == name),
+            tuple(Duplicate(name, same_as[name]) for name in names if same_as[name] != name),
+        )
+
+    def finish(self) -> WrittenCorpus:
+        """Removes what belongs to no module and writes the description, which makes the directory a corpus.
+
+        Raises: RunError: no module was added (NOTHING_PRODUCED), or writing fails.
+        """
+        written = self.result()
+        if not written.modules:
+            raise RunError(
+                f"corpus {self.directory}", "would have no module", "check what it is made from", ExitCode.NOTHING_PRODUCED
+            )
+        self._remove_strangers(written)
+        licences = {name: self._added[name].licence for name in written.modules}
+        self._files.write(LICENCES_NAME, _encode({"modules": licences}))
+        description: dict[str, object] = {"has_thinlto": self._has_thinlto, "modules": list(written.modules)}
+        if self._override is not None:
+            # mlgo-utils has it first, where a person who opens the file sees it.
+            description = {"global_command_override": list(self._override), **description}
+        self._files.sync()
+        self._files.write(DESCRIPTION_NAME, _encode(description))
+        self._files.remove(UNFINISHED_NAME)
+        return written
+
+    def _take_over(self) -> None:
+        if not (self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)):
+            raise RunError(
+                f"output directory {self.directory}", "holds files and is not a corpus", "give a new or an empty directory"
+            )
+        self._files.write(UNFINISHED_NAME, _UNFINISHED_TEXT)
+        self._files.remove(DESCRIPTION_NAME)
+
+    def _check(self, name: str, bitcode: bytes, command: Sequence[str] | None, thinlto_index: bytes | None) -> None:
+        if reason := contained_files.refusal(name):
+            raise NameRefused(f"module {name!r}", f"its name {reason}, so it could lie outside the corpus", "rename it")
+        if not bitcode:
+            raise RunError(f"module {name}", "has no bitcode", "leave it out")
+        if (command is None) != (self._override is not None):
+            what = "has no command" if command is None else "has a command, and the corpus overrides all of them"
+            raise RunError(f"module {name}", what, "either override the commands of all modules or give each its own")
+        if command is not None and (not command or any("\0" in argument for argument in command)):
+            raise RunError(f"module {name}", "its command is empty or holds a NUL", "extract it again")
+        if (thinlto_index is not None) != self._has_thinlto:
+            what = "has no ThinLTO index" if self._has_thinlto else "has a ThinLTO index, and the corpus has no ThinLTO"
+            raise RunError(f"module {name}", what, "make all modules of a corpus by the same kind of build")
+
+    def _claim(self, owner: str, paths: Sequence[str], shared: bool = False) -> None:
+        """Notes whose files `paths` are. Claims outlive duplicates, so that no order of calls hides a collision."""
+        for path in paths:
+            other = self._owners.get(path, owner)
+            other = self._folders.get(path, other)
+            if path in _RESERVED:
+                other = "the corpus itself"
+            if other != owner and not shared:
+                raise NameRefused(owner, f"its file {path} belongs to {other}", "rename one of them")
+            for folder in _folders_of(path):
+                if folder in self._owners:
+                    raise NameRefused(owner, f"its folder {folder} is a file of {self._owners[folder]}", "rename one of them")
+        for path in paths:
+            self._owners[path] = owner
+            for folder in _folders_of(path):
+                self._folders.setdefault(folder, owner)
+
+    def _write_bitcode(self, path: str, bitcode: bytes, digest: bytes) -> None:
+        # One file on the disk for modules that differ in their commands only.
+        first = self._bitcode.setdefault(digest, path)
+        if first == path or not self._files.link(first, path):
+            self._files.write(path, bitcode)
+
+    def _remove_strangers(self, written: WrittenCorpus) -> None:
+        expected = {path for name in written.modules for path in self._added[name].paths} | set(self._copies.values())
+        for path in self._files.names(but_not_below=DESCRIPTION_NAME):
+            ours = path.endswith(_OWN_SUFFIXES) or path.startswith(FILES_NAME + "/")
+            if contained_files.is_partial(path) or (ours and path not in expected):
+                self._files.remove(path)
+
+
+def _paths(name: str, has_command: bool, has_index: bool) -> Iterator[str]:
+    yield f"{name}.bc"
+    if has_command:
+        yield f"{name}.cmd"
+    if has_index:
+        yield f"{name}.thinlto.bc"
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _content_digest(bitcode_digest: bytes, recorded: bytes | None, thinlto_index: bytes | None) -> bytes:
+    whole = hashlib.sha256(bitcode_digest)
+    for part in (recorded, thinlto_index):
+        whole.update(b"-" if part is None else b"+" + hashlib.sha256(part).digest())
+    return whole.digest()
+
+
+def _encode(value: object) -> bytes:
+    # ASCII, because names may hold bytes that are not UTF-8, which JSON can say as lone surrogates only.
+    return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
