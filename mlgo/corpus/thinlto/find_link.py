@@ -1,0 +1,201 @@
+"""Finds the linker's own line: in a shell line, behind a compiler driver, in a ninja build, in a bazel aquery."""
+
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.run.exit_codes import RunError
+
+_LINKER = re.compile(r"(.*-)?(ld|lld|ld\.lld|ld\.gold|ld\.bfd|ld64|ld64\.lld|lld-link|wasm-ld)(-[0-9.]+)?(\.exe)?")
+_LLD_FOR_ELF = re.compile(r"(.*-)?(ld|lld|ld\.lld)(-[0-9.]+)?(\.exe)?")
+_DRIVER = re.compile(r"(.*-)?(clang|clang\+\+|cc|c\+\+)(-[0-9.]+)?(\.exe)?")
+# What splits a shell line into commands. Redirections do not occur on link lines.
+_SEPARATORS = frozenset({"&&", "||", ";", "&", "|"})
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_RESPONSE_FILE_LIMIT = 64 * 1024 * 1024
+_SECONDS = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class LinkLine:
+    """A line of ld.lld.
+
+    Attributes:
+      arguments: without the program's name, response files expanded.
+      working_directory: where relative paths count from.
+      triple: the target as the driver said it; None when there was no driver.
+    """
+
+    arguments: tuple[str, ...]
+    working_directory: pathlib.Path
+    triple: str | None = None
+
+
+def linker_line(link: Sequence[str], working_directory: pathlib.Path) -> LinkLine:
+    """The line of ld.lld that the command `link`, the linker's or a driver's, stands for. A driver is asked with -###.
+
+    Args: link: program and arguments; one single word is a shell line, as ninja and compile databases have it.
+
+    Raises: RunError: no link is in it, the linker is not ld.lld, a response file is missing or the driver does not run.
+    """
+    if len(link) == 1:
+        link, working_directory = _command_of_shell_line(link[0], working_directory)
+    if not link:
+        raise RunError("the link command", "is empty", "give the line that links the program")
+    program = os.path.basename(link[0])
+    if _LINKER.fullmatch(program):
+        return LinkLine(_lld_arguments(link, working_directory), working_directory)
+    if not _DRIVER.fullmatch(program):
+        raise RunError(
+            f"link command {link[0]} ...", "starts neither a linker nor a clang driver",
+            "give the line of ld.lld or of clang that links the program",
+        )
+    return _ask_driver(link, working_directory)
+
+
+def ninja_link(ninja_directory: pathlib.Path, target: str, ninja: str = "ninja") -> tuple[tuple[str, ...], pathlib.Path]:
+    """The command that links `target` in a ninja build directory, as words, and where it runs.
+
+    Raises: RunError: ninja does not run, or does not know the target, or links nothing for it.
+    """
+    read = f"target {target} of {ninja_directory}"
+    lines = _run([ninja, "-C", str(ninja_directory), "-t", "commands", target], ninja_directory, read).splitlines()
+    for line in reversed(lines):
+        command, where = _command_of_shell_line(line, ninja_directory)
+        if not command or not _links(command):
+            continue
+        missing = [word for word in command if word.startswith("@") and not (where / word[1:]).is_file()]
+        if missing:
+            # ninja deletes its response files, and tells their content only here.
+            database = _run([ninja, "-C", str(ninja_directory), "-t", "compdb", "-x"], ninja_directory, read)
+            return _from_database(database, _output_of(command), where, read)
+        return tuple(command), where
+    raise RunError(read, "is linked by no command of ninja", "give the name of a program or library (ninja -t targets all)")
+
+
+def _from_database(database: str, output: str | None, where: pathlib.Path, read: str) -> tuple[tuple[str, ...], pathlib.Path]:
+    for entry in json.loads(database):
+        if output is not None and entry.get("output") == output:
+            command, place = _command_of_shell_line(entry["command"], where)
+            if command and _links(command):
+                return tuple(command), place
+    raise RunError(read, "is linked through a response file that ninja does not show", "build with ninja -d keeprsp")
+
+
+def aquery_link(aquery: Mapping[str, Any]) -> tuple[str, ...]:
+    """The arguments of the last CppLink action of `bazel aquery --output=jsonproto`, parameter files put in where they are.
+
+    Raises: RunError: there is none.
+    """
+    links = [action for action in aquery.get("actions", ()) if action.get("mnemonic") == "CppLink"]
+    if not links:
+        raise RunError("the aquery", "has no CppLink action", "query the binary: bazel aquery --output=jsonproto //the:binary")
+    parameters = {f"@{file['execPath']}": file.get("arguments", ()) for file in links[-1].get("paramFiles", ())}
+    words: list[str] = []
+    for argument in links[-1].get("arguments", ()):
+        words += parameters.get(argument, (argument,))
+    return tuple(words)
+
+
+def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], pathlib.Path]:
+    """The last command of a shell line that links or compiles (`: && clang++ ... && :` is what CMake writes)."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError as error:
+        raise RunError(f"link command {line[:80]!r}", f"is no shell line: {error}", "quote it as a shell would read it") from error
+    found: tuple[list[str], pathlib.Path] = ([], where)
+    command: list[str] = []
+    for word in [*words, ";"]:
+        if word not in _SEPARATORS:
+            command.append(word)
+            continue
+        while command and _ASSIGNMENT.fullmatch(command[0]):
+            command.pop(0)
+        if len(command) == 2 and command[0] == "cd":
+            where = where / command[1]
+        elif command and _is_tool(command[0]):
+            found = (command, where)
+        command = []
+    return found
+
+
+def _is_tool(program: str) -> bool:
+    name = os.path.basename(program)
+    return _LINKER.fullmatch(name) is not None or _DRIVER.fullmatch(name) is not None
+
+
+def _links(command: Sequence[str]) -> bool:
+    return _is_tool(command[0]) and not {"-c", "-S", "-E", "-fsyntax-only", "-cc1"} & set(command)
+
+
+def _output_of(command: Sequence[str]) -> str | None:
+    return command[command.index("-o") + 1] if "-o" in command[:-1] else None
+
+
+def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tuple[str, ...]:
+    if not _LLD_FOR_ELF.fullmatch(os.path.basename(link[0])):
+        raise RunError(
+            f"link command {link[0]} ...", "is not of ld.lld, the only linker whose ThinLTO back end is known here",
+            "link with -fuse-ld=lld, or build with distributed ThinLTO (--thinlto_build=distributed)",
+        )
+    return tuple(_expanded(link[1:], working_directory))
+
+
+def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLine:
+    answer = _run([*link, "-###"], working_directory, f"compiler {link[0]}")
+    lines = answer.splitlines()
+    target = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("Target:")), None)
+    for line in reversed(lines):
+        if not line.startswith(' "'):
+            continue
+        # clang escapes $ as well, which a shell within double quotes would undo and shlex does not.
+        words = shlex.split(line.replace("\\$", "$"))
+        if words and _LINKER.fullmatch(os.path.basename(words[0])):
+            return LinkLine(_lld_arguments(words, working_directory), working_directory, target)
+    raise RunError(f"link command {link[0]} ...", "links nothing, says the driver (-###)", "give the line that links the program")
+
+
+def _expanded(words: Sequence[str], working_directory: pathlib.Path) -> list[str]:
+    """`words` with response files replaced by what is in them, to any depth but never round in circles."""
+    expanded: list[str] = []
+    queue = collections.deque((word, ()) for word in words)
+    while queue:
+        word, inside = queue.popleft()
+        if not word.startswith("@") or len(word) == 1:
+            expanded.append(word)
+            continue
+        path = working_directory / word[1:]
+        if not path.is_file() or path in inside or path.stat().st_size > _RESPONSE_FILE_LIMIT:
+            raise RunError(
+                f"response file {path} of the link command",
+                "includes itself" if path in inside else "does not exist or is too large",
+                "keep it (ninja -d keeprsp), or give --ninja_dir and --target",
+            )
+        content = os.fsdecode(path.read_bytes())
+        queue.extendleft((word, (*inside, path)) for word in reversed(shlex.split(content)))
+    return expanded
+
+
+def _run(command: Sequence[str], where: pathlib.Path, read: str) -> str:
+    """Standard output and error of a command that ends well."""
+    try:
+        done = subprocess.run(
+            command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            timeout=_SECONDS, env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RunError(read, f"cannot be asked: {error}", "give the linker's own line: the driver prints it with -###") from error
+    said = os.fsdecode(done.stdout)
+    if done.returncode != 0:
+        raise RunError(read, f"{os.path.basename(command[0])} fails: {said.strip()[-500:]}", "check the command where the build ran")
+    return said

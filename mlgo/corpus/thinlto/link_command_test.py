@@ -1,0 +1,137 @@
+"""From link commands as builds have them to the override, with a fake driver and a fake ninja."""
+
+import json
+import os
+import pathlib
+import stat
+import tempfile
+import unittest
+
+from mlgo.corpus.thinlto import find_link
+from mlgo.corpus.thinlto.link_command import command_override, link_override
+from mlgo.run.exit_codes import RunError
+
+LLD = ["-m", "elf_x86_64", "-pie", "-plugin-opt=mcpu=x86-64", "-plugin-opt=O3", "a.o", "-o", "prog"]
+OVERRIDE = (
+    "-cc1", "-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64", "-O3", "-vectorize-loops", "-vectorize-slp",
+    "-mrelocation-model", "pic", "-ffunction-sections", "-fdata-sections", "-faddrsig", "-emit-obj",
+)  # fmt: skip
+
+
+class LinkCommandTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.build = pathlib.Path(directory.name, "a build")
+        self.build.mkdir()
+
+    def program(self, name: str, script: str) -> str:
+        path = self.build / name
+        path.write_text("#!/bin/sh\n" + script, encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return str(path)
+
+    def driver(self) -> str:
+        """A clang++ that refuses to do anything but say what it would start."""
+        return self.program(
+            "clang++-22",
+            'for last; do :; done\n[ "$last" = -### ] || exit 1\n'
+            'echo "clang version 22" >&2; echo "Target: x86_64-unknown-linux-gnu" >&2\n'
+            'echo \' "/usr/bin/ld.lld" "-m" "elf_x86_64" "-pie" "-plugin-opt=mcpu=x86-64" "-plugin-opt=O3" "-rpath" "\\$ORIGIN/a b"\''
+            ' >&2\n',
+        )
+
+    def test_linker_line(self):
+        self.assertEqual(command_override(["/x/ld.lld-22", *LLD], self.build), OVERRIDE)
+
+    def test_driver_is_asked(self):
+        self.assertEqual(command_override([self.driver(), "-O3", "a.o"], self.build), OVERRIDE)
+
+    def test_shell_line(self):
+        driver = self.driver()
+        for line in (
+            f": && '{driver}' -O3 'an object (1).o' -o prog && :",
+            f'cd "{self.build}" && A=1 B="2 3" "{driver}" -O3 a.o',
+            f"echo starts && '{driver}' -O3 a.o; touch done",
+        ):
+            self.assertEqual(command_override([line], self.build), OVERRIDE)
+
+    def test_response_files(self):
+        (self.build / "inner file").write_text("-plugin-opt=O3 'a (1).o'", encoding="utf-8")
+        (self.build / "outer").write_text('-m elf_x86_64\n-pie "@inner file"\n', encoding="utf-8")
+        self.assertEqual(command_override(["ld.lld", "@outer", "-plugin-opt=mcpu=x86-64"], self.build), OVERRIDE)
+        (self.build / "inner file").write_text("@outer", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "outer of the link command: includes itself"):
+            command_override(["ld.lld", "@outer"], self.build)
+        with self.assertRaisesRegex(RunError, "response file .*gone .*does not exist"):
+            command_override(["ld.lld", "@gone"], self.build)
+
+    def test_profile_is_carried(self):
+        (self.build / "p.profdata").write_bytes(b"p")
+        carried = []
+
+        def add_file(path):
+            carried.append(path)
+            return "files/01-p.profdata"
+
+        override = link_override(["ld.lld", *LLD, "-plugin-opt=cs-profile-path=p.profdata"], self.build, add_file)
+        self.assertIn("-fprofile-instrument-use-path=files/01-p.profdata", override.command)
+        self.assertEqual(carried, [self.build / "p.profdata"])
+        with self.assertRaisesRegex(RunError, "--lto-cs-profile-file=q: names the file .*/q, which does not exist"):
+            command_override(["ld.lld", *LLD, "-plugin-opt=cs-profile-path=q"], self.build, add_file)
+
+    def test_what_is_no_link_of_lld(self):
+        for link, why in (
+            (["gcc", "a.o"], "starts neither a linker nor a clang driver"),
+            (["lld-link", "a.obj"], "is not of ld.lld"),
+            (["true && rm -rf x"], "is empty"),
+            (["clang 'a"], "is no shell line"),
+            (["ld.lld", "a.o"], "-m None: does not tell the target"),
+            ([str(self.build / "clang"), "a.o"], "cannot be asked"),
+        ):
+            with self.assertRaisesRegex(RunError, why):
+                command_override(link, self.build)
+        silent = self.program("clang", "exit 0")
+        with self.assertRaisesRegex(RunError, "links nothing, says the driver"):
+            command_override([silent, "-c", "a.c"], self.build)
+
+    def test_aquery(self):
+        aquery = {
+            "actions": [
+                {"mnemonic": "CppLink", "arguments": ["tool", "first"]},
+                {
+                    "mnemonic": "CppLink",
+                    "arguments": ["external/clang", "@out/p-2.params"],
+                    "paramFiles": [{"execPath": "out/p-2.params", "arguments": ["-o", "p", "a b.o"]}],
+                },
+                {"mnemonic": "CppCompile", "arguments": ["external/clang", "-c"]},
+            ]
+        }
+        self.assertEqual(find_link.aquery_link(aquery), ("external/clang", "-o", "p", "a b.o"))
+        with self.assertRaisesRegex(RunError, "has no CppLink action"):
+            find_link.aquery_link({"actions": []})
+
+    def test_ninja(self):
+        driver = self.driver()
+        lines = [f"'{driver}' -c a.c -o a.o", f": && '{driver}' @prog.rsp -o prog && :", "llvm-ar x"]
+        database = [
+            {"directory": str(self.build), "command": f"'{driver}' -c a.c", "file": "a.c", "output": "a.o"},
+            {"directory": str(self.build), "command": f": && '{driver}' 'a b.o' -o prog && :", "file": "a b.o", "output": "prog"},
+        ]
+        (self.build / "lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (self.build / "database").write_text(json.dumps(database), encoding="utf-8")
+        ninja = self.program("ninja", '[ "$1" = -C ] && cd "$2"; if [ "$4" = commands ]; then cat lines; else cat database; fi')
+        self.assertEqual(find_link.ninja_link(self.build, "prog", ninja), ((driver, "a b.o", "-o", "prog"), self.build))
+        (self.build / "prog.rsp").write_text("x.o", encoding="utf-8")
+        self.assertEqual(find_link.ninja_link(self.build, "prog", ninja)[0], (driver, "@prog.rsp", "-o", "prog"))
+        (self.build / "lines").write_text(lines[0], encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "target prog of .*is linked by no command"):
+            find_link.ninja_link(self.build, "prog", ninja)
+        broken = self.program("broken", "echo unknown target; exit 1")
+        with self.assertRaisesRegex(RunError, "broken fails: unknown target"):
+            find_link.ninja_link(self.build, "prog", broken)
+
+
+if __name__ == "__main__":
+    os.environ["PATH"] = os.defpath
+    unittest.main()
