@@ -87,7 +87,7 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = ()) ->
 
 def place_inputs(request: CompileRequest, directory: str) -> None:
     """Links what the compiler reads into its temporary directory."""
-    os.symlink(os.path.abspath(request.module.bitcode_path), os.path.join(directory, _BITCODE))
+    os.symlink(os.path.abspath(request.module.bitcode_file(directory)), os.path.join(directory, _BITCODE))
     if request.model_dir is not None:
         os.symlink(os.path.abspath(request.model_dir), os.path.join(directory, _MODEL))
 

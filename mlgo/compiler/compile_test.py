@@ -142,7 +142,7 @@ class ProcessGroupTest(FakeClangTestCase):
 
 class ClassifyTest(unittest.TestCase):
     def test_ends_that_the_fake_cannot_make(self):
-        request = CompileRequest(pathlib.Path("clang"), Module("m", pathlib.Path("m.bc"), ()), PROBLEM)
+        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM)
         for exit_code, stderr, cpu, kind in (
             (-9, "", 400.0, FailureKind.TIMEOUT),
             (-9, "", 1.0, FailureKind.KILLED),
@@ -171,7 +171,7 @@ class ClassifyTest(unittest.TestCase):
             " #0 0x00007f0000000000 (clang+0x1)\nclang(+0x2f)[0x55d]\n"
         )
         request = CompileRequest(
-            pathlib.Path("clang"), Module("m", pathlib.Path("m.bc"), ()), PROBLEM, pathlib.Path("a/model")
+            pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM, pathlib.Path("a/model")
         )
         failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request, "work")
         self.assertEqual(failure.kind, FailureKind.COMPILE_ERROR)

@@ -40,7 +40,7 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
     with tempfile.TemporaryDirectory(prefix="mlgo-preflight-") as directory:
         bitcode = pathlib.Path(directory, "preflight.ll")
         bitcode.write_text(_MODULE, encoding="ascii")
-        module = Module("preflight", bitcode, _COMMAND)
+        module = Module.at("preflight", bitcode, _COMMAND)
         request = CompileRequest(
             clang.absolute(), module, problem, model_dir, limits=_LIMITS, workdir=pathlib.Path(directory)
         )

@@ -28,7 +28,7 @@ class FromSourcesTest(unittest.TestCase):
             self.assertIn("-emit-obj", module.command)
             self.assertEqual(command.paths_in(module.command), [])
             self.assertNotIn("external", " ".join(module.command))
-            self.assertTrue(module.bitcode_path.read_bytes().startswith(b"BC\xc0\xde"))
+            self.assertTrue(module.read_bitcode().startswith(b"BC\xc0\xde"))
 
 
 class PartsTest(unittest.TestCase):

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.corpus.corpus import Corpus, CorpusError, join_command, split_command
+from mlgo.corpus.corpus import Corpus, CorpusError, Module, join_command, split_command
 from mlgo.run.exit_codes import ExitCode
 
 
@@ -36,7 +36,7 @@ class CorpusTest(unittest.TestCase):
     def test_modules_are_sorted(self):
         corpus = Corpus.load(self.root)
         self.assertEqual([module.name for module in corpus.modules], ["a/one.c", "b/two.c"])
-        self.assertEqual(corpus.modules[0].bitcode_path.read_bytes(), b"BC1")
+        self.assertEqual(corpus.modules[0].read_bitcode(), b"BC1")
         self.assertEqual(corpus.modules[0].command, ("-cc1", "-O2"))
 
     def test_digest_depends_on_content_only(self):
@@ -60,12 +60,83 @@ class CorpusTest(unittest.TestCase):
 
     def test_missing_files(self):
         (self.root / "a/one.c.bc").unlink()
-        self.refused("one.c.bc: cannot be read: No such file or directory. make the corpus again")
-        (self.root / "a/one.c.bc").write_bytes(b"")
-        self.refused("one.c.bc: is empty")
+        self.refused("one.c.bc: does not exist, but corpus_description.json lists its module. make the corpus again")
         (self.root / "a/one.c.bc").write_bytes(b"x")
         (self.root / "a/one.c.cmd").unlink()
-        self.refused("one.c.cmd: cannot be read")
+        self.refused("one.c.cmd: does not exist")
+
+    def test_empty_files(self):
+        (self.root / "a/one.c.bc").write_bytes(b"")
+        (self.root / "b/two.c.cmd").write_bytes(b"")
+        corpus = Corpus.load(self.root)
+        for what in (
+            lambda: corpus.modules[0].read_bitcode(),
+            lambda: corpus.modules[0].bitcode_size,
+            lambda: corpus.digest,
+        ):
+            with self.assertRaisesRegex(CorpusError, "one.c.bc: is empty. make"):
+                what()
+        with self.assertRaisesRegex(CorpusError, "two.c.cmd: is empty. make"):
+            corpus.modules[1].command  # pylint: disable=pointless-statement
+
+    def test_a_module_without_a_corpus(self):
+        (self.root / "x").write_bytes(b"BC")
+        module = Module.at("m", self.root / "x", ["-cc1"])
+        self.assertEqual((module.command, module.read_bitcode(), module.bitcode_size), (("-cc1",), b"BC", 2))
+        self.assertEqual(module.bitcode_file("/nowhere"), self.root / "x")
+        self.assertIsNone(module.thinlto_index_file("/nowhere"))
+        self.assertEqual(module.licence, "NOASSERTION")
+
+    def test_a_thinlto_corpus(self):
+        description = {"modules": ["a/one.c", "b/two.c"], "has_thinlto": True, "global_command_override": ["-cc1", "-O3"]}
+        self.describe(self.root, description)
+        self.refused("a/one.c.thinlto.bc: does not exist")
+        for name in description["modules"]:
+            (self.root / f"{name}.cmd").unlink()
+            (self.root / f"{name}.thinlto.bc").write_bytes(b"INDEX")
+        corpus = Corpus.load(self.root)
+        self.assertTrue(corpus.has_thinlto)
+        self.assertEqual(corpus.modules[1].command, ("-cc1", "-O3"))
+        self.assertEqual(corpus.modules[1].thinlto_index_file("/nowhere"), self.root / "b/two.c.thinlto.bc")
+        digest = corpus.digest
+        (self.root / "a/one.c.thinlto.bc").write_bytes(b"OTHER")
+        self.assertNotEqual(Corpus.load(self.root).digest, digest)
+
+    def test_a_command_that_nobody_filled_in(self):
+        self.describe(self.root, {"modules": ["a/one.c"], "global_command_override": ["<UNSPECIFIED>"]})
+        corpus = Corpus.load(self.root)
+        with self.assertRaisesRegex(CorpusError, "corpus_description.json: leaves .* open .*--link_command"):
+            corpus.modules[0].command  # pylint: disable=pointless-statement
+        self.assertEqual(len(corpus.digest), 64)
+
+    def test_an_empty_override_is_none(self):
+        # As mlgo-utils' make_corpus writes it without --default_args.
+        self.describe(self.root, {"modules": ["a/one.c", "b/two.c"], "global_command_override": []})
+        (self.root / "a/one.c.cmd").unlink()
+        corpus = Corpus.load(self.root)
+        self.assertEqual([module.command for module in corpus.modules], [(), ("-cc1", "-O2")])
+        self.assertIsNone(corpus.command_override)
+
+    def test_carried_files(self):
+        digest = Corpus.load(self.root).digest
+        (self.root / "files").mkdir()
+        (self.root / "files/README").write_bytes(b"not ours")
+        self.assertEqual(Corpus.load(self.root).digest, digest)
+        (self.root / "files/0123456789abcdef-a.profdata").write_bytes(b"profile")
+        corpus = Corpus.load(self.root)
+        self.assertEqual(corpus.carried_files, ("files/0123456789abcdef-a.profdata",))
+        self.assertNotEqual(corpus.digest, digest)
+        self.assertEqual(corpus.modules[0].file(corpus.carried_files[0], "/nowhere").read_bytes(), b"profile")
+
+    def test_licences(self):
+        self.assertEqual(Corpus.load(self.root).modules[0].licence, "NOASSERTION")
+        (self.root / "corpus_licences.json").write_text(json.dumps({"modules": {"b/two.c": "MIT OR Apache-2.0"}}))
+        licences = [module.licence for module in Corpus.load(self.root).modules]
+        self.assertEqual(licences, ["NOASSERTION", "MIT OR Apache-2.0"])
+        for broken in ("[]", '{"modules": ["a"]}', '{"modules": {"a": 1}}', "{"):
+            (self.root / "corpus_licences.json").write_text(broken)
+            with self.assertRaisesRegex(CorpusError, "corpus_licences.json.*is not"):
+                Corpus.load(self.root).modules[0].licence  # pylint: disable=expression-not-assigned
 
     def test_description(self):
         for description, expected in (
@@ -76,8 +147,10 @@ class CorpusTest(unittest.TestCase):
             ({"modules": ["/one.c"]}, "lists '/one.c', which is not"),
             ({"modules": ["a/./one.c"]}, "lists 'a/./one.c', which is not"),
             ({"modules": [1]}, "lists 1, which is not"),
-            ({"modules": ["a/one.c"], "has_thinlto": True}, "describes a ThinLTO corpus"),
-            ({"modules": ["a/one.c"], "global_command_override": ["-O2"]}, "overrides all commands"),
+            ({"modules": ["\ud800"]}, "lists '\\ud800', which is not"),
+            ({"modules": ["a/one.c"], "has_thinlto": "no"}, "which is neither true nor false"),
+            ({"modules": ["a/one.c"], "global_command_override": "-O2"}, "that is not a list of strings"),
+            ({"modules": ["a", "a.thinlto"], "has_thinlto": True}, "so that a.thinlto.bc has two meanings"),
         ):
             self.describe(self.root, description)
             self.refused(expected)

@@ -107,7 +107,7 @@ class CompilerEnvironment(gymnasium.Env):
             if (observation := self._start(module)) is not None:
                 return spaces.observation(self._features(observation)), self._info(observation)
         raise RunError(
-            f"corpus {self._corpus.directory}" + (f", module {wanted}" if wanted else ""),
+            f"corpus {self._corpus.path}" + (f", module {wanted}" if wanted else ""),
             f"has nothing to decide for {self.problem.name}, or cannot be compiled",
             "give larger modules, and look at the warnings above",
             ExitCode.NOTHING_PRODUCED,

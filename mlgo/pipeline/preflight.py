@@ -33,7 +33,7 @@ def check_corpora(train: Corpus, held_out: Corpus) -> None:
     common = sorted({module.name for module in train.modules} & {module.name for module in held_out.modules})
     if common:
         raise RunError(
-            f"--held_out_corpus={held_out.directory}",
+            f"--held_out_corpus={held_out.path}",
             f"shares {len(common)} modules with the training corpus (first: {common[0]}), so its score would prove nothing",
             "Give a corpus of other modules",
         )
@@ -58,7 +58,7 @@ def check_disk_space(
     Raises: RunError: it has not; both numbers are named.
     """
     free_bytes = free_bytes or (lambda path: shutil.disk_usage(path).free)
-    bitcode = sum(module.bitcode_path.stat().st_size for corpus in corpora for module in corpus.modules)
+    bitcode = sum(module.bitcode_size for corpus in corpora for module in corpus.modules)
     needed = _FIXED_BYTES + _BYTES_PER_BITCODE_BYTE * bitcode
     free = free_bytes(folder)
     if free < needed:

@@ -86,11 +86,26 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
     try:
         if path.stat().st_size > MAX_JSON_BYTES:
             raise RunError(read, f"is larger than {MAX_JSON_BYTES} bytes", remedy)
-        return json.loads(path.read_bytes().decode("utf-8"))
+        content = path.read_bytes()
     except FileNotFoundError as error:
         raise RunError(read, "does not exist", remedy) from error
     except OSError as error:
         raise RunError(read, f"cannot be read: {error.strerror}", remedy) from error
+    return parse_json(content, read, remedy)
+
+
+def parse_json(content: bytes, read: str, remedy: str) -> Any:
+    """The JSON value that `content` holds.
+
+    Args:
+      read: what was read, for the message: "the trace manifest (trace.json)".
+      remedy: what the reader of the message should do.
+
+    Raises:
+      RunError: it is not UTF-8 or not JSON.
+    """
+    try:
+        return json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise RunError(read, f"is not UTF-8 at byte {error.start}", remedy) from error
     except json.JSONDecodeError as error:
@@ -99,6 +114,8 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
         ) from error
     except RecursionError as error:
         raise RunError(read, "is nested too deeply to be ours", remedy) from error
+    except ValueError as error:  # a number of more digits than Python converts
+        raise RunError(read, f"is not JSON that can be read: {error}", remedy) from error
 
 
 @contextlib.contextmanager

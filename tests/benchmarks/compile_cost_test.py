@@ -2,9 +2,9 @@
 
 import pathlib
 import tempfile
-import types
 import unittest
 
+from mlgo.corpus.corpus import Module
 from tests.benchmarks.compile_cost import Variant, compile_once, ratio_interval
 
 
@@ -23,7 +23,7 @@ class CompileCostTest(unittest.TestCase):
             clang = folder / "clang"
             clang.write_text('#!/bin/sh\necho "$@" >&2; case "$*" in *-bad*) exit 1;; esac\n')
             clang.chmod(0o755)
-            module = types.SimpleNamespace(name="a/b", command=("-cc1", "-O2"), bitcode_path=folder / "module.bc")
+            module = Module.at("a/b", folder / "module.bc", ("-cc1", "-O2"))
             cost = compile_once(Variant("good", clang), module, "-Oz", folder)
             self.assertGreater(cost.memory_mb, 0)
             self.assertIn("-Oz", (folder / "messages").read_text())

@@ -54,7 +54,7 @@ def real_observations(problem: Problem, modules: list[Module], count: int) -> di
     clang = locate.runfile("development/clang").resolve()
     parts: list[dict[str, np.ndarray]] = []
     found = 0
-    for module in sorted(modules, key=lambda module: module.bitcode_path.stat().st_size):
+    for module in sorted(modules, key=lambda module: module.bitcode_size):
         result = compile_module(CompileRequest(clang, module, problem, want_log=True))
         if isinstance(result, CompileFailure):
             raise RuntimeError(f"{module.name}: {result.kind.value}: {result.detail}")

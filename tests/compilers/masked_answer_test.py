@@ -42,7 +42,7 @@ class MaskedAnswerTest(unittest.TestCase):
             flags = problem.development_flags(None, str(write_forbidden_policy(folder)))
             failures = []
             for module in held_out_modules():
-                command = compile_command(module.command, str(module.bitcode_path), str(folder / "out.o"), flags)
+                command = compile_command(module.command, str(module.bitcode_file(folder)), str(folder / "out.o"), flags)
                 done = subprocess.run([clang, *command], capture_output=True, text=True, timeout=300, check=False)
                 if done.returncode:
                     failures.append(done.stderr)

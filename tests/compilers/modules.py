@@ -19,7 +19,7 @@ _TIMEOUT_SECONDS = 300
 def held_out_modules() -> list[Module]:
     """Eight modules spread over the held-out half of the built-in corpus, the same ones every time."""
     modules = Corpus.load(runfile("mlgo/corpus/llvm_small_held_out")).modules
-    small = [module for module in modules if module.bitcode_path.stat().st_size <= MAX_BITCODE_BYTES]
+    small = [module for module in modules if module.bitcode_size <= MAX_BITCODE_BYTES]
     if len(small) < MODULE_COUNT:
         raise AssertionError(f"only {len(small)} of {len(modules)} held-out modules are small enough; {MODULE_COUNT} are needed")
     return [small[index * len(small) // MODULE_COUNT] for index in range(MODULE_COUNT)]
@@ -34,7 +34,7 @@ def compile_to_object(
     """
     output = folder / "module.o"
     recorded = [level if _LEVEL.fullmatch(word) else word for word in module.command]
-    command = [str(clang), *compile_command(recorded, str(module.bitcode_path), str(output), flags)]
+    command = [str(clang), *compile_command(recorded, str(module.bitcode_file(folder)), str(output), flags)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
     if done.returncode:
         raise AssertionError(f"{clang} {level} fails on {module.name} ({done.returncode}):\n{done.stderr[-2000:]}")

@@ -74,7 +74,7 @@ class ThreePoliciesTest(unittest.TestCase):
         return output.read_bytes()
 
     def test_opt_inlines_alike(self):
-        bitcode = self.modules[0].bitcode_path
+        bitcode = self.modules[0].bitcode_file(self.folder)
         pipeline = ["-passes=default<Oz>", bitcode]
         embedded = self.run_tool("tests/compilers/opt", *pipeline, *without_mllvm(release_flags(["inlining"])))
         interpreted = self.run_tool("development/opt", *pipeline, *without_mllvm(development_flags(["inlining"])))
@@ -82,7 +82,7 @@ class ThreePoliciesTest(unittest.TestCase):
         self.assertNotEqual(embedded, self.run_tool("tests/compilers/opt", *pipeline), "the policy changed nothing: was it asked?")
 
     def test_llc_allocates_alike(self):
-        bitcode = self.modules[0].bitcode_path
+        bitcode = self.modules[0].bitcode_file(self.folder)
         names = ["eviction", "priority"]
         arguments = ["-O2", "-filetype=obj", bitcode]
         embedded = self.run_tool("tests/compilers/llc", *arguments, *without_mllvm(release_flags(names)))

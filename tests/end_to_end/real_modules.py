@@ -2,7 +2,6 @@
 
 import json
 import pathlib
-import shutil
 from collections.abc import Sequence
 
 from mlgo.corpus import corpus as corpora
@@ -18,7 +17,7 @@ def development_clang() -> pathlib.Path:
 def smallest(part: str, count: int, folder: pathlib.Path) -> Corpus:
     """Copies the `count` modules with the least bitcode of //mlgo/corpus:llvm_small_<part> into `folder`."""
     modules = _built_in(part).modules
-    chosen = sorted(modules, key=lambda module: (module.bitcode_path.stat().st_size, module.name))[:count]
+    chosen = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:count]
     return _copy(chosen, folder)
 
 
@@ -35,7 +34,7 @@ def _copy(modules: Sequence[Module], folder: pathlib.Path) -> Corpus:
     for module in modules:
         target = folder / f"{module.name}.bc"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(module.bitcode_path, target)
+        target.write_bytes(module.read_bitcode())
         (folder / f"{module.name}.cmd").write_bytes(corpora.join_command(module.command))
     description = {"modules": sorted(module.name for module in modules), "has_thinlto": False}
     (folder / corpora.DESCRIPTION_NAME).write_text(json.dumps(description), encoding="utf-8")

@@ -1,0 +1,106 @@
+"""Parses the JSON files of a corpus: what it holds (corpus_description.json) and under which licences.
+
+They may come from anybody, so that names in them are checked here before anything is opened by them.
+"""
+
+import dataclasses
+import re
+from typing import Any
+
+from mlgo.corpus.error import MAKE_IT_AGAIN, CorpusError
+from mlgo.run import files
+from mlgo.run.exit_codes import ExitCode, RunError
+
+DESCRIPTION_NAME = "corpus_description.json"
+LICENCES_NAME = "corpus_licences.json"
+
+#: Licence of a module of which none is recorded, as SPDX calls it.
+UNKNOWN_LICENCE = "NOASSERTION"
+
+#: What mlgo-utils writes in the place of a command that somebody has to fill in by hand.
+UNSPECIFIED_OVERRIDE = ("<UNSPECIFIED>",)
+
+# Names become paths below the corpus directory, so they must not lead out of it.
+_UNSAFE_NAME = re.compile(r"(^/)|(^|/)\.\.?(/|$)|//|\x00|^$|/$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Description:
+    """What corpus_description.json says.
+
+    Attributes:
+      modules: names, in the file's order; at least one, each once, none leads out of the corpus.
+      has_thinlto: whether each module has a ThinLTO index beside it.
+      command_override: the command of every module, or None. mlgo-utils' make_corpus writes () when it was told no flags.
+    """
+
+    modules: tuple[str, ...]
+    has_thinlto: bool
+    command_override: tuple[str, ...] | None
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether `name` is a plain relative path that stays inside the directory it is relative to."""
+    if _UNSAFE_NAME.search(name):
+        return False
+    try:
+        name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False  # half a surrogate pair: no file can be called that
+    return True
+
+
+def parse_description(content: bytes, shown: str) -> Description:
+    """The description in `content`.
+
+    Args: shown: how messages call the file.
+    Raises: CorpusError: it is not a description, lists no module, or a name that it lists is unsafe or listed twice.
+    """
+    description = _parse_json(content, f"the corpus description ({shown})")
+    if not isinstance(description, dict) or not isinstance(description.get("modules"), list):
+        raise CorpusError(shown, 'is not an object with a list "modules"')
+    has_thinlto = description.get("has_thinlto", False)
+    if not isinstance(has_thinlto, bool):
+        raise CorpusError(shown, f'has "has_thinlto": {has_thinlto!r}, which is neither true nor false')
+    names = description["modules"]
+    if not names:
+        raise CorpusError(shown, "lists no module", exit_code=ExitCode.NOTHING_PRODUCED)
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not is_safe_name(name):
+            raise CorpusError(shown, f"lists {name!r}, which is not a relative path inside the corpus")
+        if name in seen:
+            raise CorpusError(shown, f"lists {name!r} twice")
+        seen.add(name)
+    for name in names if has_thinlto else ():
+        if f"{name}.thinlto" in seen:
+            raise CorpusError(shown, f"lists {name!r} and {name + '.thinlto'!r}, so that {name}.thinlto.bc has two meanings")
+    return Description(tuple(names), has_thinlto, _command_override(description, shown))
+
+
+def parse_licences(content: bytes, shown: str) -> dict[str, str]:
+    """Licence by module name, from the content of corpus_licences.json.
+
+    Raises: CorpusError: it is not what the writer of a corpus leaves there.
+    """
+    licences = _parse_json(content, f"the licences of a corpus ({shown})")
+    modules = licences.get("modules") if isinstance(licences, dict) else None
+    if not isinstance(modules, dict) or not all(isinstance(licence, str) for licence in modules.values()):
+        raise CorpusError(shown, 'is not an object with an object "modules" of names and SPDX expressions')
+    return modules
+
+
+def _command_override(description: dict[str, Any], shown: str) -> tuple[str, ...] | None:
+    override = description.get("global_command_override")
+    if override is None:
+        return None
+    if not isinstance(override, list) or not all(isinstance(word, str) for word in override):
+        raise CorpusError(shown, 'has a "global_command_override" that is not a list of strings')
+    return tuple(override)
+
+
+def _parse_json(content: bytes, read: str) -> Any:
+    try:
+        return files.parse_json(content, read, MAKE_IT_AGAIN)
+    except RunError as error:
+        raise CorpusError(error.read, error.wrong, error.remedy) from error

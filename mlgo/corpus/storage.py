@@ -1,0 +1,115 @@
+"""Where the files of a corpus lie. Everything above asks a `Storage` for them by name, relative to the corpus.
+
+Names are taken as they come: who asks must have checked that they do not lead out of the corpus (`description.py`).
+"""
+
+import hashlib
+import os
+import pathlib
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from mlgo.corpus.error import CorpusError
+
+
+class Storage(Protocol):
+    """The files of one corpus. May be used by several threads at once, and by forked processes.
+
+    Every method that is given a `name` raises CorpusError, naming the file, when that file is absent or unreadable.
+    """
+
+    #: What the user gave: a path for messages.
+    path: pathlib.Path
+
+    def missing(self, names: Iterable[str]) -> str | None:
+        """The first of `names` that is not there; None when all are. Looks at directories, not at each file."""
+
+    def names_in(self, folder: str) -> list[str]:
+        """Names of the files directly in `folder`, sorted, without the folder; empty when there is no such folder."""
+
+    def size(self, name: str) -> int:
+        """Bytes of a file."""
+
+    def read(self, name: str) -> bytes:
+        """Content of a file."""
+
+    def sha256(self, name: str) -> bytes:
+        """Digest (32 bytes) of a file's content."""
+
+    def file(self, name: str, folder: pathlib.Path) -> pathlib.Path:
+        """A path with the content of a file: where it lies, or else a copy put into `folder`."""
+
+    def shown(self, name: str) -> str:
+        """How messages call a file."""
+
+
+class DirectoryStorage:
+    """A corpus directory. Symbolic links in it are followed: Bazel makes such directories."""
+
+    def __init__(self, path: pathlib.Path):
+        self.path = path
+
+    def missing(self, names: Iterable[str]) -> str | None:
+        present: dict[str, frozenset[str]] = {}
+        for name in names:
+            folder, _, last = name.rpartition("/")
+            if folder not in present:
+                present[folder] = frozenset(self._entries(folder))
+            if last not in present[folder]:
+                return name
+        return None
+
+    def names_in(self, folder: str) -> list[str]:
+        return sorted(name for name in self._entries(folder) if self._locate(f"{folder}/{name}").is_file())
+
+    def size(self, name: str) -> int:
+        try:
+            return os.stat(self._locate(name)).st_size
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+
+    def read(self, name: str) -> bytes:
+        try:
+            return self._locate(name).read_bytes()
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+
+    def sha256(self, name: str) -> bytes:
+        try:
+            with open(self._locate(name), "rb") as file:
+                return hashlib.file_digest(file, "sha256").digest()
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+
+    def file(self, name: str, folder: pathlib.Path) -> pathlib.Path:
+        return self._locate(name)
+
+    def shown(self, name: str) -> str:
+        return str(self._locate(name))
+
+    def _locate(self, name: str) -> pathlib.Path:
+        return self.path / name
+
+    def _entries(self, folder: str) -> list[str]:
+        # One look per directory: 50,000 files take 0.1 s this way and 0.7 s with a stat of each.
+        try:
+            with os.scandir(self.path / folder) as entries:
+                return [entry.name for entry in entries]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise self._unreadable(folder, error) from error
+
+    def _unreadable(self, name: str, error: OSError) -> CorpusError:
+        return CorpusError(self.shown(name), f"cannot be read: {error.strerror}")
+
+
+class LooseFiles(DirectoryStorage):
+    """Files that lie anywhere, each under a name of its own: for a module that belongs to no corpus."""
+
+    def __init__(self, places: Mapping[str, pathlib.Path]):
+        super().__init__(pathlib.Path())
+        self._places = dict(places)
+
+    def _locate(self, name: str) -> pathlib.Path:
+        return self._places.get(name, self.path / name)
