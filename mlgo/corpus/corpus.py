@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 
 from mlgo.corpus import storage as storages
+from mlgo.corpus.archive.archive import open_archive
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
     LICENCES_NAME,
@@ -224,13 +225,16 @@ class Corpus:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> "Corpus":
-        """Loads the corpus at `path`; commands and bitcode stay where they are until they are asked for.
+        """Loads the corpus at `path`, a directory or an archive; commands and bitcode stay where they are until asked for.
 
         Raises:
           CorpusError: the description is missing or not as described in README.md, no module is listed, a name is
             listed twice or leads out of the corpus, or a file of a module is missing.
         """
-        return _load(storages.DirectoryStorage(pathlib.Path(path)))
+        path = pathlib.Path(path)
+        if not path.exists():
+            raise CorpusError(f"corpus {path}", "does not exist", "give a corpus directory or archive")
+        return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path))
 
 
 def _load(storage: storages.Storage) -> Corpus:
