@@ -15,7 +15,7 @@ import json
 import os
 import pathlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlgo.corpus import contained_files
 from mlgo.corpus.contained_files import ContainedFiles, NameRefused
@@ -27,11 +27,13 @@ LICENCES_NAME = "corpus_licences.json"
 NO_LICENCE = "NOASSERTION"
 #: Folder for what commands read, such as profiles.
 FILES_NAME = "files"
+#: What an extraction says about the objects it was given.
+REPORT_NAME = "extraction_report.json"
 #: In a directory that a writer has begun and not finished.
 UNFINISHED_NAME = ".corpus_unfinished"
 
 _UNFINISHED_TEXT = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
-_RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, "extraction_report.json"})
+_RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, REPORT_NAME})
 #: What a writer may delete from a directory it takes over: its own kinds of files and no others.
 _OWN_SUFFIXES = (".bc", ".cmd")
 
@@ -67,6 +69,7 @@ class CorpusWriter:
         output_dir: str | os.PathLike[str],
         has_thinlto: bool = False,
         command_override: Sequence[str] | None = None,
+        durable: bool = True,
     ):
         """Opens `output_dir`, which must be absent, empty, a corpus, or what a killed writer left.
 
@@ -74,18 +77,22 @@ class CorpusWriter:
           output_dir: the directory; a corpus in it is replaced, files of other kinds stay.
           has_thinlto: every module comes with a ThinLTO index.
           command_override: one command for all modules (`global_command_override`); modules then have none of their own.
+          durable: whether the description waits until everything is on the disk, which outlasts a loss of power. Not needed
+            where the result is copied on at once, as the outputs of build actions are.
 
         Raises: RunError: the directory holds something else, cannot be written, or is being written by another process.
         """
         self._has_thinlto = has_thinlto
         self._override = None if command_override is None else tuple(command_override)
+        self._durable = durable
         self._lock = threading.Lock()
         self._added: dict[str, _Added] = {}
-        self._kept: dict[bytes, str] = {}  # Content → the first of the names that have it.
+        self._kept: dict[bytes, tuple[int, str]] = {}  # Content → rank and name of the module that has it.
         self._owners: dict[str, str] = {}  # Path of a file → what it belongs to.
         self._folders: dict[str, str] = {"": "the corpus"}
         self._bitcode: dict[bytes, str] = {}  # sha256 → a path that has it.
         self._copies: dict[tuple, str] = {}
+        self._has_report = False
         self._files = ContainedFiles(output_dir)
         try:
             self._take_over()
@@ -96,6 +103,15 @@ class CorpusWriter:
     @property
     def directory(self) -> pathlib.Path:
         return self._files.directory
+
+    def override_commands(self, command: Sequence[str]) -> None:
+        """Exchanges the command given to the constructor, for callers who need `add_file` to know it.
+
+        Raises: RunError: the corpus was begun with a command per module.
+        """
+        if self._override is None:
+            raise RunError(f"corpus {self.directory}", "has a command per module", "begin it with an override")
+        self._override = tuple(command)
 
     def __enter__(self) -> "CorpusWriter":
         return self
@@ -110,6 +126,7 @@ class CorpusWriter:
         command: Sequence[str] | None,
         thinlto_index: bytes | None = None,
         licence: str = NO_LICENCE,
+        rank: int = 0,
     ) -> bool:
         """Writes one module.
 
@@ -119,9 +136,10 @@ class CorpusWriter:
           command: portable cc1 arguments; None exactly when the corpus overrides all commands.
           thinlto_index: the .thinlto.bc file, which may be empty; None exactly when the corpus has no ThinLTO.
           licence: SPDX expression.
+          rank: of modules with the same content the one with the lowest rank stays, then the one whose name sorts first.
 
-        Returns: False: another module with a name that sorts earlier, or this very one, is there already with the same
-        content. A module for which this returned True can still turn out to be a duplicate of one added later.
+        Returns: False: another module that is to stay, or this very one, is there already with the same content. A module
+        for which this returned True can still turn out to be a duplicate of one added later.
 
         Raises:
           NameRefused: the name leads out of the directory, or its files are another module's.
@@ -140,13 +158,15 @@ class CorpusWriter:
                     f"module {name}", "was added before with other content", "give one of the two another name"
                 )
             self._claim(f"module {name}", paths)
-            self._added[name] = _Added(content, paths, licence)
-            if self._kept.setdefault(content, name) < name:
+            first = self._kept.get(content)
+            if first is not None and first < (rank, name):
+                self._added[name] = _Added(content, paths, licence)
                 return False
-            self._kept[content] = name
             self._write_bitcode(paths[0], bitcode, bitcode_digest)
             for path, rest in zip(paths[1:], (part for part in (recorded, thinlto_index) if part is not None)):
                 self._files.write(path, rest)
+            self._added[name] = _Added(content, paths, licence)
+            self._kept[content] = (rank, name)
             return True
 
     def add_file(self, content_path: str | os.PathLike[str]) -> str:
@@ -167,11 +187,16 @@ class CorpusWriter:
         except OSError as error:
             raise RunError(f"{content_path}", f"cannot be read: {error.strerror}", "restore the file a command names") from error
 
+    def add_report(self, report: Mapping[str, object]) -> None:
+        """Writes what an extraction has to say about its objects; readers of the corpus do not need it."""
+        self._files.write(REPORT_NAME, _encode(report))
+        self._has_report = True
+
     def result(self) -> WrittenCorpus:
         """What the corpus would be if it were finished now."""
         with self._lock:
             names = sorted(self._added)
-            same_as = {name: self._kept[self._added[name].content] for name in names}
+            same_as = {name: self._kept[self._added[name].content][1] for name in names}
         return WrittenCorpus(
             tuple(name for name in names if same_as[name] == name),
             tuple(Duplicate(name, same_as[name]) for name in names if same_as[name] != name),
@@ -194,7 +219,8 @@ class CorpusWriter:
         if self._override is not None:
             # mlgo-utils has it first, where a person who opens the file sees it.
             description = {"global_command_override": list(self._override), **description}
-        self._files.sync()
+        if self._durable:
+            self._files.sync()
         self._files.write(DESCRIPTION_NAME, _encode(description))
         self._files.remove(UNFINISHED_NAME)
         return written
@@ -240,9 +266,10 @@ class CorpusWriter:
 
     def _write_bitcode(self, path: str, bitcode: bytes, digest: bytes) -> None:
         # One file on the disk for modules that differ in their commands only.
-        first = self._bitcode.setdefault(digest, path)
-        if first == path or not self._files.link(first, path):
+        first = self._bitcode.get(digest)
+        if first is None or not self._files.link(first, path):
             self._files.write(path, bitcode)
+            self._bitcode[digest] = path
 
     def _remove_strangers(self, written: WrittenCorpus) -> None:
         expected = {path for name in written.modules for path in self._added[name].paths} | set(self._copies.values())
@@ -250,6 +277,8 @@ class CorpusWriter:
             ours = path.endswith(_OWN_SUFFIXES) or path.startswith(FILES_NAME + "/")
             if contained_files.is_partial(path) or (ours and path not in expected):
                 self._files.remove(path)
+        if not self._has_report:
+            self._files.remove(REPORT_NAME)
 
 
 def _paths(name: str, has_command: bool, has_index: bool) -> Iterator[str]:

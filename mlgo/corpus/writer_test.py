@@ -50,7 +50,7 @@ class FormatTest(WriterTest):
         )
 
     def test_thinlto_and_override(self):
-        with CorpusWriter(self.out, has_thinlto=True, command_override=["-O2"]) as writer:
+        with CorpusWriter(self.out, has_thinlto=True, command_override=["-O2"], durable=False) as writer:
             writer.add("m.o", b"BC", None, thinlto_index=b"")
             writer.finish()
         self.assertEqual(
@@ -64,26 +64,46 @@ class FormatTest(WriterTest):
     def test_files_that_commands_read(self):
         profile = self.root / "a.profdata"
         profile.write_bytes(b"profile")
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             name = writer.add_file(profile)
             self.assertEqual(writer.add_file(profile), name)
             writer.add("m.o", b"BC", COMMAND)
             writer.finish()
         self.assertRegex(name, r"^files/[0-9a-f]{16}-a\.profdata$")
         self.assertEqual((self.out / name).read_bytes(), b"profile")
-        with self.assertRaisesRegex(RunError, "absent.* cannot be read"), CorpusWriter(self.out) as writer:
+        with self.assertRaisesRegex(RunError, "absent.* cannot be read"), CorpusWriter(self.out, durable=False) as writer:
             writer.add_file(self.root / "absent")
+
+    def test_an_override_known_late(self):
+        with CorpusWriter(self.out, command_override=["?"], durable=False) as writer:
+            writer.add("m", b"BC", None)
+            writer.override_commands(("-cc1", "-O2"))
+            writer.add_report({"objects": 1})
+            writer.finish()
+        description = json.loads((self.out / "corpus_description.json").read_text())
+        self.assertEqual(description["global_command_override"], ["-cc1", "-O2"])
+        self.assertEqual(json.loads((self.out / "extraction_report.json").read_text()), {"objects": 1})
+        with CorpusWriter(self.out, durable=False) as writer:
+            with self.assertRaisesRegex(RunError, "has a command per module"):
+                writer.override_commands(())
+
+    def test_a_name_too_long_leaves_nothing(self):
+        with CorpusWriter(self.out, durable=False) as writer:
+            with self.assertRaisesRegex(NameRefused, "too long"):
+                writer.add("x" * 254, b"BC", COMMAND)
+            writer.add("y", b"BC", COMMAND)
+            self.assertEqual(writer.finish().modules, ("y",))
 
     def test_names_of_any_bytes(self):
         names = ["lib/libre2.a(dfa.o at 416)", "a b'\"$(x)\n", "\udcff\udc80", "é", "x" * 240, "files/a.o"]
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             for index, name in enumerate(names):
                 writer.add(name, b"BC%d" % index, COMMAND)
             self.assertEqual(writer.finish().modules, tuple(sorted(names)))
         self.assertEqual([module.name for module in Corpus.load(self.out).modules], sorted(names))
 
     def test_contents_that_are_refused(self):
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             for arguments, expected in (
                 (("m", b"", COMMAND), "has no bitcode"),
                 (("m", b"BC", None), "has no command"),
@@ -100,7 +120,7 @@ class FormatTest(WriterTest):
 
 class ContainmentTest(WriterTest):
     def test_names_that_lead_out(self):
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             for name in ("", "/etc/m", "../m", "a/../../m", "a//m", "a/", ".", "./m", "a\0b", "\ud800"):
                 with self.assertRaises(NameRefused, msg=name):
                     writer.add(name, b"BC", COMMAND)
@@ -117,7 +137,7 @@ class ContainmentTest(WriterTest):
         (self.out / "corpus_description.json").symlink_to(outside / "m.bc")
         os.link(outside / "m.bc", self.out / "hard.bc")
         os.mkfifo(self.out / "pipe.bc")
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             with self.assertRaisesRegex(NameRefused, "symbolic link"):
                 writer.add("folder/m", b"BC", COMMAND)
             for name in ("m", "hard", "pipe"):
@@ -137,18 +157,18 @@ class ContainmentTest(WriterTest):
         ):
             for index, order in enumerate(([first, second], [second, first])):
                 out = self.root / f"{second[0]}-{second[1]}-{index}".replace("/", "_")
-                with CorpusWriter(out, has_thinlto=True) as writer:
+                with CorpusWriter(out, has_thinlto=True, durable=False) as writer:
                     with self.assertRaises(NameRefused, msg=f"{order}"):
                         for name, content in order:
                             writer.add(name, content, COMMAND, thinlto_index=content)
 
     def test_names_of_the_corpus_itself(self):
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             writer.add("corpus_description.json", b"BC", COMMAND)  # Its files are corpus_description.json.bc and .cmd.
             with self.assertRaisesRegex(NameRefused, "belongs to the corpus itself"):
                 writer._claim("module x", ("corpus_description.json",))
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(strategies.text(alphabet="a./\0\udcff\ud800é ", max_size=8))
     def test_what_is_not_refused_stays_below(self, name):
         if refusal(name) is None:
@@ -166,7 +186,7 @@ class DeterminismTest(WriterTest):
         ]
         results = []
         for index, order in enumerate(itertools.permutations(calls)):
-            with CorpusWriter(self.root / f"{index}") as writer:
+            with CorpusWriter(self.root / f"{index}", durable=False) as writer:
                 for call in order:
                     writer.add(*call)
                 written = writer.finish()
@@ -176,12 +196,19 @@ class DeterminismTest(WriterTest):
         self.assertEqual(results, [results[0]] * len(results))
         self.assertNotIn("b.bc", results[0])
 
+    def test_the_lowest_rank_stays(self):
+        for index, order in enumerate(itertools.permutations([("a", 1), ("b", 0), ("c", 0)])):
+            with CorpusWriter(self.root / f"{index}", durable=False) as writer:
+                for name, rank in order:
+                    writer.add(name, b"BC", COMMAND, rank=rank)
+                self.assertEqual(writer.result().modules, ("b",))
+
     @settings(max_examples=15, deadline=None)
     @given(strategies.lists(strategies.tuples(strategies.sampled_from("abcde"), strategies.sampled_from("xyz")), min_size=1))
     def test_each_content_once_under_its_first_name(self, pairs):
         modules = dict(pairs)
         with tempfile.TemporaryDirectory() as folder:
-            with CorpusWriter(folder) as writer:
+            with CorpusWriter(folder, durable=False) as writer:
                 for name, content in modules.items():
                     writer.add(name, content.encode(), COMMAND)
                     self.assertFalse(writer.add(name, content.encode(), COMMAND))
@@ -193,7 +220,7 @@ class DeterminismTest(WriterTest):
 
 class ResumeTest(WriterTest):
     def fill(self, contents: dict[str, bytes]) -> None:
-        with CorpusWriter(self.out) as writer:
+        with CorpusWriter(self.out, durable=False) as writer:
             for name, content in contents.items():
                 writer.add(name, content, COMMAND)
             writer.finish()
@@ -246,12 +273,12 @@ class ResumeTest(WriterTest):
         self.out.mkdir()
         (self.out / "thesis.bc").write_text("years of work")
         with self.assertRaisesRegex(RunError, "holds files and is not a corpus. give a new"):
-            CorpusWriter(self.out)
+            CorpusWriter(self.out, durable=False)
 
     def test_two_writers(self):
-        with CorpusWriter(self.out):
+        with CorpusWriter(self.out, durable=False):
             with self.assertRaisesRegex(RunError, "is being written by another process"):
-                CorpusWriter(self.out)
+                CorpusWriter(self.out, durable=False)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,208 @@
+"""Every kind of input, as text: which objects it names and what their modules are called."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+from hypothesis import given, settings, strategies
+
+from mlgo.corpus.extraction import bazel_aquery, build_directory, compile_commands, linker_params, naming
+from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.outcome import Kind
+from mlgo.run.exit_codes import RunError
+
+
+def stated(listing) -> list[str]:
+    return [found.stated for found in listing.objects]
+
+
+class InputTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+
+    def file(self, name: str, content) -> pathlib.Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+
+class CompileCommandsTest(InputTest):
+    def output(self, *arguments: str, source: str | None = "x/a.c"):
+        return compile_commands.output_of(arguments, source)
+
+    def test_outputs(self):
+        self.assertEqual(self.output("clang", "-c", "a.c", "-o", "b.o"), "b.o")
+        self.assertEqual(self.output("clang", "-c", "a.c", "-ob.o"), "b.o")
+        self.assertEqual(self.output("clang", "-c", "a.c", "--output=b.o"), "b.o")
+        self.assertEqual(self.output("clang", "-o", "a.o", "-o", "b.o"), "b.o")  # The last one counts, says clang.
+        self.assertEqual(self.output("clang", "-Xclang", "-o", "-MF", "-o", "-o", "b.o"), "b.o")
+        self.assertEqual(self.output("clang", "-objcmt-migrate-all", "-c", "a.c"), "a.o")
+        self.assertEqual(self.output("clang", "-c", "x/a.b.cc", source="x/a.b.cc"), "a.b.o")
+        self.assertIsNone(self.output("clang", "a.c"))
+        self.assertIsNone(self.output("clang", "-c", source=None))
+        self.assertIsNone(self.output("clang", "-o"))
+
+    def test_a_database(self):
+        self.file("build/more.rsp", "-c ../a.c -o 'deep dir/r.o'")
+        directory = str(self.root / "build")
+        entries = [
+            {"directory": directory, "command": 'clang -c ../a.c -o "a b.o"', "file": "../a.c"},
+            {"directory": directory, "arguments": ["clang", "-c", "a b.c", "-o", "lib/c.o"], "file": "a b.c"},
+            {"directory": directory, "command": "clang @more.rsp", "file": "../a.c"},
+            {"directory": "build", "command": "cc1 whatever", "output": "stated.o", "file": "d.c"},
+            {"directory": directory, "command": "clang -c e.c", "file": "e.c"},
+            {"directory": directory, "command": "moc x.h", "file": "x.h"},
+            {"directory": directory, "command": "clang -E a.c -o -", "file": "a.c"},
+            {"directory": directory, "file": "a.c"},
+            {"directory": 3, "command": "clang", "file": "a.c"},
+            {"command": "clang -o a.o", "file": "a.c"},
+            {"directory": directory, "arguments": "clang -o a.o", "file": "a.c"},
+            "clang -c a.c",
+        ]
+        listing = compile_commands.load(self.file("compile_commands.json", json.dumps(entries)))
+        self.assertEqual(stated(listing), ["a b.o", "lib/c.o", "deep dir/r.o", "stated.o", "e.o"])
+        self.assertEqual(listing.objects[0].path, os.path.join(directory, "a b.o"))
+        self.assertEqual(listing.objects[0].source, str(self.root / "a.c"))
+        self.assertEqual(listing.objects[3].directory, directory)
+        self.assertEqual([omission.name for omission in listing.omissions], [f"entry {index}" for index in range(5, 12)])
+        self.assertEqual({omission.kind for omission in listing.omissions}, {Kind.NO_OBJECT})
+
+    def test_bytes_that_are_not_utf8(self):
+        content = b'[{"directory": "/b", "command": "clang -c caf\xe9.c -o caf\xe9.o", "file": "caf\xe9.c"}]'
+        self.assertEqual(stated(compile_commands.load(self.file("c.json", content))), ["caf\udce9.o"])
+
+    def test_what_is_no_database(self):
+        for content, expected in ((b"{}", "is not a list"), (b"[", "is not JSON at line 1"), (b"[" * 100_000, "nested too deeply")):
+            with self.assertRaisesRegex(RunError, expected):
+                compile_commands.load(self.file("c.json", content))
+        with self.assertRaisesRegex(RunError, "cannot be read: No such file"):
+            compile_commands.load(self.root / "absent.json")
+
+    @settings(deadline=None, max_examples=40)
+    @given(strategies.recursive(
+        strategies.none() | strategies.booleans() | strategies.text("-o a@\\'\"/", max_size=8),
+        lambda inner: strategies.lists(inner, max_size=3)
+        | strategies.dictionaries(strategies.sampled_from(["directory", "command", "arguments", "file", "output"]), inner),
+    ))
+    def test_any_json(self, entries):
+        entries = entries if isinstance(entries, list) else [entries]
+        listing = compile_commands.objects_of(entries, "/", lambda directory: lambda name: None)
+        self.assertEqual(len(listing.objects) + len(listing.omissions), len(entries))
+
+
+class LinkerParamsTest(InputTest):
+    def load(self, content: str):
+        return stated(linker_params.load(self.file("app.params", content), str(self.root)))
+
+    def test_with_an_output(self):
+        self.file("more.rsp", "deep/c.o '--flag'\nd.o\n")
+        content = "-o\napp.o\nlib/a.o\n--start-lib\nb.o\n--end-lib\n-lm\n'odd dir/e.o'\nlibx.a\n-z\nnow\n@more.rsp\nscript.ld\n"
+        self.assertEqual(self.load(content), ["lib/a.o", "b.o", "odd dir/e.o", "libx.a", "deep/c.o", "d.o"])
+
+    def test_all_on_one_line(self):
+        self.assertEqual(self.load("-o app a.o \"b c.o\" d\\ e.o"), ["a.o", "b c.o", "d e.o"])
+
+    def test_without_an_output_everything_is_an_object(self):
+        self.assertEqual(self.load("a.o\nb.pic\n-flag\n\n"), ["a.o", "b.pic"])
+
+    def test_lines_that_are_files(self):
+        self.file("odd dir/it's.o", b"")
+        self.assertEqual(self.load("-o\napp\nodd dir/it's.o\nb.o\n"), ["odd dir/it's.o", "b.o"])
+
+    def test_words_over_several_lines(self):
+        self.assertEqual(linker_params.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False), ["a\nb", "cd", "never closed"])
+
+
+class BazelAqueryTest(InputTest):
+    def test_links(self):
+        self.file("bazel-out/k8/bin/on_disk.params", "bazel-out/k8/bin/d.o")
+        answer = {
+            "actions": [
+                {"mnemonic": "CppCompile", "arguments": ["clang", "-c", "src/a.cc", "-o", "bazel-out/k8/bin/a.o"]},
+                {"mnemonic": "Genrule", "arguments": ["-o", "x", "y.o"]},
+                {
+                    "mnemonic": "CppLink",
+                    "arguments": ["clang", "@bazel-out/k8/bin/app-2.params", "@bazel-out/k8/bin/on_disk.params"],
+                    "paramFiles": [{"execPath": "bazel-out/k8/bin/app-2.params", "arguments": ["-o", "app", "bazel-out/k8/bin/a.o"]}],
+                },
+                {"mnemonic": "CppLink", "arguments": ["clang", "-o", "app2", "bazel-out/k8/bin/a.o", "lib.a"]},
+                {"mnemonic": "CppLink"},
+            ]
+        }
+        listing = bazel_aquery.load(self.file("aquery.json", json.dumps(answer)), str(self.root))
+        self.assertEqual(stated(listing), ["bazel-out/k8/bin/a.o", "bazel-out/k8/bin/d.o", "lib.a"])
+        self.assertEqual(listing.objects[0].source, str(self.root / "src/a.cc"))
+
+    def test_the_base_of_llvms_document(self):
+        self.file("bazel-bin/pkg/a.o", b"")
+        actions = [{"mnemonic": "CppLink", "arguments": ["clang", "-o", "app", "bazel-out/k8-opt/bin/pkg/a.o"]}]
+        listing = bazel_aquery.objects_of(actions, str(self.root / "bazel-bin"))
+        self.assertEqual(listing.objects[0].path, str(self.root / "bazel-bin/pkg/a.o"))
+        self.assertEqual(stated(listing), ["bazel-out/k8-opt/bin/pkg/a.o"])
+
+    def test_what_is_no_answer(self):
+        for content in ("[]", "{}", '{"actions": [1]}'):
+            with self.assertRaisesRegex(RunError, "has no list of `actions`. give the output of `bazel aquery"):
+                bazel_aquery.load(self.file("aquery.json", content), "/")
+
+
+class DirectoryTest(InputTest):
+    def test_objects(self):
+        for name in ("b.o", "sub/a.o", "sub/deep dir/c.obj", "x.c", ".hidden/d.o"):
+            self.file(name, b"")
+        (self.root / "loop").symlink_to(self.root)
+        self.assertEqual(stated(build_directory.load(str(self.root))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"])
+
+    def test_what_lld_saved(self):
+        for name in ("m.o.3.import.bc", "m.o.thinlto.bc", "lib/libre2.a(dfa.o at 416).3.import.bc", ".3.import.bc"):
+            self.file(name, b"")
+        listing = build_directory.load_local_thinlto(str(self.root))
+        self.assertEqual(stated(listing), ["lib/libre2.a(dfa.o at 416)", "m.o"])
+
+    def test_no_directory(self):
+        with self.assertRaisesRegex(RunError, "is not a directory"):
+            build_directory.load(str(self.root / "absent"))
+
+
+class NamingTest(unittest.TestCase):
+    def names(self, *pairs: tuple[str, str], base: str | None = None):
+        objects = [BuildObject(stated, os.path.normpath(os.path.join(folder, stated)), folder) for folder, stated in pairs]
+        named, omissions = naming.named(objects, base)
+        return [(name, found.path) for name, found in named], [(omission.name, omission.kind) for omission in omissions]
+
+    def test_as_the_build_states_them(self):
+        self.assertEqual(
+            self.names(("/b", "lib/a.o"), ("/b", "./c//d.o"), ("/b", "/b/e.o"), ("/b", "x/../f.o")),
+            ([("c/d.o", "/b/c/d.o"), ("e.o", "/b/e.o"), ("f.o", "/b/f.o"), ("lib/a.o", "/b/lib/a.o")], []),
+        )
+
+    def test_outside(self):
+        pairs = ("/w/b", "../a.o"), ("/w/b", "/w/c/d.o"), ("/w/b", "/etc/passwd.o"), ("/w/b", ".."), ("/w/b", "a\0b.o")
+        named, omissions = self.names(*pairs)
+        self.assertEqual(named, [])
+        self.assertEqual([name for name, _ in omissions], ["a.o", "d.o", "passwd.o", "..", "a\0b.o"])
+        self.assertEqual({kind for _, kind in omissions}, {Kind.NAME_OUTSIDE})
+        self.assertEqual(self.names(*pairs, base="/w")[0], [("a.o", "/w/a.o"), ("c/d.o", "/w/c/d.o")])
+
+    def test_the_same_object_twice(self):
+        self.assertEqual(
+            self.names(("/b", "a.o"), ("/b", "./a.o")), ([("a.o", "/b/a.o")], [("a.o", Kind.LISTED_AGAIN)])
+        )
+
+    def test_namesakes_in_two_directories(self):
+        expected = [("x/main.o", "/b/x/main.o"), ("y/main.o", "/b/y/main.o")]
+        self.assertEqual(self.names(("/b/x", "main.o"), ("/b/y", "main.o"))[0], expected)
+        self.assertEqual(self.names(("/b/y", "main.o"), ("/b/x", "main.o"))[0], expected)
+        self.assertEqual(
+            self.names(("/b/x", "main.o"), ("/b/y", "main.o"), ("/b/y", "x/main.o")),
+            ([("x/main.o", "/b/y/x/main.o"), ("y/main.o", "/b/y/main.o")], [("x/main.o", Kind.NAME_TAKEN)]),
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

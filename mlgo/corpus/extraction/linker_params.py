@@ -1,0 +1,81 @@
+"""Objects of a linker parameter file (what `ld.lld @file` reads), and of a linker's arguments."""
+
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from mlgo.corpus.extraction import quoting
+from mlgo.corpus.extraction.listing import BuildObject, Listing, absolute, read_text
+
+WHAT = "a linker parameter file: the words of a link command, or one object per line"
+
+_QUOTING = re.compile(r"[\s\"'\\]")
+_OBJECT_SUFFIXES = (".o", ".obj")
+_ARCHIVE_SUFFIXES = (".a", ".lib", ".lo")
+
+
+def load(path: pathlib.Path, base: str) -> Listing:
+    """The objects and archives that the file at `path` names, relative to `base`. Raises: RunError: it cannot be read."""
+    words = words_of(read_text(path, WHAT), lambda word: os.path.exists(absolute(base, word)))
+    return objects_of(quoting.expand_response_files(words, quoting.response_file_reader(base)), base)
+
+
+def words_of(text: str, exists: Callable[[str], bool]) -> list[str]:
+    """The words of a parameter file.
+
+    Linkers split at blanks and know quotes. mlgo-utils takes every line for one word; a line that names an existing file
+    with blanks or quotes in it is therefore taken whole.
+    """
+    words: list[str] = []
+    pending: list[str] = []
+    quote = ""
+    for line in text.split("\n"):
+        whole = line.strip()
+        if not pending and _QUOTING.search(whole) and not whole.startswith(("-", '"')) and exists(whole):
+            words.append(whole)
+            continue
+        pending.append(line)
+        quote, escaped = _state_after(line, quote)
+        if not quote and not escaped:
+            words += quoting.split_response("\n".join(pending))
+            pending.clear()
+    return words + quoting.split_response("\n".join(pending))
+
+
+def objects_of(words: Sequence[str] | Iterator[str], base: str) -> Listing:
+    """The objects that `words` link, as mlgo-utils has it: with `-o`, what ends like an object; without, everything.
+
+    Archives are added, their members are objects too. Flags and what follows `-o` are left out.
+    """
+    words = list(words)
+    outputs = [index for index, word in enumerate(words) if word == "-o"]
+    files = [
+        word
+        for index, word in enumerate(words)
+        if not word.startswith(("-", "@")) and (index == 0 or words[index - 1] != "-o")
+    ]
+    if outputs:
+        files = [word for word in files if word.endswith(_OBJECT_SUFFIXES + _ARCHIVE_SUFFIXES)]
+    return Listing(tuple(BuildObject(word, absolute(base, word), base) for word in files if word))
+
+
+def is_archive_name(word: str) -> bool:
+    return word.endswith(_ARCHIVE_SUFFIXES)
+
+
+def _state_after(line: str, quote: str) -> tuple[str, bool]:
+    """The quote that is open after `line`, which began inside `quote` ("": none), and whether it ends with an escape."""
+    escaped = False
+    if not quote and not _QUOTING.search(line):
+        return "", False
+    for character in line:
+        if escaped:
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+    return quote, escaped

@@ -1,0 +1,106 @@
+"""From one object to what the corpus keeps of it. Three kinds of builds, three ways."""
+
+import dataclasses
+import os
+import pathlib
+import re
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from mlgo.compiler.command import THINLTO_INDEX
+from mlgo.corpus.corpus import split_command
+from mlgo.corpus.extraction import bitcode, build_directory, object_file
+from mlgo.corpus.extraction.listing import BuildObject, absolute
+from mlgo.corpus.extraction.object_file import Embedded
+from mlgo.corpus.extraction.outcome import Kind, LeftOut
+from mlgo.corpus.extraction.span import Span
+from mlgo.corpus.self_contained import self_contained_command
+from mlgo.run.exit_codes import RunError
+
+#: Reads the embedded sections: (the object's content, the object) → them.
+SectionReader = Callable[[Span, BuildObject], Embedded]
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleContent:
+    """What `CorpusWriter.add` takes of a module, besides name and licence."""
+
+    bitcode: bytes
+    command: tuple[str, ...] | None
+    thinlto_index: bytes | None = None
+
+
+class ModuleReader(Protocol):
+    """A way to read modules."""
+
+    def __call__(self, name: str, found: BuildObject) -> ModuleContent:
+        """Raises: LeftOut: the object gives no module."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EmbeddedModules:
+    """Modules that clang embedded in object files.
+
+    Attributes:
+      read_sections: see SectionReader.
+      add_file: carries a file that a command reads into the corpus, see `CorpusWriter.add_file`.
+      command_filter: only modules one of whose recorded arguments it is found in; None: all.
+      distributed: the commands name ThinLTO indices, which belong to the modules.
+    """
+
+    read_sections: SectionReader
+    add_file: Callable[[os.PathLike[str]], str]
+    command_filter: re.Pattern[str] | None = None
+    distributed: bool = False
+
+    def __call__(self, name: str, found: BuildObject) -> ModuleContent:
+        with object_file.opened(found.path) as span:
+            embedded = self.read_sections(span if found.member is None else span.part(*found.member), found)
+        if not embedded.bitcode:
+            raise LeftOut(Kind.NO_BITCODE, "has no bitcode section, or an empty one")
+        if not bitcode.is_bitcode(embedded.bitcode):
+            raise LeftOut(Kind.NO_BITCODE, f"has a bitcode section without bitcode in its {len(embedded.bitcode)} bytes")
+        if (count := bitcode.module_count(embedded.bitcode)) > 1:
+            raise LeftOut(Kind.SEVERAL_MODULES, f"holds {count} modules: extract from the objects it was merged from")
+        if not embedded.command:
+            raise LeftOut(Kind.NO_COMMAND, "has no command: compile with -Xclang -fembed-bitcode=all")
+        recorded = split_command(embedded.command)
+        if self.command_filter is not None and not any(map(self.command_filter.search, recorded)):
+            raise LeftOut(Kind.FILTERED_OUT, "no argument matches --cmd_filter")
+        index = _index_of(recorded, found.directory) if self.distributed else None
+        return ModuleContent(embedded.bitcode, self._portable(recorded, name, found.directory), index)
+
+    def _portable(self, recorded: Sequence[str], name: str, directory: str) -> tuple[str, ...]:
+        try:
+            options = self_contained_command(recorded, pathlib.Path(directory), self.add_file, name if self.distributed else None)
+        except RunError as error:
+            raise LeftOut(Kind.NOT_PORTABLE, f"{error.read}: {error.wrong}".replace(directory + "/", "")) from error
+        # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
+        return ("-cc1", *options, "-emit-obj")
+
+
+def local_thinlto_module(name: str, found: BuildObject) -> ModuleContent:
+    """A module that lld saved after importing (-Wl,--save-temps=import), with its index. Raises: LeftOut."""
+    del name
+    with object_file.opened(found.path + build_directory.IMPORTED_SUFFIX) as span:
+        content = span.read(0, span.size)
+    if not bitcode.is_bitcode(content):
+        raise LeftOut(Kind.UNREADABLE_OBJECT, f"is no bitcode ({len(content)} bytes)")
+    return ModuleContent(content, None, _read_index(found.path + build_directory.INDEX_SUFFIX))
+
+
+def _index_of(recorded: Sequence[str], directory: str) -> bytes:
+    stated = [argument for argument in recorded if argument.startswith(THINLTO_INDEX)]
+    if not stated:
+        raise LeftOut(Kind.MISSING_INDEX, f"has no {THINLTO_INDEX} in its command: not the back end of a distributed ThinLTO build")
+    path = stated[-1].removeprefix(THINLTO_INDEX)
+    # An empty index means "import nothing"; build systems write it as /dev/null, which has no size to trust either.
+    return b"" if path == os.devnull else _read_index(absolute(directory, path))
+
+
+def _read_index(path: str) -> bytes:
+    try:
+        with object_file.opened(path) as span:
+            return span.read(0, span.size)
+    except LeftOut as error:
+        raise LeftOut(Kind.MISSING_INDEX, f"its ThinLTO index {os.path.basename(path)} {error.reason}") from error

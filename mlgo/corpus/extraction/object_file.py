@@ -1,0 +1,95 @@
+"""The bitcode and the command that clang embedded in an object file (`-Xclang -fembed-bitcode=all`), read in this process.
+
+One llvm-objcopy per section costs tens of milliseconds, nearly all of it starting and linking LLVM's library; two sections
+need a few reads.
+"""
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Iterator
+
+from mlgo.corpus.extraction import archive, bitcode, coff, elf, macho
+from mlgo.corpus.extraction.outcome import Kind, LeftOut
+from mlgo.corpus.extraction.span import Span
+
+
+@dataclasses.dataclass(frozen=True)
+class SectionNames:
+    """The sections that clang writes (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp, embedBitcodeInModule)."""
+
+    bitcode: str
+    command: str
+
+
+DEFAULT_NAMES = SectionNames(".llvmbc", ".llvmcmd")
+MACH_O_NAMES = SectionNames("__LLVM,__bitcode", "__LLVM,__cmdline")
+
+
+@dataclasses.dataclass(frozen=True)
+class Embedded:
+    """Contents of the two sections, not interpreted; None: the object has no such section."""
+
+    bitcode: bytes | None
+    command: bytes | None
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[Span]:
+    """The file at `path`.
+
+    Raises: LeftOut: it does not exist, or is no file that can be read.
+    """
+    try:
+        # Without waiting: a pipe where an object should be must not stop the run.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise LeftOut(Kind.MISSING_OBJECT, "does not exist") from error
+    except (OSError, ValueError) as error:
+        raise LeftOut(Kind.UNREADABLE_OBJECT, f"cannot be opened: {getattr(error, 'strerror', error)}") from error
+    try:
+        yield Span(descriptor, 0, os.fstat(descriptor).st_size)
+    except OSError as error:
+        raise LeftOut(Kind.UNREADABLE_OBJECT, f"cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def embedded(span: Span, names: SectionNames | None) -> Embedded:
+    """What `span`, an object file, has embedded.
+
+    Args:
+      names: the sections to look for; None: those of the object's format.
+
+    Raises: LeftOut: it is no object file, or a broken one.
+    """
+    head = span.head(32)
+    if head.startswith(elf.MAGIC):
+        read, default = elf.sections, DEFAULT_NAMES
+    elif head[:4] in macho.MAGICS:
+        read, default = macho.sections, MACH_O_NAMES
+    elif coff.is_coff(head):
+        read, default = coff.sections, DEFAULT_NAMES
+    else:
+        raise _no_object(head)
+    names = names or default
+    wanted = {"bitcode": os.fsencode(names.bitcode), "command": os.fsencode(names.command)}
+    found = read(span, set(wanted.values()))
+    return Embedded(found.get(wanted["bitcode"]), found.get(wanted["command"]))
+
+
+def reader(names: SectionNames | None) -> Callable[..., Embedded]:
+    """A SectionReader that reads sections in this process."""
+    return lambda span, found: embedded(span, names)
+
+
+def _no_object(head: bytes) -> LeftOut:
+    if bitcode.is_bitcode(head):
+        return LeftOut(Kind.LTO_OBJECT, "is bitcode itself, as -flto makes it")
+    if head[:4] in macho.UNIVERSAL_MAGICS:
+        return LeftOut(Kind.UNREADABLE_OBJECT, "is a universal binary: take one architecture out with llvm-lipo -thin")
+    if archive.is_archive(head):
+        return LeftOut(Kind.UNREADABLE_OBJECT, "is an archive where an object should be")
+    if not head:
+        return LeftOut(Kind.UNREADABLE_OBJECT, "is empty")
+    return LeftOut(Kind.UNREADABLE_OBJECT, "is neither ELF nor COFF nor Mach-O")

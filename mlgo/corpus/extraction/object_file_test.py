@@ -1,0 +1,178 @@
+"""Sections read here are the sections llvm-objcopy dumps, whatever the format; broken files end in a reason, nothing else."""
+
+import contextlib
+import os
+import pathlib
+
+from hypothesis import given, settings, strategies
+
+from mlgo.corpus.extraction import archive, bitcode, object_file, toolbox
+from mlgo.corpus.extraction.object_file import DEFAULT_NAMES, MACH_O_NAMES, Embedded, SectionNames
+from mlgo.corpus.extraction.outcome import Kind, LeftOut
+from mlgo.corpus.extraction.span import Span
+
+SOURCE = "int f(int x) { return x * 3; }\n"
+FORMATS = {
+    "ELF 64 little": ("x86_64-linux-gnu", DEFAULT_NAMES),
+    "ELF 32 little": ("i386-linux-gnu", DEFAULT_NAMES),
+    "ELF 64 big": ("powerpc64-linux-gnu", DEFAULT_NAMES),
+    "ELF 32 big": ("powerpc-linux-gnu", DEFAULT_NAMES),
+    "COFF": ("x86_64-pc-windows-msvc", DEFAULT_NAMES),
+    "COFF 32": ("i686-pc-windows-msvc", DEFAULT_NAMES),
+    "Mach-O 64": ("x86_64-apple-darwin", MACH_O_NAMES),
+    "Mach-O 32": ("armv7-apple-ios", MACH_O_NAMES),
+}
+
+
+@contextlib.contextmanager
+def span_of(content: bytes):
+    descriptor = os.memfd_create("object")
+    try:
+        os.write(descriptor, content)
+        yield Span(descriptor, 0, len(content))
+    finally:
+        os.close(descriptor)
+
+
+def embedded_in(content: bytes, names: SectionNames | None = None) -> Embedded:
+    with span_of(content) as span:
+        return object_file.embedded(span, names)
+
+
+class ObjectFileTest(toolbox.ToolboxTest):
+    def dumped(self, path: pathlib.Path, names: SectionNames) -> Embedded:
+        self.run_tool(
+            "llvm-objcopy", f"--dump-section={names.bitcode}=bc", f"--dump-section={names.command}=cmd", path, os.devnull
+        )
+        return Embedded((self.root / "bc").read_bytes(), (self.root / "cmd").read_bytes())
+
+    def refused(self, content: bytes, kind: Kind, reason: str):
+        with self.assertRaises(LeftOut) as caught:
+            embedded_in(content)
+        self.assertEqual(caught.exception.kind, kind)
+        self.assertIn(reason, caught.exception.reason)
+
+
+class FormatsTest(ObjectFileTest):
+    def test_as_llvm_objcopy_dumps_them(self):
+        for name, (target, names) in FORMATS.items():
+            with self.subTest(name):
+                path = self.compiled("f.o", SOURCE, f"--target={target}")
+                found = embedded_in(path.read_bytes())
+                self.assertEqual(found, self.dumped(path, names))
+                self.assertEqual(found, embedded_in(path.read_bytes(), names))
+                self.assertEqual(bitcode.module_count(found.bitcode), 1)
+                self.assertTrue(found.command.startswith(b"-cc1\0-triple\0"))
+                self.assertEqual(embedded_in(path.read_bytes(), SectionNames(".no", "__NO,__no")), Embedded(None, None))
+
+    def assembled(self, source: str, target: str) -> bytes:
+        self.file("assembly.s", source)
+        self.run_tool("clang", f"--target={target}", "-c", "assembly.s", "-o", "assembly.o")
+        return (self.root / "assembly.o").read_bytes()
+
+    def test_long_names_in_coff(self):
+        names = SectionNames(".a_long_name_for_bitcode", ".a_long_name_for_commands")
+        source = f'.section {names.bitcode}\n.ascii "BC"\n.section {names.command}\n.ascii "-cc1"\n'
+        self.assertEqual(embedded_in(self.assembled(source, "x86_64-pc-windows-msvc"), names), Embedded(b"BC", b"-cc1"))
+
+    def test_more_sections_than_16_bits_count(self):
+        # COFF objects then have another header (/bigobj), ELF files keep the number elsewhere.
+        for target, attributes in (("x86_64-linux-gnu", "a"), ("x86_64-pc-windows-msvc", "dr")):
+            many = f'.macro one\n.section .t\\@,"{attributes}"\n.endm\n.rept 65500\none\n.endr\n'
+            content = self.assembled(many + '.section .llvmbc\n.ascii "BC"\n', target)
+            self.assertEqual(embedded_in(content), Embedded(b"BC", None), target)
+        self.assertEqual(content[:4], b"\0\0\xff\xff")
+
+    def test_a_merged_object_holds_several_modules(self):
+        self.compiled("f.o", SOURCE)
+        self.compiled("g.o", "int g;")
+        self.run_tool("ld.lld", "-r", "f.o", "g.o", "-o", "fg.o")
+        self.assertEqual(bitcode.module_count(embedded_in((self.root / "fg.o").read_bytes()).bitcode), 2)
+
+    def test_what_is_no_object(self):
+        self.refused(b"", Kind.UNREADABLE_OBJECT, "is empty")
+        self.refused(b"int x;", Kind.UNREADABLE_OBJECT, "is neither ELF nor COFF nor Mach-O")
+        self.refused(b"BC\xc0\xde", Kind.LTO_OBJECT, "is bitcode itself")
+        self.refused(b"\xca\xfe\xba\xbe", Kind.UNREADABLE_OBJECT, "llvm-lipo")
+        self.refused(b"!<arch>\n", Kind.UNREADABLE_OBJECT, "is an archive")
+        self.refused(b"\x7fELF\x02\x01" + bytes(10), Kind.UNREADABLE_OBJECT, "is cut off")
+        self.refused(b"\x7fELF\x07\x01" + bytes(90), Kind.UNREADABLE_OBJECT, "class 7")
+        for path, kind in ((self.root / "absent", Kind.MISSING_OBJECT), (self.root, Kind.UNREADABLE_OBJECT)):
+            with self.assertRaises(LeftOut) as caught, object_file.opened(str(path)) as span:
+                object_file.embedded(span, None)
+            self.assertEqual(caught.exception.kind, kind)
+
+    def test_damage(self):
+        for name in ("ELF 64 little", "ELF 32 big", "COFF", "Mach-O 64"):
+            content = self.compiled("f.o", SOURCE, f"--target={FORMATS[name][0]}").read_bytes()
+            # Tables stand at the front or at the end, so damage there is what matters.
+            places = strategies.one_of(
+                strategies.integers(0, 300), strategies.integers(len(content) - 1500, len(content) - 1),
+                strategies.integers(0, len(content) - 1),
+            )
+
+            @settings(deadline=None, max_examples=40, database=None)
+            @given(
+                strategies.lists(strategies.tuples(places, strategies.binary(min_size=1, max_size=8)), max_size=5),
+                strategies.integers(0, len(content)),
+            )
+            def damaged(changes, end):
+                broken = bytearray(content)
+                for place, value in changes:
+                    broken[place : place + len(value)] = value
+                for candidate in (bytes(broken), bytes(broken[:end])):
+                    with contextlib.suppress(LeftOut):
+                        embedded_in(candidate)
+
+            with self.subTest(name):
+                damaged()
+
+
+class ArchiveTest(ObjectFileTest):
+    def members(self, content: bytes) -> list[tuple[str, bytes]]:
+        with span_of(content) as span:
+            return [(member.name, span.part(member.start, member.size).read(0, member.size)) for member in archive.members(span)]
+
+    def test_kinds(self):
+        long_name = "a name longer than sixteen bytes.o"
+        for name, content in (("a.o", b"one"), (long_name, b"three"), ("b.o", b"")):
+            self.file(name, content)
+        for kind in ("gnu", "bsd", "darwin", "coff"):
+            self.run_tool("llvm-ar", f"--format={kind}", "rcS", f"{kind}.a", "a.o", long_name, "b.o")
+            found = self.members((self.root / f"{kind}.a").read_bytes())
+            self.assertEqual([name for name, _ in found], ["a.o", long_name, "b.o"], kind)
+            self.assertEqual([content.rstrip(b"\n\0") for _, content in found], [b"one", b"three", b""], kind)
+        self.run_tool("llvm-ar", "rcsT", "thin.a", "a.o", long_name)
+        self.assertEqual(self.members((self.root / "thin.a").read_bytes()), [("a.o", b""), (long_name, b"")])
+
+    def test_a_symbol_table_is_no_member(self):
+        self.compiled("f.o", SOURCE)
+        for kind in ("gnu", "bsd"):
+            self.run_tool("llvm-ar", f"--format={kind}", "rcs", f"{kind}.a", "f.o")
+            self.assertEqual([name for name, _ in self.members((self.root / f"{kind}.a").read_bytes())], ["f.o"])
+
+    @settings(deadline=None, max_examples=60)
+    @given(
+        strategies.sampled_from([archive.MAGIC, archive.THIN_MAGIC]),
+        strategies.lists(strategies.tuples(
+            strategies.sampled_from([b"a.o/", b"//", b"/", b"/0", b"/99", b"#1/4", b"#1/999", b"", b"__.SYMDEF"]),
+            strategies.sampled_from([b"0", b"4", b"5", b"999999", b"", b"-1"]), strategies.binary(max_size=8),
+        ), max_size=4),
+    )
+    def test_damage(self, magic, parts):
+        content = magic + b"".join(
+            name.ljust(16) + b"0".ljust(32) + size.ljust(10) + b"`\n" + body for name, size, body in parts
+        )
+        with contextlib.suppress(LeftOut):
+            self.members(content)
+
+
+class BitcodeTest(ObjectFileTest):
+    @settings(deadline=None, max_examples=40)
+    @given(strategies.lists(strategies.sampled_from([bitcode.MAGIC, bitcode.WRAPPER_MAGIC, bytes(4), b"\x35\x14\0\0", b"\1\0\0\0", b"\x21\x0c\0\0"])))
+    def test_any_words(self, words):
+        self.assertGreaterEqual(bitcode.module_count(b"".join(words)), 0)
+
+
+if __name__ == "__main__":
+    toolbox.main()

@@ -1,0 +1,59 @@
+"""What becomes of an object: a module, or one of the reasons why not."""
+
+import dataclasses
+import enum
+
+
+class Kind(enum.Enum):
+    """Why an object gave no module of its own: the word in the report, and what a person is told."""
+
+    NO_BITCODE = "no_bitcode", "without bitcode (assembly, or compiled without -Xclang -fembed-bitcode=all)"
+    FILTERED_OUT = "filtered_out", "left out by --cmd_filter"
+    DUPLICATE = "duplicate", "with the same bitcode and command as another module"
+    LISTED_AGAIN = "listed_again", "listed more than once"
+    NO_OBJECT = "no_object", "entries of the input that make no object"
+    MISSING_OBJECT = "missing_object", "that do not exist (not built, or relative to another directory: --obj_base_dir)"
+    UNREADABLE_OBJECT = "unreadable_object", "that cannot be read"
+    OBJCOPY_FAILED = "objcopy_failed", "on which llvm-objcopy failed"
+    LTO_OBJECT = "lto_object", "that are bitcode themselves (-flto; see --thinlto_build)"
+    SEVERAL_MODULES = "several_modules", "that hold several modules (merged by ld -r)"
+    NO_COMMAND = "no_command", "with bitcode and without its command"
+    MISSING_INDEX = "missing_index", "without their ThinLTO index"
+    NOT_PORTABLE = "not_portable", "whose command cannot be carried to another machine"
+    NAME_OUTSIDE = "name_outside", "outside the base directory (--obj_base_dir names another one)"
+    NAME_TAKEN = "name_taken", "whose files would be another module's"
+
+    def __init__(self, word: str, description: str):
+        self.word = word
+        self.description = description
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether --max_failures counts it: the object should have given a module and did not."""
+        return self not in _EXPECTED
+
+
+_EXPECTED = frozenset({Kind.NO_BITCODE, Kind.FILTERED_OUT, Kind.DUPLICATE, Kind.LISTED_AGAIN, Kind.NO_OBJECT})
+
+
+class LeftOut(Exception):
+    """This object gives no module.
+
+    Attributes:
+      kind: the kind.
+      reason: one clause with the particulars, no path of this machine in it.
+    """
+
+    def __init__(self, kind: Kind, reason: str):
+        super().__init__(f"{kind.word}: {reason}")
+        self.kind = kind
+        self.reason = reason
+
+
+@dataclasses.dataclass(frozen=True)
+class Omission:
+    """An object that was left out, by the name it would have had (or what the input calls it)."""
+
+    name: str
+    kind: Kind
+    reason: str

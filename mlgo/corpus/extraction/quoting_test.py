@@ -1,0 +1,65 @@
+"""Command lines as text: against the shell's own rules, and what response files have of their own."""
+
+import pathlib
+import shlex
+import tempfile
+import unittest
+
+from hypothesis import given, settings, strategies
+
+from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_response, split_shell
+
+# Blanks that only Unicode knows are part of a path.
+_WORDS = strategies.lists(strategies.text(alphabet="ab -o\"'\\$\n\t\u00a0\udcff", max_size=6), max_size=5)
+
+
+class ShellTest(unittest.TestCase):
+    def test_known_answers(self):
+        for text, expected in (
+            ("", []),
+            ("  clang\t-o  a.o\n", ["clang", "-o", "a.o"]),
+            ("-DX=\\\"a\\\" '-DY=b c'", ['-DX="a"', "-DY=b c"]),
+            ('"a\\b" "a\\"b" \'a\\b\'', ["a\\b", 'a"b', "a\\b"]),
+            ("a\\ b'c'\"d\"", ["a bcd"]),
+            ("'' \"\"", ["", ""]),
+            ("a\\\nb", ["ab"]),
+            ("dir\u00a0x/a.o", ["dir\u00a0x/a.o"]),
+            ("'never closed", ["never closed"]),
+            ("end\\", ["end"]),
+        ):
+            self.assertEqual(split_shell(text), expected, text)
+
+    @settings(deadline=None, max_examples=40)
+    @given(_WORDS)
+    def test_inverts_quoting(self, words):
+        self.assertEqual(split_shell(shlex.join(words)), words)
+
+    @settings(deadline=None, max_examples=40)
+    @given(strategies.text(alphabet="ab \"'\\\n", max_size=20))
+    def test_agrees_with_a_shell_parser(self, text):
+        try:
+            expected = shlex.split(text)
+        except ValueError:  # Quotes that are never closed: here that is lenient.
+            split_shell(text)
+            return
+        if "\\\n" not in text:  # shlex does not join lines.
+            self.assertEqual(split_shell(text), expected)
+
+
+class ResponseFileTest(unittest.TestCase):
+    def test_backslashes_escape_in_single_quotes_too(self):
+        self.assertEqual(split_response("'a\\'b' \"a\\\\b\" C\\:x"), ["a'b", "a\\b", "C:x"])
+
+    def test_files_that_name_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "one.rsp").write_bytes(b"-o 'a b.o'\n@two.rsp @absent")
+            (root / "two.rsp").write_bytes(b"caf\xe9.c\n")
+            (root / "loop.rsp").write_bytes(b"x @loop.rsp")
+            expand = lambda *words: list(expand_response_files(words, response_file_reader(folder)))
+            self.assertEqual(expand("-c", "@one.rsp", "@"), ["-c", "-o", "a b.o", "caf\udce9.c", "@absent", "@"])
+            self.assertEqual(set(expand("@loop.rsp")), {"x", "@loop.rsp"})
+
+
+if __name__ == "__main__":
+    unittest.main()

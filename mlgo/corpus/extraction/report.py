@@ -1,0 +1,100 @@
+"""What an extraction tells: extraction_report.json for programs, a few lines for a person."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+
+from mlgo.corpus.extraction.outcome import Kind, Omission
+from mlgo.corpus.writer import WrittenCorpus
+from mlgo.run.exit_codes import ExitCode, RunError
+
+#: Names per kind that a person is shown.
+_EXAMPLES = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Everything that became of an input.
+
+    Attributes:
+      modules: names of the corpus's modules, sorted.
+      omissions: every object that gave none, sorted.
+    """
+
+    modules: tuple[str, ...]
+    omissions: tuple[Omission, ...]
+
+    @property
+    def objects(self) -> int:
+        """Objects and entries that the input names."""
+        return len(self.modules) + len(self.omissions)
+
+    @property
+    def failures(self) -> list[Omission]:
+        return [omission for omission in self.omissions if omission.kind.is_failure]
+
+    @staticmethod
+    def of(written: WrittenCorpus, omissions: Sequence[Omission]) -> "Report":
+        """From what the writer kept and what never reached it."""
+        duplicates = [
+            Omission(duplicate.name, Kind.DUPLICATE, f"equals {duplicate.same_as}") for duplicate in written.duplicates
+        ]
+        everything = sorted([*omissions, *duplicates], key=lambda one: (one.name, one.kind.word, one.reason))
+        return Report(written.modules, tuple(everything))
+
+    def to_json(self) -> dict[str, object]:
+        """The content of extraction_report.json: no path of this machine, no time, equal for equal input."""
+        counts = self._counts()
+        return {
+            "objects": self.objects,
+            "modules": len(self.modules),
+            "failures": len(self.failures),
+            "counts": {kind.word: counts[kind] for kind in Kind if counts[kind]},
+            "left_out": [
+                {"name": omission.name, "kind": omission.kind.word, "reason": omission.reason} for omission in self.omissions
+            ],
+        }
+
+    def lines(self) -> list[str]:
+        """A line per kind that occurred, with examples."""
+        counts = self._counts()
+        lines = []
+        for kind in Kind:
+            if not counts[kind]:
+                continue
+            names = [printable(omission.name) for omission in self.omissions if omission.kind is kind]
+            more = ", ..." if len(names) > _EXAMPLES else ""
+            lines.append(f"  {counts[kind]:,} {kind.description}: {', '.join(names[:_EXAMPLES])}{more}")
+        return lines
+
+    def check(self, max_failures: int | None) -> None:
+        """Raises: RunError: nothing was extracted, or more failures happened than allowed."""
+        if not self.modules:
+            raise RunError(f"{self.objects:,} objects", "none of them gave a module", self._remedy(), ExitCode.NOTHING_PRODUCED)
+        if max_failures is not None and len(self.failures) > max_failures:
+            first = self.failures[0]
+            raise RunError(
+                f"--max_failures={max_failures}",
+                f"{len(self.failures):,} of {self.objects:,} objects failed (first: {printable(first.name)}: {first.reason})",
+                "see extraction_report.json; the corpus has no description yet, a higher limit writes one",
+                ExitCode.TOO_MANY_FAILURES,
+            )
+
+    def _counts(self) -> Counter:
+        return Counter(omission.kind for omission in self.omissions)
+
+    def _remedy(self) -> str:
+        if not self.omissions:
+            return "Check --input and --input_type"
+        kind = self._counts().most_common(1)[0][0]
+        return {
+            Kind.NO_BITCODE: "Compile with -Xclang -fembed-bitcode=all and extract again",
+            Kind.MISSING_OBJECT: "Build first; if the objects are there, --obj_base_dir names what their paths count from",
+            Kind.LTO_OBJECT: "Link with -Wl,--save-temps=import -Wl,--thinlto-emit-index-files and give --thinlto_build=local",
+            Kind.FILTERED_OUT: "Check --cmd_filter: it is searched in each recorded argument by itself",
+        }.get(kind, f"Most of them are objects {kind.description}; see extraction_report.json")
+
+
+def printable(name: str) -> str:
+    """`name` for a terminal: no control characters, no lone surrogates."""
+    return name if name.isprintable() else ascii(name)[1:-1]

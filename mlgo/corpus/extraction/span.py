@@ -1,0 +1,42 @@
+"""A stretch of an open file, read with bounds checked: object files come from other people's machines."""
+
+import os
+
+from mlgo.corpus.extraction.outcome import Kind, LeftOut
+
+
+class Span:
+    """`size` bytes of an open file from `start`. Reads of it never leave it.
+
+    Plain reads, no memory map: a build that is still writing may shorten the file, and a map would then kill the process.
+    """
+
+    def __init__(self, descriptor: int, start: int, size: int):
+        self._descriptor, self._start, self.size = descriptor, start, size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Raises: LeftOut: the file ends earlier."""
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise LeftOut(
+                Kind.UNREADABLE_OBJECT, f"is cut off: bytes {offset} to {offset + size} of {self.size} are asked for"
+            )
+        pieces = []
+        while size > 0:
+            # One call reads 2 GiB at most.
+            piece = os.pread(self._descriptor, size, self._start + offset)
+            if not piece:
+                raise LeftOut(Kind.UNREADABLE_OBJECT, "became shorter while it was read")
+            pieces.append(piece)
+            offset += len(piece)
+            size -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def head(self, size: int) -> bytes:
+        """The first `size` bytes, or as many as there are."""
+        return self.read(0, min(size, self.size))
+
+    def part(self, offset: int, size: int) -> "Span":
+        """Raises: LeftOut: it would not lie inside."""
+        if offset < 0 or size < 0 or offset + size > self.size:
+            raise LeftOut(Kind.UNREADABLE_OBJECT, f"is cut off: a part at {offset} of {size} bytes does not fit")
+        return Span(self._descriptor, self._start + offset, size)

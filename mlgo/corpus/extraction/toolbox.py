@@ -1,0 +1,53 @@
+"""For tests: objects made by our own compiler, in a scratch folder."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EMBED = ("-O2", "-Xclang", "-fembed-bitcode=all", "-ffreestanding", "-c")
+
+#: Folder of clang, ld.lld, llvm-ar and the rest; `main` takes it from the command line.
+_tools: pathlib.Path | None = None
+
+
+def main() -> None:
+    """Runs the tests of the calling program; the first argument is the path of clang."""
+    global _tools  # pylint: disable=global-statement
+    _tools = pathlib.Path(os.path.abspath(sys.argv.pop(1))).parent
+    unittest.main()
+
+
+class ToolboxTest(unittest.TestCase):
+    """A test with a scratch folder `root` and LLVM's tools."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+
+    def file(self, name: str, content: str | bytes) -> pathlib.Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def tool(self, name: str) -> str:
+        return str(_tools / name)
+
+    def run_tool(self, name: str, *arguments: str | os.PathLike[str], folder: str = ".") -> None:
+        """Runs one of LLVM's tools below `root`."""
+        done = subprocess.run(
+            [self.tool(name), *map(str, arguments)], cwd=self.root / folder, capture_output=True, text=True, check=False
+        )
+        self.assertEqual(done.returncode, 0, f"{name} {arguments}: {done.stderr}")
+
+    def compiled(self, output: str, source: str, *flags: str, folder: str = ".") -> pathlib.Path:
+        """`source`, C, compiled to root/folder/output with its bitcode embedded."""
+        path = self.root / folder / output
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.file(f"{folder}/{output}.c", source)
+        self.run_tool("clang", *EMBED, *flags, f"{output}.c", "-o", output, folder=folder)
+        return path
