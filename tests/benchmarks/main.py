@@ -22,6 +22,7 @@ BENCHMARKS = {
     "log_reader": "tests.benchmarks.log_reader",
     "default_trace": "tests.benchmarks.default_trace",
     "ppo_update": "tests.benchmarks.ppo_update",
+    "extraction": "tests.benchmarks.extraction",
     "decision": "tests.benchmarks.decision",
     "compile_cost": "tests.benchmarks.compile_cost",
     "release_clang": "tests.benchmarks.release_clang",
