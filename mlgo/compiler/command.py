@@ -103,6 +103,11 @@ def portable_command(recorded: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
+def takes_value(option: str) -> bool:
+    """Whether the argument after `option` belongs to it."""
+    return option in _KEPT_WITH_VALUE or option in _DROPPED_WITH_VALUE
+
+
 def paths_in(command: Iterable[str]) -> list[str]:
     """The arguments which name an absolute path: in a corpus that can be moved there is none."""
     return [argument for argument in command if _ABSOLUTE_PATH.search(argument)]

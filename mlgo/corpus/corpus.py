@@ -7,6 +7,7 @@ Loading looks at the description and at directories only. Commands, bitcode and 
 import dataclasses
 import functools
 import hashlib
+import itertools
 import os
 import pathlib
 import re
@@ -17,12 +18,13 @@ from mlgo.corpus.archive.archive import open_archive
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
     LICENCES_NAME,
+    UNFINISHED_NAME,
     UNKNOWN_LICENCE,
     UNSPECIFIED_OVERRIDE,
     parse_description,
     parse_licences,
 )
-from mlgo.corpus.error import CorpusError
+from mlgo.corpus.error import MAKE_IT_AGAIN, CorpusError
 from mlgo.run import files
 
 __all__ = ["Corpus", "CorpusError", "DESCRIPTION_NAME", "MAX_COMMAND_BYTES", "Module", "join_command", "split_command"]
@@ -47,17 +49,15 @@ class _Contents:
       storage: where the files are.
       has_thinlto: whether each module has an index.
       override: the command of every module; None: each has its own.
-      commands_optional: whether a module without a command file has an empty one.
     """
 
     storage: storages.Storage
     has_thinlto: bool = False
     override: tuple[str, ...] | None = None
-    commands_optional: bool = False
 
     @functools.cached_property
     def licences(self) -> dict[str, str]:
-        if self.storage.missing([LICENCES_NAME]):
+        if any(self.storage.missing([LICENCES_NAME])):
             return {}
         return parse_licences(self.storage.read(LICENCES_NAME), self.storage.shown(LICENCES_NAME))
 
@@ -66,8 +66,6 @@ class _Contents:
         name = f"{module}{COMMAND_SUFFIX}"
         if self.override is not None:
             return self.override
-        if self.commands_optional and self.storage.missing([name]):
-            return ()
         if (size := self.size(name)) > MAX_COMMAND_BYTES:
             raise CorpusError(self.storage.shown(name), f"has {size} bytes, more than the {MAX_COMMAND_BYTES} allowed")
         return split_command(self.storage.read(name))
@@ -134,6 +132,13 @@ class Module:
             raise CorpusError(self._contents.storage.shown(f"{self.name}{BITCODE_SUFFIX}"), "is empty")
         return content
 
+    def read_thinlto_index(self) -> bytes | None:
+        """The module's ThinLTO index, which may be empty; None when the corpus has none.
+
+        Raises: CorpusError: the file cannot be read.
+        """
+        return self._contents.storage.read(f"{self.name}{THINLTO_INDEX_SUFFIX}") if self._contents.has_thinlto else None
+
     def file(self, suffix_or_relative: str, folder: str | os.PathLike[str]) -> pathlib.Path:
         """A file of the corpus as a path.
 
@@ -147,6 +152,14 @@ class Module:
         """
         name = f"{self.name}{suffix_or_relative}" if suffix_or_relative.startswith(".") else suffix_or_relative
         return self._contents.storage.file(name, pathlib.Path(folder))
+
+    def size(self, suffix: str) -> int:
+        """Bytes of the module's file with `suffix`, as in `file`."""
+        return self._contents.storage.size(f"{self.name}{suffix}")
+
+    def sha256(self, suffix: str) -> bytes:
+        """Digest (32 bytes) of the module's file with `suffix`, as in `file`."""
+        return self._contents.storage.sha256(f"{self.name}{suffix}")
 
     def bitcode_file(self, folder: str | os.PathLike[str]) -> pathlib.Path:
         """The bitcode as a file: see `file`."""
@@ -177,7 +190,7 @@ class Corpus:
 
     @property
     def command_override(self) -> tuple[str, ...] | None:
-        """The command of every module, if they share one; it may be `<UNSPECIFIED>`."""
+        """The command of every module, if they share one; it may be empty, and it may be `<UNSPECIFIED>`."""
         return self._contents.override
 
     @functools.cached_property
@@ -223,6 +236,10 @@ class Corpus:
         """A carried file as a path: see `Module.file`."""
         return self._contents.storage.file(relative, pathlib.Path(folder))
 
+    def size(self, relative: str) -> int:
+        """Bytes of a carried file."""
+        return self._contents.storage.size(relative)
+
     @staticmethod
     def load(path: str | os.PathLike[str]) -> "Corpus":
         """Loads the corpus at `path`, a directory or an archive; commands and bitcode stay where they are until asked for.
@@ -239,22 +256,28 @@ class Corpus:
 
 def _load(storage: storages.Storage) -> Corpus:
     shown = storage.shown(DESCRIPTION_NAME)
-    if storage.missing([DESCRIPTION_NAME]):
-        raise CorpusError(f"the corpus description ({shown})", "does not exist")
+    if any(storage.missing([DESCRIPTION_NAME])):
+        unfinished = not any(storage.missing([UNFINISHED_NAME]))
+        raise CorpusError(
+            f"the corpus description ({shown})", "does not exist",
+            "run the command that was writing this corpus again: it goes on where it stopped" if unfinished else MAKE_IT_AGAIN,
+        )
     if storage.size(DESCRIPTION_NAME) > files.MAX_JSON_BYTES:
         raise CorpusError(f"the corpus description ({shown})", f"is larger than {files.MAX_JSON_BYTES} bytes")
     description = parse_description(storage.read(DESCRIPTION_NAME), shown)
     names = sorted(description.modules)
-    override = description.command_override or None
-    # mlgo-utils' make_corpus writes an empty override and no commands when it was given no flags; for ml-compiler-opt
-    # an empty override is none.
-    commands_optional = description.command_override == ()
-    suffixes = [BITCODE_SUFFIX]
-    suffixes += [THINLTO_INDEX_SUFFIX] if description.has_thinlto else []
-    suffixes += [COMMAND_SUFFIX] if override is None and not commands_optional else []
-    if absent := storage.missing(f"{name}{suffix}" for name in names for suffix in suffixes):
-        raise CorpusError(storage.shown(absent), f"does not exist, but {DESCRIPTION_NAME} lists its module")
-    contents = _Contents(storage, description.has_thinlto, override, commands_optional)
+    suffixes = [BITCODE_SUFFIX, THINLTO_INDEX_SUFFIX] if description.has_thinlto else [BITCODE_SUFFIX]
+    absent = storage.missing(f"{name}{suffix}" for name in names for suffix in suffixes)
+    override = description.command_override
+    if not override:
+        without = list(storage.missing(f"{name}{COMMAND_SUFFIX}" for name in names))
+        # mlgo-utils' make_corpus, given no flags, writes an empty override and no commands: then no flags it is. Beside
+        # commands, an empty override is none, as it is for ml-compiler-opt.
+        if override is None or len(without) < len(names):
+            override, absent = None, itertools.chain(absent, without)
+    if first := next(absent, None):
+        raise CorpusError(storage.shown(first), f"does not exist, but {DESCRIPTION_NAME} lists its module")
+    contents = _Contents(storage, description.has_thinlto, override)
     return Corpus(storage.path, tuple(Module(name, contents) for name in names), contents)
 
 

@@ -112,10 +112,15 @@ class CorpusTest(unittest.TestCase):
     def test_an_empty_override_is_none(self):
         # As mlgo-utils' make_corpus writes it without --default_args.
         self.describe(self.root, {"modules": ["a/one.c", "b/two.c"], "global_command_override": []})
+        digest = Corpus.load(self.root).digest
+        self.assertIsNone(Corpus.load(self.root).command_override)
         (self.root / "a/one.c.cmd").unlink()
+        self.refused("a/one.c.cmd: does not exist")
+        (self.root / "b/two.c.cmd").unlink()
         corpus = Corpus.load(self.root)
-        self.assertEqual([module.command for module in corpus.modules], [(), ("-cc1", "-O2")])
-        self.assertIsNone(corpus.command_override)
+        self.assertEqual([module.command for module in corpus.modules], [(), ()])
+        self.assertEqual(corpus.command_override, ())
+        self.assertNotEqual(corpus.digest, digest)
 
     def test_carried_files(self):
         digest = Corpus.load(self.root).digest
@@ -160,6 +165,8 @@ class CorpusTest(unittest.TestCase):
         self.refused("is not JSON at line 1")
         (self.root / "corpus_description.json").unlink()
         self.refused("corpus_description.json): does not exist. make the corpus again")
+        (self.root / ".corpus_unfinished").touch()
+        self.refused("corpus_description.json): does not exist. run the command that was writing this corpus again")
 
     def test_commands_survive(self):
         for command in (("-cc1",), ("-cc1", "", "a b"), ("-cc1", "\udcff")):

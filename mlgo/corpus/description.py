@@ -4,6 +4,7 @@ They may come from anybody, so that names in them are checked here before anythi
 """
 
 import dataclasses
+import json
 import re
 from typing import Any
 
@@ -13,6 +14,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 DESCRIPTION_NAME = "corpus_description.json"
 LICENCES_NAME = "corpus_licences.json"
+#: In a directory that a writer has begun and not finished.
+UNFINISHED_NAME = ".corpus_unfinished"
 
 #: Licence of a module of which none is recorded, as SPDX calls it.
 UNKNOWN_LICENCE = "NOASSERTION"
@@ -88,6 +91,11 @@ def parse_licences(content: bytes, shown: str) -> dict[str, str]:
     if not isinstance(modules, dict) or not all(isinstance(licence, str) for licence in modules.values()):
         raise CorpusError(shown, 'is not an object with an object "modules" of names and SPDX expressions')
     return modules
+
+
+def encode(value: object) -> bytes:
+    """JSON of a corpus. ASCII, since names may hold bytes that are not UTF-8, which JSON can say as lone surrogates only."""
+    return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
 
 
 def _command_override(description: dict[str, Any], shown: str) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ Names are taken as they come: who asks must have checked that they do not lead o
 import hashlib
 import os
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from mlgo.corpus.error import CorpusError
@@ -21,8 +21,8 @@ class Storage(Protocol):
     #: What the user gave: a path for messages.
     path: pathlib.Path
 
-    def missing(self, names: Iterable[str]) -> str | None:
-        """The first of `names` that is not there; None when all are. Looks at directories, not at each file."""
+    def missing(self, names: Iterable[str]) -> Iterator[str]:
+        """Those of `names` that are not there, in their order. Looks at directories, not at each file."""
 
     def names_in(self, folder: str) -> list[str]:
         """Names of the files directly in `folder`, sorted, without the folder; empty when there is no such folder."""
@@ -49,15 +49,14 @@ class DirectoryStorage:
     def __init__(self, path: pathlib.Path):
         self.path = path
 
-    def missing(self, names: Iterable[str]) -> str | None:
+    def missing(self, names: Iterable[str]) -> Iterator[str]:
         present: dict[str, frozenset[str]] = {}
         for name in names:
             folder, _, last = name.rpartition("/")
             if folder not in present:
                 present[folder] = frozenset(self._entries(folder))
             if last not in present[folder]:
-                return name
-        return None
+                yield name
 
     def names_in(self, folder: str) -> list[str]:
         return sorted(name for name in self._entries(folder) if self._locate(f"{folder}/{name}").is_file())

@@ -6,6 +6,7 @@ a test checks: the bitcode keeps the order of use lists (`-emit-llvm-uselists`),
 """
 
 import pathlib
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,6 +54,10 @@ def optimise_corpus(
     finally:
         outcomes.close()
         shown.close()
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in corpus.carried_files:
+            # Commands name them relative to their corpus.
+            files.write_atomically(folder / name, corpus.file(name, scratch).read_bytes())
     names = [module.name for module in corpus.modules if module.name not in failures.failed]
     files.write_json_atomically(folder / corpora.DESCRIPTION_NAME, {"modules": names, "has_thinlto": False})
     return {"modules": len(names), "failed": dict(failures.failed)}

@@ -33,8 +33,8 @@ class ArchiveStorage:
         # For other processes, which open the file themselves.
         return open_archive, (self.path,)
 
-    def missing(self, names: Iterable[str]) -> str | None:
-        return next((name for name in names if self._top + name not in self._members), None)
+    def missing(self, names: Iterable[str]) -> Iterator[str]:
+        return (name for name in names if self._top + name not in self._members)
 
     def names_in(self, folder: str) -> list[str]:
         start = f"{self._top}{folder}/"

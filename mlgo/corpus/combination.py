@@ -1,0 +1,101 @@
+"""Several corpora below one directory as one corpus, as mlgo-utils' combine_training_corpus makes it: nothing is copied.
+
+The module NAME of the corpus in ROOT/part becomes part/NAME. What its command refers to as files/... is relative to the corpus
+it is in, so those files become ROOT/files/... too; their names begin with a digest, so no two differ under one name. The parts
+stay corpora of their own.
+"""
+
+import dataclasses
+import os
+import pathlib
+import shutil
+
+from mlgo.corpus.corpus import FILES_FOLDER, Corpus, CorpusError
+from mlgo.corpus.description import DESCRIPTION_NAME, LICENCES_NAME, UNKNOWN_LICENCE, encode, is_safe_name
+from mlgo.run import files, manifest
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class Combined:
+    """What was combined: modules of each part, by its folder's name, sorted."""
+
+    modules: dict[str, int]
+
+
+def combine(root: pathlib.Path) -> Combined:
+    """Writes ROOT/corpus_description.json over the corpora in the folders directly below `root`.
+
+    Raises:
+      CorpusError: a part is broken.
+      RunError: there is no part, two parts differ by more than their modules, or a file cannot be written.
+    """
+    parts = {path.name: Corpus.load(path) for path in _part_folders(root)}
+    descriptions = {name: _without_modules(corpus) for name, corpus in parts.items()}
+    first = next(iter(parts))
+    for name, description in descriptions.items():
+        differing = sorted(
+            key for key in description.keys() | descriptions[first].keys() if description.get(key) != descriptions[first].get(key)
+        )
+        if differing:
+            key = differing[0]
+            raise RunError(
+                f"--root_dir={root}",
+                f"the corpora {first} and {name} differ in {key} ({_shown(descriptions[first], key)} and"
+                f" {_shown(description, key)}), and one description has to do for both",
+                "make them alike, or combine only those that are",
+            )
+    for corpus in parts.values():
+        for carried in corpus.carried_files:
+            _share(corpus.path / carried, root / carried)
+    licences = {f"{part}/{module.name}": module.licence for part, corpus in parts.items() for module in corpus.modules}
+    if any(licence != UNKNOWN_LICENCE for licence in licences.values()):
+        files.write_atomically(root / LICENCES_NAME, encode({"modules": licences}))
+    else:
+        (root / LICENCES_NAME).unlink(missing_ok=True)
+    content = {**descriptions[first], "modules": sorted(licences)}
+    files.write_atomically(root / DESCRIPTION_NAME, encode(content))
+    return Combined({name: len(corpus.modules) for name, corpus in parts.items()})
+
+
+def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:
+    if not root.is_dir():
+        raise RunError(f"--root_dir={root}", "is not a directory", "give the directory that the corpora lie in")
+    parts = sorted(path.parent for path in root.glob(f"*/{DESCRIPTION_NAME}"))
+    if not parts:
+        raise RunError(
+            f"--root_dir={root}", f"has no */{DESCRIPTION_NAME}", "put each corpus into a folder of its own there",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    for part in parts:
+        if not is_safe_name(part.name) or part.name == FILES_FOLDER:
+            raise RunError(f"{part}", "cannot be a part of the combined corpus under this name", "rename the folder")
+    return parts
+
+
+def _without_modules(corpus: Corpus) -> dict[str, object]:
+    description = files.read_json(corpus.path / DESCRIPTION_NAME, "corpus description", "make the corpus again")
+    del description["modules"]
+    return description
+
+
+def _shown(description: dict[str, object], key: str) -> str:
+    return repr(description[key]) if key in description else "absent"
+
+
+def _share(source: pathlib.Path, target: pathlib.Path) -> None:
+    try:
+        target.parent.mkdir(exist_ok=True)
+        if target.exists():
+            if manifest.digest_of_file(source) != manifest.digest_of_file(target):
+                raise CorpusError(f"{source}", f"differs from {target}, and both have one digest in their names")
+            return
+        try:
+            os.link(source.resolve(), target)
+        except OSError:
+            # Another file system, or one without hard links.
+            partial = target.with_name(f".{target.name}{files.PARTIAL_SUFFIX}")
+            shutil.copyfile(source, partial)
+            os.replace(partial, target)
+    except OSError as error:
+        raise RunError(f"{target}", f"cannot be written: {error.strerror}", "make it writable, or free space") from error

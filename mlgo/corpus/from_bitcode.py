@@ -1,0 +1,68 @@
+"""A corpus from bitcode files that lie about, as mlgo-utils' make_corpus makes it."""
+
+import dataclasses
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+
+from mlgo.corpus.corpus import BITCODE_SUFFIX
+from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
+from mlgo.run.exit_codes import ExitCode, RunError
+
+# Bitcode, and bitcode in a wrapper: llvm/include/llvm/Bitcode/BitcodeReader.h, isRawBitcode and isBitcodeWrapper.
+_MAGICS = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+
+
+@dataclasses.dataclass(frozen=True)
+class MadeCorpus:
+    """What became of the files: the corpus, and files ending in .bc that hold no bitcode, with the reason."""
+
+    written: WrittenCorpus
+    left_out: tuple[tuple[str, str], ...]
+
+
+def find_bitcode(folder: pathlib.Path) -> list[str]:
+    """Paths of the .bc files below `folder`, relative to it, sorted. Links to directories are not followed.
+
+    Raises: RunError: a directory cannot be read, or there is no such file.
+    """
+    if not folder.is_dir():
+        raise RunError(f"--input_dir={folder}", "is not a directory", "give the directory with the .bc files")
+
+    def refuse(error: OSError):
+        raise RunError(f"--input_dir={folder}", f"{error.filename} cannot be read: {error.strerror}", "make it readable")
+
+    found = []
+    for directory, _, names in os.walk(folder, onerror=refuse):
+        found += [os.path.relpath(os.path.join(directory, name), folder) for name in names if name.endswith(BITCODE_SUFFIX)]
+    if not found:
+        remedy = "give the directory with the .bc files; of objects, //mlgo:extract_ir makes a corpus"
+        raise RunError(f"--input_dir={folder}", "has no .bc file below it", remedy, ExitCode.NOTHING_PRODUCED)
+    return sorted(found)
+
+
+def make(
+    folder: pathlib.Path, paths: Sequence[str], output: pathlib.Path, default_args: Sequence[str],
+    done: Callable[[], None] = lambda: None,
+) -> MadeCorpus:
+    """Writes the corpus of the bitcode at `paths` below `folder` to `output`.
+
+    Args:
+      default_args: the command of every module.
+      done: called after each file.
+
+    Raises: RunError: a file cannot be read, none holds bitcode, or the corpus cannot be written.
+    """
+    left_out = []
+    with CorpusWriter(output, command_override=default_args) as writer:
+        for path in paths:
+            try:
+                content = (folder / path).read_bytes()
+            except OSError as error:
+                raise RunError(f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it") from error
+            if content.startswith(_MAGICS):
+                writer.add(path.removesuffix(BITCODE_SUFFIX), content, None)
+            else:
+                left_out.append((path, "is empty" if not content else "does not start as bitcode does"))
+            done()
+        return MadeCorpus(writer.finish(), tuple(left_out))

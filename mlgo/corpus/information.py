@@ -1,0 +1,164 @@
+"""What is in a corpus: modules, bytes, options, licences, duplicates. Reads everything once."""
+
+import collections
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mlgo.compiler import command as commands
+from mlgo.corpus.corpus import Corpus
+
+#: More values of one option than this are only counted: they are names of files and the like.
+MAX_SHOWN_VALUES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option over all commands.
+
+    Attributes:
+      modules: how many modules' commands have it.
+      values: how many modules have it with which value ("" without one), the most frequent first.
+    """
+
+    modules: int
+    values: Mapping[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Information:
+    """What is in a corpus.
+
+    Attributes:
+      bytes: of what kind of file there are how many bytes; files that are one on the disk count each time.
+      options: by name, the most frequent first.
+      machine_paths: modules whose command names an absolute path, by one such path.
+      licences: modules of each licence, the most frequent first.
+      duplicates: groups of modules with the same bitcode, the names sorted.
+      same_object: how many of those modules have the command (and ThinLTO index) of an earlier one, too.
+      duplicate_bytes: bytes of bitcode beyond the first of each group.
+    """
+
+    path: str
+    digest: str
+    modules: int
+    has_thinlto: bool
+    command_override: tuple[str, ...] | None
+    bytes: Mapping[str, int]
+    options: Mapping[str, Option]
+    machine_paths: Mapping[str, str]
+    licences: Mapping[str, int]
+    duplicates: tuple[tuple[str, ...], ...]
+    same_object: int
+    duplicate_bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines: every attribute under its own name, every value of every option."""
+        return dataclasses.asdict(self)
+
+
+def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Information:
+    """Reads `corpus`; `read` is called after each module.
+
+    Raises: CorpusError: a file cannot be read.
+    """
+    sizes = collections.Counter(dict.fromkeys(("bitcode", "commands", "thinlto_indices", "carried_files"), 0))
+    values: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    having: collections.Counter = collections.Counter()
+    licences: collections.Counter = collections.Counter()
+    machine_paths: dict[str, str] = {}
+    equal: dict[bytes, list[tuple[str, bytes]]] = collections.defaultdict(list)
+    duplicate_bytes = 0
+    for module in corpus.modules:
+        size = module.bitcode_size
+        command = module.command if corpus.command_override is None else corpus.command_override
+        index = module.sha256(".thinlto.bc") if corpus.has_thinlto else b""
+        sizes["bitcode"] += size
+        sizes["commands"] += module.size(".cmd") if corpus.command_override is None else 0
+        sizes["thinlto_indices"] += module.size(".thinlto.bc") if corpus.has_thinlto else 0
+        found = set(options_of(command))
+        having.update({name for name, _ in found})
+        for name, value in found:
+            values[name][value] += 1
+        licences[module.licence] += 1
+        if paths := commands.paths_in(command):
+            machine_paths[module.name] = paths[0]
+        group = equal[module.sha256(".bc")]
+        duplicate_bytes += size if group else 0
+        group.append((module.name, "\0".join(command).encode("utf-8", "surrogateescape") + index))
+        read()
+    sizes["carried_files"] = sum(corpus.size(name) for name in corpus.carried_files)
+    groups = [group for group in equal.values() if len(group) > 1]
+    return Information(
+        path=str(corpus.path),
+        digest=corpus.digest,
+        modules=len(corpus.modules),
+        has_thinlto=corpus.has_thinlto,
+        command_override=corpus.command_override,
+        bytes=dict(sizes),
+        options={name: Option(having[name], _by_count(values[name])) for name in _by_count(having)},
+        machine_paths=machine_paths,
+        licences=_by_count(licences),
+        duplicates=tuple(sorted(tuple(name for name, _ in group) for group in groups)),
+        same_object=sum(len(group) - len({rest for _, rest in group}) for group in groups),
+        duplicate_bytes=duplicate_bytes,
+    )
+
+
+def options_of(command: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-O`, `2`), (`-v`, "")."""
+    arguments = iter(command)
+    for argument in arguments:
+        if argument == "-mllvm":
+            name, _, value = next(arguments, "").partition("=")
+            yield f"-mllvm {name}", value
+        elif commands.takes_value(argument):
+            yield argument, next(arguments, "")
+        elif argument.startswith("-O") and len(argument) > 2:
+            yield "-O", argument[2:]
+        elif argument.startswith("-"):
+            name, _, value = argument.partition("=")
+            yield name, value
+        else:
+            yield "(no option)", argument
+
+
+def _by_count(counter: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def lines(information: Information) -> Iterable[str]:
+    """The information for people."""
+    total = information.modules
+    kind = "ThinLTO modules" if information.has_thinlto else "modules"
+    yield f"corpus {information.path}"
+    yield f"  digest {information.digest}"
+    sizes = information.bytes
+    yield f"  {total:,} {kind}: " + ", ".join(f"{sizes[name]:,} bytes of {name.replace('_', ' ')}" for name in sizes if sizes[name])
+    if information.command_override is not None:
+        yield f"  one command for all of them: {' '.join(information.command_override) or '(no options)'}"
+    beyond = sum(len(group) - 1 for group in information.duplicates)
+    yield (
+        f"duplicates: {beyond} modules have the bitcode of another one ({information.duplicate_bytes:,} bytes),"
+        f" {information.same_object} of them also its command"
+    )
+    yield from (f"  {' = '.join(group[:4])}{' = ...' if len(group) > 4 else ''}" for group in information.duplicates[:5])
+    if information.machine_paths:
+        name, path = next(iter(information.machine_paths.items()))
+        yield f"cannot be moved: {len(information.machine_paths)} commands name absolute paths, such as {path} of {name}"
+    yield "licences:"
+    yield from (f"  {count:>8,}  {licence}" for licence, count in information.licences.items())
+    yield "options, and in how many commands:"
+    for name, option in information.options.items():
+        yield f"  {option.modules:>8,}  {_option(name, option)}"
+
+
+def _option(name: str, option: Option) -> str:
+    if list(option.values) == [""]:
+        return name
+    if len(option.values) == 1:
+        return f"{name} {next(iter(option.values))}"
+    shown = list(option.values.items())[:MAX_SHOWN_VALUES]
+    if len(option.values) > MAX_SHOWN_VALUES:
+        return f"{name}: {len(option.values)} values"
+    return f"{name}: " + ", ".join(f"{value or '(none)'} ({count})" for value, count in shown)

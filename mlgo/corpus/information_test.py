@@ -1,0 +1,74 @@
+"""What is told of a corpus."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.corpus import information
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.writer import CorpusWriter
+
+
+class InformationTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+
+    def test_options(self):
+        words = ("-cc1", "-O2", "-triple", "x86_64", "-mllvm", "-a=1", "-mllvm", "-b", "-D", "-O3", "-ffp-contract=on", "x.c", "-mllvm")
+        self.assertEqual(
+            list(information.options_of(words)),
+            [
+                ("-cc1", ""), ("-O", "2"), ("-triple", "x86_64"), ("-mllvm -a", "1"), ("-mllvm -b", ""), ("-D", "-O3"),
+                ("-ffp-contract", "on"), ("(no option)", "x.c"), ("-mllvm ", ""),
+            ],
+        )  # fmt: skip
+
+    def test_a_corpus(self):
+        with CorpusWriter(self.root / "c") as writer:
+            profile = self.root / "a.profdata"
+            profile.write_bytes(b"12345")
+            carried = writer.add_file(profile)
+            writer.add("a", b"BC" * 10, ("-cc1", "-O2", f"-fprofile-instrument-use-path={carried}"), licence="MIT")
+            writer.add("b", b"BC" * 10, ("-cc1", "-O2"), licence="MIT")
+            writer.add("c", b"BC" * 10, ("-cc1", "-Oz"))
+            writer.add("d", b"other", ("-cc1", "-O2", "-fprofile-sample-use=/p"))
+            writer.finish()
+        # A corpus of mlgo-utils may hold a module twice.
+        description = json.loads((self.root / "c/corpus_description.json").read_bytes())
+        for suffix in (".bc", ".cmd"):
+            (self.root / f"c/e{suffix}").write_bytes((self.root / f"c/b{suffix}").read_bytes())
+        description["modules"].append("e")
+        (self.root / "c/corpus_description.json").write_text(json.dumps(description))
+        read = []
+        found = information.inspect(Corpus.load(self.root / "c"), lambda: read.append(1))
+        self.assertEqual((found.modules, len(read)), (5, 5))
+        self.assertEqual((found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (85, 5, 0))
+        self.assertEqual(list(found.options)[:2], ["-O", "-cc1"])
+        self.assertEqual(found.options["-O"], information.Option(5, {"2": 4, "z": 1}))
+        self.assertEqual(found.licences, {"NOASSERTION": 3, "MIT": 2})
+        self.assertEqual((found.duplicates, found.same_object, found.duplicate_bytes), ((("a", "b", "c", "e"),), 1, 60))
+        self.assertEqual(found.machine_paths, {"d": "-fprofile-sample-use=/p"})
+        json.dumps(found.to_json())
+        text = "\n".join(information.lines(found))
+        for expected in (
+            "5 modules: 85 bytes of bitcode", "3 modules have the bitcode of another one (60 bytes), 1 of them also its command",
+            "a = b = c = e", "1 commands name absolute paths, such as -fprofile-sample-use=/p of d", "2  MIT", "5  -O: 2 (4), z (1)",
+        ):
+            self.assertIn(expected, text)
+
+    def test_a_command_for_all(self):
+        with CorpusWriter(self.root / "c", has_thinlto=True, command_override=["<UNSPECIFIED>"]) as writer:
+            writer.add("a", b"BC", None, b"index")
+            writer.finish()
+        found = information.inspect(Corpus.load(self.root / "c"))
+        self.assertEqual(found.bytes, {"bitcode": 2, "commands": 0, "thinlto_indices": 5, "carried_files": 0})
+        text = "\n".join(information.lines(found))
+        self.assertIn("1 ThinLTO modules", text)
+        self.assertIn("one command for all of them: <UNSPECIFIED>", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,201 @@
+"""The commands around corpora, called as a user calls them: what they write, what they say, how they end."""
+
+import contextlib
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+import zipfile
+
+from mlgo import combine_training_corpus, corpus_info, make_corpus, split_corpus
+from mlgo.corpus import split
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.writer import CorpusWriter
+from mlgo.run.exit_codes import ExitCode, RunError
+
+BITCODE = b"BC\xc0\xde"
+
+
+class CommandCase(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+
+    def run_command(self, command, *arguments: str) -> tuple[str, str]:
+        stdout, stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+            self.assertEqual(command.run([str(argument) for argument in arguments]), ExitCode.DONE)
+        stdout.flush()
+        return stdout.buffer.getvalue().decode(), stderr.getvalue()
+
+    def refused(self, command, arguments, expected, exit_code=ExitCode.MISUSE):
+        with self.assertRaisesRegex(RunError, expected) as caught, contextlib.redirect_stderr(io.StringIO()):
+            command.run([str(argument) for argument in arguments])
+        self.assertEqual(caught.exception.exit_code, exit_code)
+
+    def corpus(self, name: str, count: int = 40, profile: bytes | None = None, **settings) -> pathlib.Path:
+        with CorpusWriter(self.root / name, **settings) as writer:
+            command = ["-cc1", "-O2"]
+            if profile is not None:
+                (self.root / "a.profdata").write_bytes(profile)
+                command.append(f"-fprofile-instrument-use-path={writer.add_file(self.root / 'a.profdata')}")
+            for index in range(count):
+                content = BITCODE + bytes([index]) * (1 + index * 7 % count)
+                own = None if "command_override" in settings else command
+                writer.add(f"d{index % 8}/m{index}", content, own, b"I" if "has_thinlto" in settings else None, licence="MIT")
+            writer.finish()
+        return self.root / name
+
+
+class MakeCorpusTest(CommandCase):
+    def setUp(self):
+        super().setUp()
+        self.input = self.root / "in"
+        for name, content in {"b.bc": BITCODE + b"b", "a/x y.o.bc": BITCODE + b"a", "c.bc": b"", "d.bc": b"text", "e.o": b""}.items():
+            (self.input / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.input / name).write_bytes(content)
+
+    def test_modules_and_their_command(self):
+        flags = ("--input_dir", self.input, "--output_dir", self.root / "out", "--default_args", "-O2 -mllvm '-x=a b'")
+        _, said = self.run_command(make_corpus, *flags)
+        corpus = Corpus.load(self.root / "out")
+        self.assertEqual([module.name for module in corpus.modules], ["a/x y.o", "b"])
+        self.assertEqual(corpus.modules[0].command, ("-O2", "-mllvm", "-x=a b"))
+        self.assertIn("left out: c.bc is empty", said)
+        self.assertIn("left out: d.bc does not start as bitcode does", said)
+        self.assertIn("done 2 of 4 files, 0 duplicates, 2 without bitcode", said)
+        first = corpus.digest
+        self.run_command(make_corpus, *flags)
+        self.assertEqual(Corpus.load(self.root / "out").digest, first)
+
+    def test_no_arguments(self):
+        self.run_command(make_corpus, "--input_dir", self.input, "--output_dir", self.root / "out")
+        corpus = Corpus.load(self.root / "out")
+        self.assertEqual((corpus.command_override, corpus.modules[1].command), ((), ()))
+
+    def test_refusals(self):
+        out = ("--output_dir", self.root / "out")
+        self.refused(make_corpus, ("--input_dir", self.root / "none", *out), "is not a directory")
+        (self.root / "empty").mkdir()
+        self.refused(make_corpus, ("--input_dir", self.root / "empty", *out), "has no .bc file", ExitCode.NOTHING_PRODUCED)
+        self.refused(make_corpus, ("--input_dir", self.input, *out, "--default_args", "'-O2"), "not quoted as a shell has it")
+        self.refused(make_corpus, ("--input_dir", self.input, *out, "--default_args=-O2 -mllvm"), "-mllvm lacks its argument")
+        for name in ("a/x y.o.bc", "b.bc"):
+            (self.input / name).unlink()
+        self.refused(make_corpus, ("--input_dir", self.input, *out), "would have no module", ExitCode.NOTHING_PRODUCED)
+
+
+class CombineTest(CommandCase):
+    def test_two_corpora(self):
+        one, two = self.corpus("all/one", 5, b"first profile"), self.corpus("all/two", 3, b"second profile")
+        _, said = self.run_command(combine_training_corpus, "--root_dir", self.root / "all")
+        self.assertIn("done 8 modules of 2 corpora", said)
+        combined = Corpus.load(self.root / "all")
+        self.assertEqual(len(combined.modules), 8)
+        self.assertEqual(combined.modules[0].name, "one/d0/m0")
+        self.assertEqual({module.licence for module in combined.modules}, {"MIT"})
+        for part in (one, two):
+            for module in Corpus.load(part).modules:
+                (same,) = combined.select([f"{part.name}/{module.name}"]).modules
+                self.assertEqual((same.command, same.read_bitcode()), (module.command, module.read_bitcode()))
+                (named,) = [word.partition("=")[2] for word in same.command if "files/" in word]
+                self.assertEqual(same.file(named, self.root).read_bytes(), module.file(named, self.root).read_bytes())
+                self.assertTrue((self.root / "all" / named).is_file())
+        self.assertEqual(len(combined.carried_files), 2)
+        digest = combined.digest
+        self.run_command(combine_training_corpus, "--root_dir", self.root / "all", "--verbosity", "ERROR")
+        self.assertEqual(Corpus.load(self.root / "all").digest, digest)
+
+    def test_refusals(self):
+        flags = ("--root_dir", self.root / "all")
+        self.refused(combine_training_corpus, flags, "is not a directory")
+        (self.root / "all").mkdir()
+        self.refused(combine_training_corpus, flags, "has no ./corpus_description.json|has no \\*/", ExitCode.NOTHING_PRODUCED)
+        self.corpus("all/one", 2)
+        self.corpus("all/two", 2, command_override=["-cc1", "-O3"])
+        self.refused(combine_training_corpus, flags, "one and two differ in global_command_override .absent and \\['-cc1', '-O3'\\]")
+        self.assertFalse((self.root / "all/corpus_description.json").exists())
+        (self.root / "all/two/d0/m0.bc").unlink()
+        self.refused(combine_training_corpus, flags, "m0.bc: does not exist")
+
+
+class SplitTest(CommandCase):
+    def parts(self, *flags: str, source: pathlib.Path | None = None) -> tuple[set[str], set[str], str]:
+        source = source or self.corpus("c")
+        _, said = self.run_command(split_corpus, "--corpus", source, "--output_dir", self.root / "s", *flags)
+        names = [{module.name for module in Corpus.load(self.root / "s" / part).modules} for part in split.PARTS]
+        whole = {module.name for module in Corpus.load(source).modules}
+        self.assertEqual((names[0] | names[1], names[0] & names[1]), (whole, set()))
+        return *names, said
+
+    def test_by_hash_as_the_rules_do(self):
+        train, held_out, said = self.parts()
+        self.assertEqual({split.part_of(name) for name in held_out}, {split.HELD_OUT})
+        self.assertEqual({split.part_of(name) for name in train}, {split.TRAIN})
+        self.assertRegex(said, f"train: {len(train)} modules, [0-9,]+ bytes of bitcode -> ")
+        self.assertEqual(self.parts()[:2], (train, held_out))
+
+    def test_by_directory(self):
+        _, held_out, _ = self.parts("--by=directory", "--held_out_directory=d3", "--held_out_directory", "d5/")
+        self.assertEqual({name.partition("/")[0] for name in held_out}, {"d3", "d5"})
+        train, held_out, _ = self.parts("--by=directory", "--held_out_one_in=2")
+        self.assertFalse({name[:3] for name in train} & {name[:3] for name in held_out})
+
+    def test_by_size(self):
+        _, held_out, _ = self.parts("--by=size")
+        self.assertEqual(len(held_out), 10)
+
+    def test_what_commands_name_goes_along_out_of_an_archive_too(self):
+        source = self.corpus("c", profile=b"profile")
+        with zipfile.ZipFile(self.root / "c.zip", "w") as archive:
+            for path in sorted(source.rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(self.root))
+        self.parts(source=source)
+        digests = [Corpus.load(self.root / "s" / part).digest for part in split.PARTS]
+        self.parts(source=self.root / "c.zip")
+        for part, digest in zip(split.PARTS, digests, strict=True):
+            corpus = Corpus.load(self.root / "s" / part)
+            self.assertEqual(corpus.digest, digest)
+            self.assertEqual(corpus.file(corpus.carried_files[0], self.root).read_bytes(), b"profile")
+            self.assertEqual(corpus.modules[0].licence, "MIT")
+            self.assertIn(corpus.carried_files[0], " ".join(corpus.modules[0].command))
+
+    def test_thinlto(self):
+        source = self.corpus("c", has_thinlto=True, command_override=["<UNSPECIFIED>"])
+        self.parts(source=source)
+        corpus = Corpus.load(self.root / "s/held_out")
+        self.assertEqual((corpus.has_thinlto, corpus.command_override), (True, ("<UNSPECIFIED>",)))
+        self.assertEqual(corpus.modules[0].read_thinlto_index(), b"I")
+
+    def test_refusals(self):
+        source = self.corpus("c")
+        flags = ("--corpus", source, "--output_dir", self.root / "s")
+        self.refused(split_corpus, (*flags, "--by=directory", "--held_out_directory=d"), "--held_out_directory=d: holds no module")
+        few = self.corpus("few", 3)
+        self.refused(
+            split_corpus, ("--corpus", few, "--output_dir", self.root / "s", "--by=size"), "none of its 3 modules would be in",
+            ExitCode.NOTHING_PRODUCED,
+        )
+        self.refused(split_corpus, ("--corpus", source, "--output_dir", source), "would be written over the corpus")
+        profiled = self.corpus("p", profile=b"profile")
+        (carried,) = (profiled / "files").iterdir()
+        carried.write_bytes(b"another")
+        self.refused(split_corpus, ("--corpus", profiled, "--output_dir", self.root / "s"), "has other content than its name says")
+
+
+class CorpusInfoTest(CommandCase):
+    def test_text_and_json(self):
+        source = self.corpus("c", 3)
+        said, _ = self.run_command(corpus_info, "--corpus", source)
+        for expected in (Corpus.load(source).digest, "3 modules: ", "3  MIT", "3  -O 2"):
+            self.assertIn(expected, said)
+        said, _ = self.run_command(corpus_info, "--corpus", source, "--json")
+        content = json.loads(said)
+        self.assertEqual((content["modules"], content["options"]["-O"]["values"], content["decisions"]), (3, {"2": 3}, {}))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+"""How a command ends: the exit code of what it did, and one line on stderr when it could not do it."""
+
+import signal
+import sys
+from collections.abc import Callable
+
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+def exit_code_of(work: Callable[[], int]) -> int:
+    """Runs `work`; returns its exit code, or that of the error or interruption which ended it.
+
+    SIGTERM ends it as Ctrl-C does.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return int(work())
+    except RunError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read stdout, such as `head`, wants no more. Python would complain once more when it closes it.
+        sys.stdout = None
+        return int(ExitCode.DONE)
