@@ -77,6 +77,9 @@ THINLTO_INDEX = "-fthinlto-index="
 # code 0 (llvm/lib/LTO/LTOBackend.cpp); LLVM refuses it when it is given twice.
 _ASSUME_MERGED = "-thinlto-assume-merged"
 
+# Files that a corpus carries for its commands (mlgo/corpus/writer.py): profiles, lists.
+_CARRIED_FILE = re.compile(r"(?:^|=)(files/[0-9a-f]{16}-[^/]+)", re.DOTALL)
+
 _ABSOLUTE_PATH = re.compile(r"(^|[=,:])/")
 
 
@@ -111,6 +114,12 @@ def takes_value(option: str) -> bool:
 def paths_in(command: Iterable[str]) -> list[str]:
     """The arguments which name an absolute path: in a corpus that can be moved there is none."""
     return [argument for argument in command if _ABSOLUTE_PATH.search(argument)]
+
+
+def carried_files(command: Iterable[str]) -> tuple[str, ...]:
+    """The files of the corpus that a command names, as it names them: relative to the corpus. Sorted."""
+    found = (_CARRIED_FILE.search(argument) for argument in command)
+    return tuple(sorted({match[1] for match in found if match}))
 
 
 def compile_command(

@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from mlgo.compiler import command, scratch
+from mlgo.compiler import command, empty_object, scratch
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
@@ -15,6 +15,7 @@ from mlgo.run.exit_codes import RunError
 # Names inside the temporary directory. The compiler only ever sees these, so that a command, and whatever of it may end up
 # in an object or a message, is the same wherever corpus, model and temporary files lie.
 _BITCODE, _OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
+_INDEX, _TEXT = "module.thinlto.bc", "module.ll"
 
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: ")
 _NO_MEMORY = re.compile(r"out of memory|bad_alloc|Cannot allocate memory|cannot allocate memory")
@@ -68,6 +69,8 @@ def collect(
         except FileNotFoundError:
             missing = "object" if name == _OBJECT else name
             return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {missing} file")
+    if request.module.has_thinlto_index and (why := _lost_module(request, directory)):
+        return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, why)
     return CompileResult(request.module.name, log, files.pop(_OBJECT, None), outcome.cpu_seconds, files)
 
 
@@ -82,14 +85,49 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = ()) ->
         flags += request.problem.development_flags(
             _LOG if request.want_log else None, _MODEL if request.model_dir is not None else None
         )
-    return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, _OBJECT, flags)]
+    index = _INDEX if request.module.has_thinlto_index else None
+    return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, _OBJECT, flags, index)]
 
 
 def place_inputs(request: CompileRequest, directory: str) -> None:
-    """Links what the compiler reads into its temporary directory."""
-    os.symlink(os.path.abspath(request.module.bitcode_file(directory)), os.path.join(directory, _BITCODE))
-    if request.model_dir is not None:
-        os.symlink(os.path.abspath(request.model_dir), os.path.join(directory, _MODEL))
+    """Links what the compiler reads into its temporary directory: there, commands may name files as the corpus does."""
+    module = request.module
+    inputs = {_BITCODE: module.bitcode_file(directory), _INDEX: module.thinlto_index_file(directory), _MODEL: request.model_dir}
+    for name in command.carried_files(module.command):
+        os.makedirs(os.path.join(directory, os.path.dirname(name)), exist_ok=True)
+        inputs[name] = module.file(name, directory)
+    for name, path in inputs.items():
+        if path is not None:
+            os.symlink(os.path.abspath(path), os.path.join(directory, name))
+
+
+def _lost_module(request: CompileRequest, directory: str) -> str | None:
+    """What to say when a ThinLTO module defines something and what was made of it is empty, else None.
+
+    Only what looks empty costs anything: clang then prints the module.
+    """
+    made = pathlib.Path(directory, _OBJECT)
+    if not made.is_file() or not empty_object.may_be_empty(content := made.read_bytes()):
+        return None
+    # Whoever asks for bitcode instead of an object gets it under the same name.
+    if empty_object.is_bitcode(content) and empty_object.defines_something(_printed(request, directory, _OBJECT)):
+        return None
+    if not empty_object.defines_something(_printed(request, directory, _BITCODE)):
+        return None
+    return (
+        "exit code 0 and an object without code, though the module defines some: its ThinLTO index says that the link"
+        " needed nothing of it, or it is no module that ThinLTO saved after importing"
+    )
+
+
+def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
+    """A module as text; empty when clang cannot read it, which it has said before, or will say."""
+    printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
+    with start_clang(request, directory, [str(request.clang), *printing]) as process:
+        outcome = wait_for_end(process, request.limits.wall_seconds)
+    if outcome.exit_code != 0:
+        return ""
+    return pathlib.Path(directory, _TEXT).read_text("utf-8", "surrogateescape")
 
 
 def start_clang(request: CompileRequest, directory: str, command_line: Sequence[str]) -> LimitedProcess:

@@ -26,6 +26,8 @@ class FailureKind(enum.Enum):
     COMPILE_ERROR = "compile_error"
     #: The policy gave an answer which the compiler may not follow.
     WRONG_ANSWER = "wrong_answer"
+    #: It ended well and compiled nothing of a ThinLTO module which defines something (mlgo/compiler/empty_object.py).
+    EMPTY_OBJECT = "empty_object"
     #: What it logged, or said on the interactive channel, is missing, damaged or of another problem.
     BAD_LOG = "bad_log"
 

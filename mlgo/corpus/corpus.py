@@ -165,6 +165,11 @@ class Module:
         """The bitcode as a file: see `file`."""
         return self.file(BITCODE_SUFFIX, folder)
 
+    @property
+    def has_thinlto_index(self) -> bool:
+        """Whether the module is one of ThinLTO's: bitcode as it is after importing, with an index."""
+        return self._contents.has_thinlto
+
     def thinlto_index_file(self, folder: str | os.PathLike[str]) -> pathlib.Path | None:
         """The ThinLTO index as a file (see `file`), or None when the corpus has none."""
         return self.file(THINLTO_INDEX_SUFFIX, folder) if self._contents.has_thinlto else None

@@ -1,0 +1,44 @@
+"""Finds ThinLTO compiles which end well and have lost their module.
+
+clang compiles an empty module instead of the given one, with exit code 0, when the bitcode holds no module of ThinLTO's (it
+was saved after importing and `-thinlto-assume-merged` is missing), and when the index says that the link needed nothing of
+it (clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). What a policy would learn of it is nothing.
+"""
+
+import re
+
+from mlgo.compiler import elf_object
+
+#: No object with code of any format is smaller than this one's limit, and no empty one larger: clang's empty ELF object
+#: has 700 bytes, COFF and Mach-O less.
+MAX_EMPTY_BYTES = 4096
+
+# Definitions which an object must have, whatever is optimised: their linkage lets nobody drop them (llvm/docs/LangRef.rst).
+_DROPPABLE = r"(?:private|internal|available_externally|linkonce|linkonce_odr|external|extern_weak)\b"
+_KEPT = re.compile(
+    rf"""
+      ^define\ (?!{_DROPPABLE})
+    | ^@(?!llvm\.)(?:"[^"]*"|[^\s"=]+)\ =\ (?!{_DROPPABLE})
+    | ^@llvm\.global_(?:ctors|dtors)\ =
+    | ^module\ asm\b
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+def is_bitcode(content: bytes) -> bool:
+    """Whether a compile was asked for bitcode and gave it."""
+    return content.startswith(b"BC\xc0\xde")
+
+
+def may_be_empty(object_bytes: bytes) -> bool:
+    """Whether an object may be without code and data; small objects that are not ELF may always."""
+    if len(object_bytes) > MAX_EMPTY_BYTES:
+        return False
+    parsed = elf_object.parse(object_bytes)
+    return parsed is None or parsed.is_empty
+
+
+def defines_something(textual_ir: str) -> bool:
+    """Whether a module, as LLVM prints it, defines what every object made of it must contain."""
+    return _KEPT.search(textual_ir) is not None
