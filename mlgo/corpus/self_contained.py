@@ -97,6 +97,13 @@ def self_contained_command(
     return tuple(kept)
 
 
+def outside(stored: Sequence[str]) -> list[str]:
+    """The words of a command in a corpus which name a place outside it; text that only goes into the object does not count."""
+    text = {place + 1 for place, word in enumerate(stored) if word in _TEXT}
+    words = (word for place, word in enumerate(stored) if place not in text and not word.startswith(_TEXT))
+    return command.paths_in(words)
+
+
 def _llvm_option(option: str, arguments, working_directory: pathlib.Path, add_file) -> list[str]:
     """What becomes of `-mllvm option`; its value may follow as `-mllvm value`, which is then taken from `arguments`."""
     parsed = _LLVM_OPTION.fullmatch(option)

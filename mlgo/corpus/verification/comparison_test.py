@@ -1,0 +1,85 @@
+"""Real objects of clang that are the same, or differ for every reason. Arguments: paths of clang and llvm-objcopy."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.corpus.verification.comparison import Comparer, Difference, Reason, explain
+from mlgo.run.exit_codes import RunError
+
+OBJCOPY = pathlib.Path(sys.argv.pop(2)).absolute()
+CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
+
+SOURCE = "extern int g(int); static int kept(void) { return 3; } int f(int a) { return g(a) + g(a + 1) + kept(); }\n"
+
+
+class ComparisonTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = pathlib.Path(directory.name)
+        self.comparer = Comparer(OBJCOPY)
+
+    def compiled(self, *options: str, source: str = SOURCE, language: str = "c") -> bytes:
+        target = self.folder / "m.o"
+        given = self.folder / "m.c"
+        given.write_text(source, encoding="utf-8")
+        command = [CLANG, "--target=x86_64-pc-linux-gnu", "-O2", *options, "-x", language, "-c", given, "-o", target]
+        subprocess.run(command, check=True, cwd=self.folder)
+        return target.read_bytes()
+
+    def difference(self, original: bytes, compiled: bytes) -> Difference:
+        found = self.comparer.difference(original, compiled)
+        self.assertIsNotNone(found)
+        return found
+
+    def test_same_bytes(self):
+        self.assertIsNone(self.comparer.difference(self.compiled(), self.compiled()))
+
+    def test_embedded_sections_do_not_count(self):
+        for options in ([], ["-g"], ["-ffunction-sections", "-fdata-sections"]):
+            embedding = self.compiled(*options, "-Xclang", "-fembed-bitcode=all")
+            plain = self.compiled(*options)
+            self.assertNotEqual(embedding, plain)
+            self.assertIsNone(self.comparer.difference(embedding, plain))
+            self.assertIsNone(self.comparer.difference(embedding, embedding + b""))
+
+    def test_other_code(self):
+        found = self.difference(self.compiled("-Xclang", "-fembed-bitcode=all"), self.compiled("-O0"))
+        self.assertEqual(found.reason, Reason.SECTIONS_DIFFER)
+        self.assertIn(".text", found.detail)
+        self.assertNotIn(".llvm", found.detail)
+
+    def test_other_compiler(self):
+        found = self.difference(self.compiled("-Xclang", "-fembed-bitcode=all"), self.compiled("-Qn"))
+        self.assertEqual(found.reason, Reason.OTHER_COMPILER)
+        self.assertRegex(found.detail, "made by .*clang version .*, this clang is nobody")
+
+    def test_split_dwarf(self):
+        split = self.compiled("-g", "-gsplit-dwarf")
+        module = self.compiled("-g", "-gsplit-dwarf", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+        (self.folder / "m.bc").write_bytes(module)
+        target = self.folder / "again.o"
+        options = ["-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-mrelocation-model", "pic", "-faddrsig", "-emit-obj"]
+        subprocess.run([CLANG, *options, "-o", target, "-x", "ir", self.folder / "m.bc"], check=True)
+        found = self.difference(split, target.read_bytes())
+        self.assertEqual(found.reason, Reason.SPLIT_DWARF, found)
+
+    def test_used_is_forgotten(self):
+        used = SOURCE.replace("static int kept", "__attribute__((used)) static int kept")
+        found = self.difference(self.compiled(source=used), self.compiled())
+        self.assertEqual(found, Difference(Reason.USED_FORGOTTEN, found.detail))
+        self.assertIn("kept", found.detail)
+
+    def test_other_formats_only_differ(self):
+        self.assertEqual(explain(b"MZ12345", b"MZ1x345").detail, "7 bytes in the original, 7 compiled, the first difference at byte 3")
+
+    def test_tool_that_is_not_there(self):
+        with self.assertRaisesRegex(RunError, "--llvm_objcopy_path=.*gone: cannot be started"):
+            Comparer(self.folder / "gone").difference(b"a", b"b")
+
+
+if __name__ == "__main__":
+    unittest.main()
