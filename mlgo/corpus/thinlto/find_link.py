@@ -6,18 +6,18 @@ import json
 import os
 import pathlib
 import re
-import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.corpus.extraction import quoting
 from mlgo.run.exit_codes import RunError
 
 _LINKER = re.compile(r"(.*-)?(ld|lld|ld\.lld|ld\.gold|ld\.bfd|ld64|ld64\.lld|lld-link|wasm-ld)(-[0-9.]+)?(\.exe)?")
 _LLD_FOR_ELF = re.compile(r"(.*-)?(ld|lld|ld\.lld)(-[0-9.]+)?(\.exe)?")
 _DRIVER = re.compile(r"(.*-)?(clang|clang\+\+|cc|c\+\+)(-[0-9.]+)?(\.exe)?")
-# What splits a shell line into commands. Redirections do not occur on link lines.
-_SEPARATORS = frozenset({"&&", "||", ";", "&", "|"})
+# What splits a shell line into commands, and the quoting in which it does not. Redirections do not occur on link lines.
+_SHELL_PIECE = re.compile(r"""(?P<operator>&&|\|\||[;&|]) | '[^']*'? | "(?:[^"\\]|\\.)*"? | \\.? | [^;&|'"\\]+""", re.VERBOSE | re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _RESPONSE_FILE_LIMIT = 64 * 1024 * 1024
 _SECONDS = 300
@@ -106,27 +106,26 @@ def aquery_link(aquery: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], pathlib.Path]:
     """The last command of a shell line that links or compiles (`: && clang++ ... && :` is what CMake writes)."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|")
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        words = list(lexer)
-    except ValueError as error:
-        raise RunError(f"link command {line[:80]!r}", f"is no shell line: {error}", "quote it as a shell would read it") from error
     found: tuple[list[str], pathlib.Path] = ([], where)
-    command: list[str] = []
-    for word in [*words, ";"]:
-        if word not in _SEPARATORS:
-            command.append(word)
-            continue
+    for command in map(quoting.split_shell, _simple_commands(line)):
         while command and _ASSIGNMENT.fullmatch(command[0]):
             command.pop(0)
         if len(command) == 2 and command[0] == "cd":
             where = where / command[1]
         elif command and _is_tool(command[0]):
             found = (command, where)
-        command = []
     return found
+
+
+def _simple_commands(line: str) -> list[str]:
+    """The parts of a shell line between `&&`, `;` and their like, where these are not quoted."""
+    parts = [""]
+    for piece in _SHELL_PIECE.finditer(line):
+        if piece["operator"]:
+            parts.append("")
+        else:
+            parts[-1] += piece[0]
+    return parts
 
 
 def _is_tool(program: str) -> bool:
@@ -158,8 +157,7 @@ def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
     for line in reversed(lines):
         if not line.startswith(' "'):
             continue
-        # clang escapes $ as well, which a shell within double quotes would undo and shlex does not.
-        words = shlex.split(line.replace("\\$", "$"))
+        words = quoting.split_shell(line)
         if words and _LINKER.fullmatch(os.path.basename(words[0])):
             return LinkLine(_lld_arguments(words, working_directory), working_directory, target)
     raise RunError(f"link command {link[0]} ...", "links nothing, says the driver (-###)", "give the line that links the program")
@@ -182,7 +180,7 @@ def _expanded(words: Sequence[str], working_directory: pathlib.Path) -> list[str
                 "keep it (ninja -d keeprsp), or give --ninja_dir and --target",
             )
         content = os.fsdecode(path.read_bytes())
-        queue.extendleft((word, (*inside, path)) for word in reversed(shlex.split(content)))
+        queue.extendleft((word, (*inside, path)) for word in reversed(quoting.split_response(content)))
     return expanded
 
 

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+from mlgo.compiler import elf_object
 from mlgo.corpus.verification.comparison import Comparer, Difference, Reason, explain
 from mlgo.run.exit_codes import RunError
 
@@ -75,6 +76,15 @@ class ComparisonTest(unittest.TestCase):
 
     def test_other_formats_only_differ(self):
         self.assertEqual(explain(b"MZ12345", b"MZ1x345").detail, "7 bytes in the original, 7 compiled, the first difference at byte 3")
+
+    def test_damaged_objects_only_differ(self):
+        content = self.compiled("-g")
+        self.assertFalse(elf_object.parse(content).is_empty)
+        for place in range(0, len(content), 7):
+            damaged = bytearray(content)
+            damaged[place] ^= 0xFF
+            elf_object.parse(bytes(damaged))
+            self.assertIsNotNone(explain(content, content[:place]))
 
     def test_tool_that_is_not_there(self):
         with self.assertRaisesRegex(RunError, "--llvm_objcopy_path=.*gone: cannot be started"):
