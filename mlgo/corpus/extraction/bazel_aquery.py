@@ -52,9 +52,10 @@ def objects_of(
 
 def link_words(action: Mapping[str, Any], base: str, reader: Callable = quoting.response_file_reader) -> list[str]:
     """The words of a link, parameter files put in place: as aquery gives them, else as they lie on the disk."""
+    files = action.get("paramFiles")
     given = {
         file["execPath"]: _texts(file.get("arguments"))
-        for file in action.get("paramFiles") or ()
+        for file in (files if isinstance(files, list) else ())
         if isinstance(file, dict) and isinstance(file.get("execPath"), str)
     }
     read = reader(base)

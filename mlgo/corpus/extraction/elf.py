@@ -9,6 +9,7 @@ from mlgo.corpus.extraction.span import Span
 MAGIC = b"\x7fELF"
 
 _EXTENDED_INDEX = 0xFFFF  # SHN_XINDEX: the real index stands in the first section header.
+_LINKED = (2, 3)  # ET_EXEC, ET_DYN
 _NO_BITS = 8  # SHT_NOBITS
 _COMPRESSED = 0x800  # SHF_COMPRESSED
 
@@ -25,7 +26,9 @@ def sections(span: Span, wanted: Collection[bytes]) -> dict[bytes, bytes]:
     wide = ident[4] == 2
     header = struct.Struct(order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"))
     entry = struct.Struct(order + ("IIQQQQIIQQ" if wide else "IIIIIIIIII"))
-    *_, table_offset, _, _, _, _, entry_size, count, names_index = header.unpack(span.read(16, header.size))
+    kind, *_, table_offset, _, _, _, _, entry_size, count, names_index = header.unpack(span.read(16, header.size))
+    if kind in _LINKED:
+        raise LeftOut(Kind.NO_OBJECT, "is a linked program or library: its modules are in the objects it was linked from")
     if table_offset == 0:
         return {}
     if entry_size != entry.size:

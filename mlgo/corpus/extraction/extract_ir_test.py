@@ -286,12 +286,14 @@ class ContinuationTest(ExtractTest):
         self.assertEqual(len(self.names()), 200)
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, "-m", "mlgo.extract_ir", *flags, "--output_dir=killed", "--num_workers=3"]
-        for stop in (1, 60):
+        for stop, number in ((1, signal.SIGKILL), (40, signal.SIGINT), (80, signal.SIGKILL)):
             with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as child:
                 deadline = time.monotonic() + 60
                 while len(list((self.root / "killed").glob("*.bc"))) < stop and child.poll() is None:
                     self.assertLess(time.monotonic(), deadline)
-                child.send_signal(signal.SIGKILL)
+                child.send_signal(number)
+            if not (self.root / "killed/corpus_description.json").exists():  # Else the signal came too late.
+                self.assertIn(child.returncode, (-signal.SIGKILL, ExitCode.INTERRUPTED))
         subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=True)
         self.assertEqual(self.tree("killed"), expected)
 

@@ -145,6 +145,14 @@ class BazelAqueryTest(InputTest):
         self.assertEqual(listing.objects[0].path, str(self.root / "bazel-bin/pkg/a.o"))
         self.assertEqual(stated(listing), ["bazel-out/k8-opt/bin/pkg/a.o"])
 
+    @settings(deadline=None, max_examples=40)
+    @given(strategies.lists(strategies.dictionaries(
+        strategies.sampled_from(["mnemonic", "arguments", "paramFiles"]),
+        strategies.sampled_from(["CppLink", "CppCompile", ["-o", "a", "b.o", "@p"], [3, "-c"], [{"execPath": "p", "arguments": 3}], 3, None]),
+    ), max_size=4))
+    def test_any_actions(self, actions):
+        bazel_aquery.objects_of(actions, "/", lambda directory: lambda name: None)
+
     def test_what_is_no_answer(self):
         for content in ("[]", "{}", '{"actions": [1]}'):
             with self.assertRaisesRegex(RunError, "has no list of `actions`. give the output of `bazel aquery"):

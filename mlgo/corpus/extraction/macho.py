@@ -16,6 +16,7 @@ MAGICS = {
 #: A universal binary: several architectures in one file.
 UNIVERSAL_MAGICS = (b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 
+_OBJECT = 1  # MH_OBJECT
 _SEGMENT, _SEGMENT_64 = 0x1, 0x19  # LC_SEGMENT, LC_SEGMENT_64
 _ZERO_FILL = frozenset({0x1, 0xC, 0x12})  # S_ZEROFILL, S_GB_ZEROFILL, S_THREAD_LOCAL_ZEROFILL
 
@@ -27,7 +28,9 @@ def sections(span: Span, wanted: Collection[bytes]) -> dict[bytes, bytes]:
     """
     order, wide = MAGICS[span.read(0, 4)]
     header_size = 32 if wide else 28
-    command_count, commands_size = struct.unpack_from(order + "II", span.read(0, header_size), 16)
+    kind, command_count, commands_size = struct.unpack_from(order + "III", span.read(0, header_size), 12)
+    if kind != _OBJECT:
+        raise LeftOut(Kind.NO_OBJECT, "is no object but linked: its modules are in the objects it was linked from")
     commands = span.read(header_size, commands_size)
     found: dict[bytes, bytes] = {}
     position = 0

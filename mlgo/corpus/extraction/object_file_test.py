@@ -89,6 +89,12 @@ class FormatsTest(ObjectFileTest):
         self.run_tool("ld.lld", "-r", "f.o", "g.o", "-o", "fg.o")
         self.assertEqual(bitcode.module_count(embedded_in((self.root / "fg.o").read_bytes()).bitcode), 2)
 
+    def test_a_linked_program_is_no_object(self):
+        self.compiled("f.o", SOURCE)
+        for flags in (["-shared"], ["-e", "f"]):
+            self.run_tool("ld.lld", *flags, "f.o", "-o", "linked")
+            self.refused((self.root / "linked").read_bytes(), Kind.NO_OBJECT, "is a linked program or library")
+
     def test_what_is_no_object(self):
         self.refused(b"", Kind.UNREADABLE_OBJECT, "is empty")
         self.refused(b"int x;", Kind.UNREADABLE_OBJECT, "is neither ELF nor COFF nor Mach-O")

@@ -11,7 +11,7 @@ class Kind(enum.Enum):
     FILTERED_OUT = "filtered_out", "left out by --cmd_filter"
     DUPLICATE = "duplicate", "with the same bitcode and command as another module"
     LISTED_AGAIN = "listed_again", "listed more than once"
-    NO_OBJECT = "no_object", "entries of the input that make no object"
+    NO_OBJECT = "no_object", "that are no objects (other commands, linked programs)"
     MISSING_OBJECT = "missing_object", "that do not exist (not built, or relative to another directory: --obj_base_dir)"
     UNREADABLE_OBJECT = "unreadable_object", "that cannot be read"
     OBJCOPY_FAILED = "objcopy_failed", "on which llvm-objcopy failed"
