@@ -52,6 +52,9 @@ _LLVM_WRITTEN = frozenset(
     """.split()
 )
 
+# What makes a back end of ThinLTO embed the bitcode that can be compiled again without the modules imported from.
+_EMBEDDED_AFTER_IMPORTING = frozenset({"-lto-embed-bitcode=post-merge-pre-opt", "--lto-embed-bitcode=post-merge-pre-opt"})
+
 _LLVM_OPTION = re.compile(r"--?(?P<name>[^=]+)(=(?P<value>.*))?", re.DOTALL)
 
 
@@ -74,7 +77,7 @@ def self_contained_command(
 
     Raises:
       RunError: a file that is needed does not exist, or an option names a place of this machine and nobody knows
-        whether code generation needs it; the message names the option.
+        whether code generation needs it; the message names the option. Or ThinLTO's back end embedded other bitcode.
     """
     kept: list[str] = []
     arguments = iter(command.portable_command(recorded))
@@ -93,6 +96,11 @@ def self_contained_command(
                 raise _not_portable(f"{kept[-1]} {argument}" if kept and not argument.startswith("-") else argument)
             kept.append(argument)
     if module_name is not None and any(argument.startswith(command.THINLTO_INDEX) for argument in recorded):
+        if not _EMBEDDED_AFTER_IMPORTING.intersection(recorded):
+            raise RunError(
+                "the recorded command", "embedded the bitcode from before ThinLTO imported into it, or after it was optimised",
+                "compile the back ends with -mllvm -lto-embed-bitcode=post-merge-pre-opt, not with -fembed-bitcode",
+            )
         kept.append(f"{command.THINLTO_INDEX}{module_name}.thinlto.bc")
     return tuple(kept)
 

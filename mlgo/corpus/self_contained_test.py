@@ -78,6 +78,11 @@ class SelfContainedCommandTest(unittest.TestCase):
         self.assertEqual(self.command(*recorded), ("-O2",))
         self.assertEqual(self.command("-O2", module_name="d/x.o"), ("-O2",))
 
+    def test_thinlto_bitcode_from_before_importing(self):
+        for embedding in (["-fembed-bitcode=all"], ["-mllvm", "-lto-embed-bitcode=optimized"]):
+            with self.assertRaisesRegex(RunError, "before ThinLTO imported into it.*-lto-embed-bitcode=post-merge-pre-opt"):
+                self.command("-O2", "-fthinlto-index=x.thinlto.bc", *embedding, module_name="x")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -54,6 +54,13 @@ class LinkCommandTest(unittest.TestCase):
     def test_driver_is_asked(self):
         self.assertEqual(command_override([self.driver(), "-O3", "a.o"], self.build), OVERRIDE)
 
+    def test_driver_that_misses_objects(self):
+        driver = pathlib.Path(self.driver())
+        driver.write_text(driver.read_text(encoding="utf-8") + "echo 'error: no such file: *.o' >&2\nexit 1\n", encoding="utf-8")
+        self.assertEqual(command_override([f"'{driver}' -O3 *.o"], self.build), OVERRIDE)
+        with self.assertRaisesRegex(RunError, "links nothing, says the driver .-###.: clang: error: no input files"):
+            command_override([self.program("clang", "echo 'clang: error: no input files' >&2; exit 1"), "-O2"], self.build)
+
     def test_shell_line(self):
         driver = self.driver()
         for line in (
