@@ -1,6 +1,7 @@
 """PGO: instrumented, run, merged, used; the corpus carries the profile, and gives the same bytes when the profile is gone."""
 
 import os
+import shlex
 import subprocess
 import unittest
 
@@ -53,6 +54,20 @@ class PgoTest(BuildTestCase):
         self.assertIn(f"-fprofile-instrument-use-path=files/{carried.name}".encode(), command)
         for name, unguided in zip(objects, plain):
             self.assertNotEqual((self.build / name).read_bytes(), unguided, "the profile changes nothing")
+        self.assert_original_and_moved(corpus, objects)
+
+    def test_thinlto_with_a_profile(self):
+        """The link command names the profile too: the override carries it."""
+        use = f"-fprofile-use={self.build / self.profile()}"
+        objects = self.compile_all("-O2", "-fPIC", "-flto=thin", use)
+        link = [str(TOOLS["clang"]), f"--ld-path={TOOLS['ld.lld']}", "-flto=thin", "-O2", use, "-nostdlib", "-shared"]
+        link += ["-Wl,--unresolved-symbols=ignore-all", *objects, "-o", "program"]
+        save = ["-Wl,--save-temps=import", "-Wl,--save-temps=prelink", "-Wl,--thinlto-emit-index-files"]
+        self.run_tool("clang", *link[1:], *save)
+        corpus = self.extract("--thinlto_build=local", f"--obj_base_dir={self.build}", f"--link_command={shlex.join(link)}")
+        (carried,) = (corpus / "files").iterdir()
+        description = (corpus / "corpus_description.json").read_text(encoding="utf-8")
+        self.assertIn(f'"-fprofile-instrument-use-path=files/{carried.name}"', description)
         self.assert_original_and_moved(corpus, objects)
 
 

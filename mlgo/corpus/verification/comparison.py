@@ -15,6 +15,10 @@ from mlgo.run.exit_codes import RunError
 _EMBEDDED_BY_DEFAULT = (".llvmbc", ".llvmcmd")
 # DW_AT_dwo_name of the skeleton that -gsplit-dwarf leaves in an object.
 _DWO_NAME = re.compile(rb"\.dwo\0")
+_MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
+# IMAGE_FILE_MACHINE_: I386, AMD64, ARMNT, ARM64; and the start of a /bigobj header (llvm/BinaryFormat/COFF.h).
+_COFF_MACHINES = (b"\x4c\x01", b"\x64\x86", b"\xc4\x01", b"\x64\xaa")
+_COFF_BIG = b"\0\0\xff\xff"
 _SHOWN = 5
 _SECONDS = 300
 
@@ -34,6 +38,8 @@ class Reason(enum.Enum):
     SPLIT_DWARF = "split_dwarf"
     #: Functions or data of the original that only `__attribute__((used))` kept: clang's embedding forgets that.
     USED_FORGOTTEN = "used_forgotten"
+    #: The original is Mach-O with embedded sections: those moved the sections behind them, and addresses are in the bytes.
+    NOT_COMPARABLE = "not_comparable"
     #: Some sections differ; the detail names them.
     SECTIONS_DIFFER = "sections_differ"
 
@@ -59,16 +65,19 @@ class Comparer:
     embedded: Sequence[str] = _EMBEDDED_BY_DEFAULT
 
     def difference(self, original: bytes, compiled: bytes) -> Difference | None:
-        """Why `compiled` is not `original`; None when they are the same, byte for byte.
+        """Why `compiled` is not `original`; None when they are the same, byte for byte but for COFF's time of creation.
 
         Raises: RunError: llvm-objcopy cannot be started.
         """
+        original, compiled = without_time(original), without_time(compiled)
         if original == compiled:
             return None
         # What this clang wrote without embedding comes through objcopy as it is, so one side is mostly enough.
         stripped = self._without_embedded(original)
         if stripped == compiled or (stripped is not None and stripped == self._without_embedded(compiled)):
             return None
+        if original.startswith(_MACH_O) and stripped is not None and len(stripped) != len(original):
+            return Difference(Reason.NOT_COMPARABLE, "Mach-O keeps the addresses that sections had before bitcode was taken out")
         return explain(stripped if stripped is not None else original, compiled)
 
     def _without_embedded(self, content: bytes) -> bytes | None:
@@ -86,6 +95,15 @@ class Comparer:
                     f"--llvm_objcopy_path={self.objcopy}", f"cannot be started: {error.strerror}", "give the path of llvm-objcopy"
                 ) from error
             return taken.read_bytes() if done.returncode == 0 and taken.is_file() else None
+
+
+def without_time(content: bytes) -> bytes:
+    """`content`, a COFF object's time of creation set to zero, which clang writes for incremental linkers."""
+    if content[:2] in _COFF_MACHINES:
+        return content[:4] + bytes(4) + content[8:]
+    if content.startswith(_COFF_BIG):
+        return content[:8] + bytes(4) + content[12:]
+    return content
 
 
 def explain(original: bytes, compiled: bytes) -> Difference:

@@ -74,6 +74,23 @@ class ComparisonTest(unittest.TestCase):
         self.assertEqual(found, Difference(Reason.USED_FORGOTTEN, found.detail))
         self.assertIn("kept", found.detail)
 
+    def test_coff(self):
+        target = "--target=x86_64-pc-windows-msvc"
+        embedding = self.compiled(target, "-Xclang", "-fembed-bitcode=all")
+        now = self.compiled(target)
+        then = now[:4] + b"past" + now[8:]
+        for other in (now, then):
+            self.assertIsNone(self.comparer.difference(embedding, other))
+        self.assertEqual(self.difference(embedding, self.compiled(target, "-O0")).reason, Reason.SECTIONS_DIFFER)
+
+    def test_mach_o(self):
+        target = "--target=x86_64-apple-macos13"
+        self.comparer = Comparer(OBJCOPY, ("__LLVM,__bitcode", "__LLVM,__cmdline"))
+        self.assertIsNone(self.comparer.difference(self.compiled(target), self.compiled(target)))
+        embedding = self.compiled(target, "-Xclang", "-fembed-bitcode=all")
+        self.assertEqual(self.difference(embedding, self.compiled(target)).reason, Reason.NOT_COMPARABLE)
+        self.assertEqual(self.difference(self.compiled(target), self.compiled(target, "-O0")).reason, Reason.SECTIONS_DIFFER)
+
     def test_other_formats_only_differ(self):
         self.assertEqual(explain(b"MZ12345", b"MZ1x345").detail, "7 bytes in the original, 7 compiled, the first difference at byte 3")
 

@@ -9,10 +9,6 @@ from collections.abc import Callable
 from mlgo.corpus.extraction import archive, bitcode, object_file
 from mlgo.corpus.extraction.outcome import LeftOut
 
-# Extraction calls an archive's member `ARCHIVE(MEMBER)`, or as lld does `ARCHIVE(MEMBER at OFFSET)` among namesakes.
-_MEMBER = re.compile(r"(?P<archive>.+)\((?P<member>[^()]+?)( at (?P<header>\d+))?\)", re.DOTALL)
-
-
 def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     """The native object of module `name` below `directory`; None: there is none.
 
@@ -41,15 +37,21 @@ def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:
 
 
 def _member(directory: pathlib.Path, name: str) -> bytes | None:
-    parts = _MEMBER.fullmatch(name)
-    if parts is None or not (directory / parts["archive"]).is_file():
-        return None
+    # Archives and members may have parentheses in their names: what stands before one of them must be a file.
+    for start in (match.start() for match in re.finditer(r"\(", name)):
+        if name.endswith(")") and (directory / name[:start]).is_file():
+            return _in_archive(directory / name[:start], name[start + 1 : -1])
+    return None
+
+
+def _in_archive(path: pathlib.Path, label: str) -> bytes | None:
+    """The member that extraction calls `label`: MEMBER, or as lld does `MEMBER at OFFSET` among namesakes."""
     try:
-        with object_file.opened(str(directory / parts["archive"])) as span:
+        with object_file.opened(str(path)) as span:
             if not archive.is_archive(span.head(len(archive.MAGIC))):
                 return None
             for member in archive.members(span):
-                if member.name == parts["member"] and parts["header"] in (None, str(member.header)):
+                if label in (member.name, f"{member.name} at {member.header}"):
                     return span.read(member.start, member.size)
     except LeftOut:
         return None

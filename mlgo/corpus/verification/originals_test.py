@@ -47,8 +47,8 @@ class OriginalObjectTest(unittest.TestCase):
         self.assertEqual(original_object(self.build, "d/lib y.a(z.o at 8)"), NATIVE)
 
     def test_member_of_an_archive(self):
-        self.write("lib/all (1).a", ar(("a.o", NATIVE), ("b.o", b"\x7fELF second"), ("b.o", b"\x7fELF third!")))
-        self.assertEqual(original_object(self.build, "lib/all (1).a(a.o)"), NATIVE)
+        self.write("lib/all (1).a", ar(("a (2).o", NATIVE), ("b.o", b"\x7fELF second"), ("b.o", b"\x7fELF third!")))
+        self.assertEqual(original_object(self.build, "lib/all (1).a(a (2).o)"), NATIVE)
         place = 8 + 60 + len(NATIVE) + len(NATIVE) % 2 + 60 + len("?ELF second") + 1
         self.assertEqual(original_object(self.build, f"lib/all (1).a(b.o at {place})"), b"\x7fELF third!")
         self.assertIsNone(original_object(self.build, "lib/all (1).a(c.o)"))
