@@ -32,7 +32,8 @@ class Information:
     Attributes:
       bytes: of what kind of file there are how many bytes; files that are one on the disk count each time.
       options: by name, the most frequent first.
-      machine_paths: modules whose command names an absolute path, by one such path.
+      machine_paths: modules in whose command code generation reads an absolute path, by one such path.
+      unusable: modules whose command cannot be used, by the reason.
       licences: modules of each licence, the most frequent first.
       duplicates: groups of modules with the same bitcode, the names sorted.
       same_object: how many of those modules have the command (and ThinLTO index) of an earlier one, too.
@@ -47,6 +48,7 @@ class Information:
     bytes: Mapping[str, int]
     options: Mapping[str, Option]
     machine_paths: Mapping[str, str]
+    unusable: Mapping[str, str]
     licences: Mapping[str, int]
     duplicates: tuple[tuple[str, ...], ...]
     same_object: int
@@ -67,6 +69,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
     having: collections.Counter = collections.Counter()
     licences: collections.Counter = collections.Counter()
     machine_paths: dict[str, str] = {}
+    unusable: dict[str, str] = {}
     equal: dict[bytes, list[tuple[str, bytes]]] = collections.defaultdict(list)
     duplicate_bytes = 0
     for module in corpus.modules:
@@ -81,8 +84,11 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         for name, value in found:
             values[name][value] += 1
         licences[module.licence] += 1
-        if paths := commands.paths_in(command):
-            machine_paths[module.name] = paths[0]
+        try:
+            if paths := commands.paths_in(commands.portable_command(command)):
+                machine_paths[module.name] = paths[0]
+        except commands.CommandError as error:
+            unusable[module.name] = f"{error.read} {error.wrong}"
         group = equal[module.sha256(".bc")]
         duplicate_bytes += size if group else 0
         group.append((module.name, "\0".join(command).encode("utf-8", "surrogateescape") + index))
@@ -98,6 +104,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         bytes=dict(sizes),
         options={name: Option(having[name], _by_count(values[name])) for name in _by_count(having)},
         machine_paths=machine_paths,
+        unusable=unusable,
         licences=_by_count(licences),
         duplicates=tuple(sorted(tuple(name for name, _ in group) for group in groups)),
         same_object=sum(len(group) - len({rest for _, rest in group}) for group in groups),
@@ -106,21 +113,27 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
 
 
 def options_of(command: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-O`, `2`), (`-v`, "")."""
-    arguments = iter(command)
-    for argument in arguments:
-        if argument == "-mllvm":
-            name, _, value = next(arguments, "").partition("=")
+    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-O`, `2`), (`-v`, "").
+
+    A word that is no option is the value of the one before it: recorded commands name no input.
+    """
+    words = collections.deque(command)
+    while words:
+        word = words.popleft()
+        if word == "-mllvm":
+            name, _, value = (words.popleft() if words else "").partition("=")
             yield f"-mllvm {name}", value
-        elif commands.takes_value(argument):
-            yield argument, next(arguments, "")
-        elif argument.startswith("-O") and len(argument) > 2:
-            yield "-O", argument[2:]
-        elif argument.startswith("-"):
-            name, _, value = argument.partition("=")
+        elif commands.takes_value(word):
+            yield word, words.popleft() if words else ""
+        elif word.startswith("-O") and len(word) > 2:
+            yield "-O", word[2:]
+        elif "=" in word:
+            name, _, value = word.partition("=")
             yield name, value
+        elif words and not words[0].startswith("-"):
+            yield word, words.popleft()
         else:
-            yield "(no option)", argument
+            yield word, ""
 
 
 def _by_count(counter: Mapping[str, int]) -> dict[str, int]:
@@ -143,9 +156,11 @@ def lines(information: Information) -> Iterable[str]:
         f" {information.same_object} of them also its command"
     )
     yield from (f"  {' = '.join(group[:4])}{' = ...' if len(group) > 4 else ''}" for group in information.duplicates[:5])
+    for name, reason in list(information.unusable.items())[:5]:
+        yield f"unusable command of {name}: {reason}"
     if information.machine_paths:
         name, path = next(iter(information.machine_paths.items()))
-        yield f"cannot be moved: {len(information.machine_paths)} commands name absolute paths, such as {path} of {name}"
+        yield f"cannot be moved: {len(information.machine_paths)} commands need absolute paths, such as {path} of {name}"
     yield "licences:"
     yield from (f"  {count:>8,}  {licence}" for licence, count in information.licences.items())
     yield "options, and in how many commands:"
