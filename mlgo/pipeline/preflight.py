@@ -26,10 +26,13 @@ _FIXED_BYTES = 512 * 1024 * 1024
 
 
 def check_corpora(train: Corpus, held_out: Corpus) -> None:
-    """The corpora have no module in common.
+    """The corpora have commands, and no module in common.
 
-    Raises: RunError: they have; the first is named.
+    Raises: RunError: they have one, the first is named; or nobody filled in the command of ThinLTO modules.
     """
+    for corpus in (train, held_out):
+        # Of the other commands, each is read when its module is compiled.
+        _ = corpus.modules[0].command
     common = sorted({module.name for module in train.modules} & {module.name for module in held_out.modules})
     if common:
         raise RunError(

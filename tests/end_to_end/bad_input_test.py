@@ -1,5 +1,6 @@
 """What is wrong from the beginning is said in one error, before anything is compiled."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -58,6 +59,12 @@ class BadInputTest(unittest.TestCase):
     def test_corpus_with_a_missing_bc(self):
         os.unlink(self.folder / "inputs" / "train" / "train" / "m3.cpp.bc")
         self.refused(ExitCode.MISUSE, r"error: .*train/m3.cpp.bc: does not exist, but corpus_description.json lists its module")
+
+    def test_corpus_whose_command_nobody_filled_in(self):
+        path = self.folder / "inputs" / "train" / "corpus_description.json"
+        description = json.loads(path.read_bytes())
+        path.write_text(json.dumps({"global_command_override": ["<UNSPECIFIED>"], **description}), encoding="utf-8")
+        self.refused(ExitCode.MISUSE, "leaves the command of its ThinLTO modules open .*--link_command")
 
     def test_same_corpus_twice(self):
         self.refused(
