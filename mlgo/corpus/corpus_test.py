@@ -154,7 +154,8 @@ class CorpusTest(unittest.TestCase):
             ({"modules": [1]}, "lists 1, which is not"),
             ({"modules": ["\ud800"]}, "lists '\\ud800', which is not"),
             ({"modules": ["a/one.c"], "has_thinlto": "no"}, "which is neither true nor false"),
-            ({"modules": ["a/one.c"], "global_command_override": "-O2"}, "that is not a list of strings"),
+            ({"modules": ["a/one.c"], "global_command_override": "-O2"}, "that is not a list of arguments"),
+            ({"modules": ["a/one.c"], "global_command_override": ["\0"]}, "that is not a list of arguments"),
             ({"modules": ["a", "a.thinlto"], "has_thinlto": True}, "so that a.thinlto.bc has two meanings"),
         ):
             self.describe(self.root, description)

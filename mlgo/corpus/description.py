@@ -44,13 +44,7 @@ class Description:
 
 def is_safe_name(name: str) -> bool:
     """Whether `name` is a plain relative path that stays inside the directory it is relative to."""
-    if _UNSAFE_NAME.search(name):
-        return False
-    try:
-        name.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False  # half a surrogate pair: no file can be called that
-    return True
+    return not _UNSAFE_NAME.search(name) and _is_argument(name)
 
 
 def parse_description(content: bytes, shown: str) -> Description:
@@ -102,9 +96,17 @@ def _command_override(description: dict[str, Any], shown: str) -> tuple[str, ...
     override = description.get("global_command_override")
     if override is None:
         return None
-    if not isinstance(override, list) or not all(isinstance(word, str) for word in override):
-        raise CorpusError(shown, 'has a "global_command_override" that is not a list of strings')
+    if not isinstance(override, list) or not all(isinstance(word, str) and _is_argument(word) for word in override):
+        raise CorpusError(shown, 'has a "global_command_override" that is not a list of arguments')
     return tuple(override)
+
+
+def _is_argument(word: str) -> bool:
+    """Whether the system takes `word` as the name of a file and the argument of a command."""
+    try:
+        return b"\0" not in word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False  # half a surrogate pair
 
 
 def _parse_json(content: bytes, read: str) -> Any:

@@ -1,5 +1,6 @@
 """One file as the storage of a corpus."""
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -22,16 +23,17 @@ _TAR_MAGIC_OFFSET = 257
 class ArchiveStorage:
     """The files of a corpus in an archive; the corpus is at its top or in its only folder there. See storage.Storage."""
 
-    def __init__(self, path: pathlib.Path, members: dict[str, Any], read: Callable[[Any, str], bytes]):
+    def __init__(self, plain: sources.PlainSource, members: dict[str, Any], read: Callable[[Any, str], bytes]):
         """Args: members: by name; read: content of a member, given how messages call it."""
-        self.path = path
+        self.path = plain.path
+        self._identity = plain.identity
         self._members = members
         self._read = read
         self._top = _top_folder(members)
 
     def __reduce__(self):
-        # For other processes, which open the file themselves.
-        return open_archive, (self.path,)
+        # For other processes, which open the file themselves, once.
+        return _opened_elsewhere, (self.path, self._identity)
 
     def missing(self, names: Iterable[str]) -> Iterator[str]:
         return (name for name in names if self._top + name not in self._members)
@@ -88,11 +90,19 @@ def open_archive(path: pathlib.Path) -> ArchiveStorage:
         raise CorpusError(str(path), f"cannot be read: {error.strerror}") from error
 
 
+@functools.lru_cache(maxsize=4)
+def _opened_elsewhere(path: pathlib.Path, identity: tuple[int, ...]) -> ArchiveStorage:
+    storage = open_archive(path)
+    if storage._identity != identity:  # pylint: disable=protected-access
+        raise CorpusError(str(path), "was changed while it was being read", "leave it alone, and run the command again")
+    return storage
+
+
 def _open(plain: sources.PlainSource) -> ArchiveStorage:
     start = plain.read_at(0, _TAR_MAGIC_OFFSET + 5)
     if start[:4] in (b"PK\3\4", b"PK\5\6"):
         members = _named(zip_members(plain), plain.path)
-        return ArchiveStorage(plain.path, members, lambda member, shown: read_zip_member(plain, member, shown))
+        return ArchiveStorage(plain, members, lambda member, shown: read_zip_member(plain, member, shown))
     if start[:2] == b"\x1f\x8b":
         source = sources.gzip_source(plain)
     elif start[:4] == b"\x28\xb5\x2f\xfd":
@@ -109,7 +119,7 @@ def _open(plain: sources.PlainSource) -> ArchiveStorage:
             raise CorpusError(shown, "is cut off", sources.COPY_IT_AGAIN)
         return content
 
-    return ArchiveStorage(plain.path, members, read)
+    return ArchiveStorage(plain, members, read)
 
 
 def _named(found: Iterator[tuple[str, Any]], path: pathlib.Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import io
 import json
 import multiprocessing
 import pathlib
+import pickle
 import random
 import tarfile
 import tempfile
@@ -17,6 +18,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mlgo.corpus.archive import archive
 from mlgo.corpus.archive.archive import open_archive
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.error import CorpusError
@@ -35,22 +37,22 @@ TAR_FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
 
 def tar_of(files: dict[str, bytes], form: int = tarfile.GNU_FORMAT, more=()) -> bytes:
     content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w", format=form, errors="surrogateescape") as archive:
+    with tarfile.open(fileobj=content, mode="w", format=form, errors="surrogateescape") as packed:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
+            packed.addfile(info, io.BytesIO(data))
         for info in more:
-            archive.addfile(info)
+            packed.addfile(info)
     return content.getvalue()
 
 
 def zip_of(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", method) as archive, warnings.catch_warnings():
+    with zipfile.ZipFile(content, "w", method) as packed, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, data in files.items():
-            archive.writestr(name, data)
+            packed.writestr(name, data)
     return content.getvalue()
 
 
@@ -165,6 +167,14 @@ class ReadingTest(ArchiveCase):
                     read = pool.map(_read, corpus.modules)
                 self.assertEqual(read, [FILES["a/one.c.bc"], FILES["b/two.c.bc"]])
 
+    def test_an_exchanged_file_is_noticed(self):
+        sent = pickle.dumps(Corpus.load(self.packed(tar_of(FILES))).modules[0])
+        self.assertEqual(pickle.loads(sent).read_bitcode(), FILES["a/one.c.bc"])
+        archive._opened_elsewhere.cache_clear()
+        self.packed(zip_of(FILES))
+        with self.assertRaisesRegex(CorpusError, "was changed while it was being read"):
+            pickle.loads(sent)
+
 
 def _read(module):
     return module.read_bitcode()
@@ -195,16 +205,16 @@ class RefusalTest(ArchiveCase):
         link = zipfile.ZipInfo("x")
         link.external_attr = 0o120777 << 16
         content = io.BytesIO(zip_of(FILES))
-        with zipfile.ZipFile(content, "a") as archive:
-            archive.writestr(link, "/etc/passwd")
+        with zipfile.ZipFile(content, "a") as packed:
+            packed.writestr(link, "/etc/passwd")
         self.refused(content.getvalue(), "member 'x': is a link or a device")
 
     def test_duplicates(self):
         self.refused(tar_of(FILES, more=[member("./b/two.c.cmd", tarfile.REGTYPE)]), "'./b/two.c.cmd': comes twice")
         content = io.BytesIO(zip_of(FILES))
-        with zipfile.ZipFile(content, "a") as archive, warnings.catch_warnings():
+        with zipfile.ZipFile(content, "a") as packed, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            archive.writestr("b/two.c.bc", "other")
+            packed.writestr("b/two.c.bc", "other")
         self.refused(content.getvalue(), "'b/two.c.bc': comes twice")
 
     def test_bombs(self):

@@ -45,7 +45,10 @@ class PlainSource:
     def __init__(self, path: pathlib.Path):
         self.path = path
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self.size = os.fstat(self._descriptor).st_size
+        status = os.fstat(self._descriptor)
+        self.size = status.st_size
+        #: Differs when the file was changed or exchanged.
+        self.identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
     def __del__(self):
         # Absent when opening failed.
