@@ -16,6 +16,9 @@ _EMBEDDED_BY_DEFAULT = (".llvmbc", ".llvmcmd")
 # DW_AT_dwo_name of the skeleton that -gsplit-dwarf leaves in an object.
 _DWO_NAME = re.compile(rb"\.dwo\0")
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
+# embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) takes llvm.compiler.used out of what it embeds. What was in
+# it is dropped when it is internal, and else counts no longer as taken by address.
+_FORGOTTEN = "probably __attribute__((used)), which -fembed-bitcode does not keep"
 # IMAGE_FILE_MACHINE_: I386, AMD64, ARMNT, ARM64; and the start of a /bigobj header (llvm/BinaryFormat/COFF.h).
 _COFF_MACHINES = (b"\x4c\x01", b"\x64\x86", b"\xc4\x01", b"\x64\xaa")
 _COFF_BIG = b"\0\0\xff\xff"
@@ -36,7 +39,7 @@ class Reason(enum.Enum):
     OTHER_COMPILER = "other_compiler"
     #: The original keeps its debug information in a file of its own.
     SPLIT_DWARF = "split_dwarf"
-    #: Functions or data of the original that only `__attribute__((used))` kept: clang's embedding forgets that.
+    #: `__attribute__((used))` of the original, which clang's embedding forgets: code is gone, or its mark in .llvm_addrsig.
     USED_FORGOTTEN = "used_forgotten"
     #: The original is Mach-O with embedded sections: those moved the sections behind them, and addresses are in the bytes.
     NOT_COMPARABLE = "not_comparable"
@@ -119,10 +122,11 @@ def explain(original: bytes, compiled: bytes) -> Difference:
     differing = _differing_sections(theirs, ours)
     if _names_dwo(theirs) and not _names_dwo(ours) and _loaded(theirs) == _loaded(ours):
         return Difference(Reason.SPLIT_DWARF, "debug information stands in a .dwo file of the original build; code is the same")
-    if lost := sorted(set(theirs.defined) - set(ours.defined)):
-        if not set(ours.defined) - set(theirs.defined):
-            detail = "not compiled: " + _listed(lost) + '; probably __attribute__((used)), which -fembed-bitcode does not keep'
-            return Difference(Reason.USED_FORGOTTEN, detail)
+    lost = sorted(set(theirs.defined) - set(ours.defined))
+    if lost and not set(ours.defined) - set(theirs.defined):
+        return Difference(Reason.USED_FORGOTTEN, f"not compiled: {_listed(lost)}; {_FORGOTTEN}")
+    if differing == [".llvm_addrsig"]:
+        return Difference(Reason.USED_FORGOTTEN, f"code and data are the same, {differing[0]} is not; {_FORGOTTEN}")
     return Difference(Reason.SECTIONS_DIFFER, _listed(differing) or "the order of sections or symbols")
 
 

@@ -73,6 +73,10 @@ class ComparisonTest(unittest.TestCase):
         found = self.difference(self.compiled(source=used), self.compiled())
         self.assertEqual(found, Difference(Reason.USED_FORGOTTEN, found.detail))
         self.assertIn("kept", found.detail)
+        external = SOURCE.replace("int f", "__attribute__((used)) int f")
+        found = self.difference(self.compiled(source=external), self.compiled())
+        self.assertEqual(found.reason, Reason.USED_FORGOTTEN, found)
+        self.assertIn("code and data are the same, .llvm_addrsig is not", found.detail)
 
     def test_coff(self):
         target = "--target=x86_64-pc-windows-msvc"
