@@ -1,6 +1,6 @@
 """Proves that a corpus compiles to the same bytes as the original build did, or lists the modules that differ and why.
 
-Every module is compiled from a copy of the corpus in another folder. Without --obj_base_dir, the objects must be those that
+Every module is compiled from another folder that the corpus was moved to (as links). Without --obj_base_dir, the objects must be those that
 the corpus gives where it lies; with it, they must be the original build's, but for the sections in which clang embedded
 bitcode and command.
 

@@ -45,15 +45,15 @@ def verify(
     """Verifies every module of `corpus`.
 
     Args:
-      corpus: where it lies. It is moved (as hard links, where the file system has them) to a folder with another name,
-        and compiled there: what still depends on the old place differs.
+      corpus: where it lies. It is moved, as links, to a folder with another name and compiled there: what still depends
+        on the old place differs, or is found in the commands.
       clang: compiles; no ML support is needed.
       comparer: says whether two objects are the same.
       originals: the objects to compare with; None: what the corpus gives where it lies.
       workers: compiles at a time; None: all cores.
       shown: advanced once per module.
 
-    Raises: RunError: the corpus cannot be copied, or clang or llvm-objcopy cannot be started.
+    Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.
     """
     shown = shown or progress.Silent()
     same: list[str] = []
@@ -109,22 +109,22 @@ def _difference(
 @contextlib.contextmanager
 def moved(corpus: Corpus) -> Iterator[Corpus]:
     """The corpus in another folder, under another name, until the end of the block."""
-    # Beside it hard links work. Where nobody may write there, a copy in the system's folder for temporary files does.
-    parent = corpus.path.parent if os.access(corpus.path.parent, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix=".mlgo moved (a corpus) ", dir=parent) as directory:
+    with tempfile.TemporaryDirectory(prefix="mlgo moved (a corpus) ") as directory:
         target = pathlib.Path(directory, "elsewhere" + "".join(corpus.path.suffixes))
         try:
             if corpus.path.is_dir():
-                shutil.copytree(corpus.path, target, copy_function=_link_or_copy)
+                shutil.copytree(corpus.path, target, copy_function=_link)
             else:
-                _link_or_copy(corpus.path, target)
+                _link(corpus.path, target)
         except (OSError, shutil.Error) as error:
-            raise RunError(f"corpus {corpus.path}", f"cannot be copied to {directory}: {error}", "free space, or set TMPDIR") from error
+            raise RunError(f"corpus {corpus.path}", f"cannot be linked into {directory}: {error}", "set TMPDIR") from error
         yield Corpus.load(target)
 
 
-def _link_or_copy(source, target) -> None:
+def _link(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Makes `target` the same file as `source`. Corpora are large: nothing is copied."""
+    source = os.path.realpath(source)
     try:
-        os.link(os.path.realpath(source), target)
-    except OSError:
-        shutil.copyfile(source, target)
+        os.link(source, target)
+    except OSError:  # Another file system, or one without hard links.
+        os.symlink(source, target)
