@@ -65,22 +65,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--input", help="compile_commands.json, linker parameter file, folder of objects, or aquery output")
-    add("--input_type", choices=(*_INPUT_TYPES, _MISSPELT_AQUERY), default="json", nargs="?", const="json", help="what --input is; default: json")
+    add(
+        "--input_type", choices=(*_INPUT_TYPES, _MISSPELT_AQUERY), default="json", nargs="?", const="json",
+        help="what --input is; default: json",
+    )
     add("--output_dir", help="folder of the corpus: absent, empty, or a corpus to replace. Default: out/corpus in the workspace")
     add("--num_workers", type=int, nargs="?", help="objects read at a time; default: one per core. Changes no result")
-    add("--llvm_objcopy_path", nargs="?", help="read sections with this llvm-objcopy; default: read them directly, which is faster")
-    add("--obj_base_dir", nargs="?", help="folder that object paths count from; default: where you type (json: each entry's `directory`)")
+    add("--llvm_objcopy_path", nargs="?", help="read sections with this llvm-objcopy; default: directly, which is faster")
+    add(
+        "--obj_base_dir", nargs="?",
+        help="folder that object paths count from; default: where you type (json: each entry's `directory`)",
+    )
     add(
         "--cmd_filter", nargs="?",
         help="keep modules with a recorded argument in which this regular expression is found: ^-Oz$ keeps those built for size",
     )
-    add("--thinlto_build", choices=(DISTRIBUTED, LOCAL), nargs="?", help="the build used ThinLTO, linked by a build system or by lld itself")
+    add(
+        "--thinlto_build", choices=(DISTRIBUTED, LOCAL), nargs="?",
+        help="the build used ThinLTO, distributed by a build system or within lld",
+    )
     add("--cmd_section_name", nargs="?", help="section with the command; default: .llvmcmd, for Mach-O __LLVM,__cmdline")
     add("--bitcode_section_name", nargs="?", help="section with the bitcode; default: .llvmbc, for Mach-O __LLVM,__bitcode")
     add("--link_command", help="--thinlto_build=local: the command that linked, in quotes; it ran in --obj_base_dir")
     add("--ninja_dir", help="--thinlto_build=local: build folder of ninja, which knows the command that linked --target")
     add("--target", help="what --ninja_dir linked, as ninja calls it: bin/app")
-    add("--max_failures", type=int, help="objects that may fail (missing, unreadable, ...; not: without bitcode). Default: any number")
+    add(
+        "--max_failures", type=int,
+        help="objects that may fail (missing, unreadable, ...; not: without bitcode). Default: any number",
+    )
     add("--licence", default=NO_LICENCE, help="SPDX identifier for modules whose source states none. Default: %(default)s")
     add(
         "--verbosity", choices=("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO", nargs="?", const="INFO",

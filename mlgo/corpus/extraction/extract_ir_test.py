@@ -106,6 +106,24 @@ class InputTypesTest(ExtractTest):
             " ".join(self.names()), r"^twice\.a\(a\.o at \d+\) twice\.a\(a\.o at \d+\) twice\.a\(b\.o\)$"
         )
 
+    def test_a_thin_archive_names_its_objects(self):
+        self.build()
+        (self.root / "build/sub").mkdir()
+        self.run_tool("llvm-ar", "rcsT", "sub/thin.a", "lib/a.o", "e.o", folder="build")
+        self.file("app.params", "-o app e.o sub/thin.a absent.a")
+        self.extract("--input=app.params", "--input_type=params", "--obj_base_dir=build")
+        self.assertEqual(self.names(), ["e.o", "lib/a.o"])
+        self.assertEqual(self.report()["counts"], {"listed_again": 1, "missing_object": 1})
+
+    def test_llvm_objcopy_on_archives_and_broken_objects(self):
+        self.build()
+        self.file("build/text.o", "no object")
+        self.file("app.params", "-o app lib/asm.o text.o libe.a")
+        flags = ("--input=app.params", "--input_type=params", "--obj_base_dir=build")
+        self.extract(*flags, f"--llvm_objcopy_path={self.tool('llvm-objcopy')}")
+        self.assertEqual(self.names(), ["libe.a(a.o)", "libe.a(e.o)"])
+        self.assertEqual(self.report()["counts"], {"no_bitcode": 1, "objcopy_failed": 1})
+
     def test_objects_one_per_line(self):
         self.build()
         self.file("app.params", "lib/a.o\ne.o\n")
@@ -188,6 +206,10 @@ class ThinLtoTest(ExtractTest):
         self.assertNotIn("<UNSPECIFIED>", (self.root / "out/corpus_description.json").read_text())
         self.assertIn("-emit-obj", (self.root / "out/corpus_description.json").read_text())
         self.assertEqual(self.report()["counts"], {"missing_index": 1})
+        actions = [{"mnemonic": "CppLink", "arguments": ["ld.lld", "-m", "elf_x86_64", *link]}]
+        self.file("aquery.json", json.dumps({"actions": actions}))
+        self.extract("--thinlto_build=local", "--input=aquery.json", "--input_type=bazel_aquery", "--obj_base_dir=lto")
+        self.assertIn("-emit-obj", (self.root / "out/corpus_description.json").read_text())
 
     def test_distributed(self):
         self.link()
