@@ -74,19 +74,10 @@ def _keep(
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return
     files.write_atomically(folder / f"{module.name}.bc", outcome.object_bytes)
-    _carry_files(folder, module)
     # Code generation needs no ThinLTO index: what the optimiser did with it is in the bitcode.
     words = [word for word in module.command if not word.startswith(command.THINLTO_INDEX)]
     # The command comes last: its presence says that everything else is there.
     files.write_atomically(_command_path(folder, module.name), corpora.join_command((*words, CODE_GENERATION_FLAG)))
-
-
-def _carry_files(folder: pathlib.Path, module: corpora.Module) -> None:
-    """Copies the files of the corpus that the module's command names: profiles are opened whatever runs."""
-    for name in command.carried_files(module.command):
-        if not (folder / name).exists():
-            with tempfile.TemporaryDirectory() as unpacked:
-                files.write_atomically(folder / name, module.file(name, unpacked).read_bytes())
 
 
 def _command_path(folder: pathlib.Path, name: str) -> pathlib.Path:
