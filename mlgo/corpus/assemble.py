@@ -1,74 +1,156 @@
 """Puts compiled modules together as a corpus directory. Run by the rules in defs.bzl.
 
-    assemble --output DIR [--part train|held_out] LIST
+    assemble --output DIR [--part train|held_out] --label //my:corpus LIST
 
-LIST has one line per module: its name, the .bc and the .cmd file that the compiler left, separated by tabs.
+LIST has one line per source, its fields separated by tabs: `module`, SOURCE, OWNER, BITCODE, COMMAND, FILE, LICENCE for one that was
+compiled (its name, who compiles it, the .bc and .cmd file, the source itself, the licence unless the source names one), and
+`skipped`, SOURCE, OWNER, KIND for one that has no bitcode.
 """
 
 import argparse
-import json
+import collections
+import dataclasses
 import pathlib
-import shutil
 import sys
+from collections.abc import Iterable, Sequence
 
-from mlgo.compiler import command
-from mlgo.corpus import corpus, split
+from mlgo.corpus import corpus, self_contained, split
+from mlgo.corpus.extraction import licences
+from mlgo.corpus.extraction.outcome import Kind, Omission
+from mlgo.corpus.extraction.report import Report
+from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
 
+# Between a source and who compiles it, in a module's name.
+_BY = "@@"
 
-def assemble(modules: list[tuple[str, pathlib.Path, pathlib.Path]], output: pathlib.Path, part: str | None) -> int:
-    """Writes the corpus; returns the number of its modules.
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Compiled:
+    """A module as an action left it.
+
+    Attributes:
+      source: the source's path in its repository.
+      owner: repository, package and name of the target that compiles it, joined by `/`.
+      bitcode, command: the files; `command` is like a .llvmcmd section.
+      file: the source.
+      licence: SPDX expression, for a source that names none.
+    """
+
+    source: str
+    owner: str
+    bitcode: pathlib.Path
+    command: pathlib.Path
+    file: pathlib.Path
+    licence: str
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Skipped:
+    """A source without bitcode: `kind` says why, such as `assembly`."""
+
+    source: str
+    owner: str
+    kind: str
+
+    def omission(self) -> Omission:
+        return Omission(self.source, Kind.NO_BITCODE, f"{self.kind}, of {self.owner}")
+
+
+def parse_list(text: str) -> tuple[list[Compiled], list[Skipped]]:
+    """The two kinds of lines in LIST."""
+    compiled, skipped = [], []
+    for line in text.splitlines():
+        what, source, owner, *rest = line.split("\t")
+        if what == "skipped":
+            skipped.append(Skipped(source, owner, *rest))
+        else:
+            bitcode, command, file, spdx = rest
+            compiled.append(Compiled(source, owner, *map(pathlib.Path, (bitcode, command, file)), spdx))
+    return compiled, skipped
+
+
+def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
+    """Every module with its name, sorted: the source's, with who compiles it where several targets do."""
+    modules = sorted(modules)
+    compilers = collections.Counter(module.source for module in modules)
+    return sorted(
+        (module.source if compilers[module.source] == 1 else module.source + _BY + module.owner, module)
+        for module in modules
+    )
+
+
+def assemble(
+    modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pathlib.Path, part: str | None
+) -> Report:
+    """Writes the corpus and its report; returns that.
 
     Args:
-      modules: name, bitcode file, recorded command (a .llvmcmd section).
+      modules: what was compiled.
+      skipped: sources without bitcode, for the report.
       output: the directory to fill.
       part: only modules of this part; None: all.
 
-    Raises: RunError: a recorded command names a path outside the corpus, two modules have one name, or none is left.
+    Raises: RunError: a recorded command needs a place outside the corpus, no module is left, or none is optimised.
     """
-    names = []
-    for name, bitcode, recorded in sorted(modules):
-        if part is not None and split.part_of(name) != part:
-            continue
-        if names and names[-1] == name:
-            raise RunError(f"module {name}", "is listed twice", "remove one of the two from `srcs`", ExitCode.MISUSE)
-        names.append(name)
-        portable = command.portable_command(corpus.split_command(recorded.read_bytes()))
-        if paths := command.paths_in(portable):
-            raise RunError(
-                f"command of module {name}",
-                f"names the path {paths[0]}, which exists on this machine only",
-                "drop that option in `copts`, or in mlgo/compiler/command.py if bitcode does not need it",
+    # By the source: what several targets make of one must not stand on both sides.
+    chosen = [(name, module) for name, module in names(modules) if part is None or split.part_of(module.source) == part]
+    if not chosen:
+        where = f"in the part {part}" if part else "C or C++"
+        raise RunError("the sources", f"none of them is {where}", "add sources", ExitCode.NOTHING_PRODUCED)
+    unoptimised = []
+    with CorpusWriter(output) as writer:
+        for name, module in chosen:
+            recorded = corpus.split_command(module.command.read_bytes())
+            if not _is_optimised(recorded):
+                unoptimised.append(name)
+            portable = _portable(name, recorded, writer)
+            # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
+            writer.add(
+                name,
+                module.bitcode.read_bytes(),
+                ("-cc1", *portable, "-emit-obj"),
+                licence=licences.of_source(str(module.file)) or module.licence,
             )
-        target = output / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(bitcode, output / f"{name}.bc")
-        # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
-        (output / f"{name}.cmd").write_bytes(corpus.join_command(("-cc1", *portable, "-emit-obj")))
-    if not names:
-        raise RunError(
-            f"{len(modules)} modules", f"none of them is in the part {part}", "add sources", ExitCode.NOTHING_PRODUCED
-        )
-    description = {"has_thinlto": False, "modules": names}
-    (output / corpus.DESCRIPTION_NAME).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
-    return len(names)
+        if len(unoptimised) == len(chosen):
+            raise RunError(
+                f"all {len(chosen)} modules",
+                "are compiled at -O0, where no policy is asked",
+                "build with `-c opt`, give `level` in the rule, or pass --aspects_parameters=level=O2",
+            )
+        report = Report.of(writer.result(), [source.omission() for source in sorted(set(skipped))])
+        writer.add_report({**report.to_json(), "unoptimised": unoptimised})
+        writer.finish()
+    return report
+
+
+def _portable(name: str, recorded: tuple[str, ...], writer: CorpusWriter) -> tuple[str, ...]:
+    try:
+        return self_contained.self_contained_command(recorded, pathlib.Path.cwd(), writer.add_file)
+    except RunError as error:
+        raise RunError(f"command of module {name}: {error.read}", error.wrong, error.remedy) from error
+
+
+def _is_optimised(recorded: Sequence[str]) -> bool:
+    levels = [word for word in recorded if word.startswith("-O")]
+    return bool(levels) and levels[-1] != "-O0"
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, required=True, help="directory to fill")
     parser.add_argument("--part", choices=split.PARTS, help="only modules of this part (default: all)")
-    parser.add_argument("list", type=pathlib.Path, help="file with a line NAME<tab>BITCODE<tab>COMMAND per module")
+    parser.add_argument("--label", default="corpus", help="whose corpus it is, for messages")
+    parser.add_argument("list", type=pathlib.Path, help="file with a line per source, see above")
     flags = parser.parse_args(arguments)
-    modules = []
-    for line in flags.list.read_text(encoding="utf-8").splitlines():
-        name, bitcode, recorded = line.split("\t")
-        modules.append((name, pathlib.Path(bitcode), pathlib.Path(recorded)))
     try:
-        assemble(modules, flags.output, flags.part)
+        modules, skipped = parse_list(flags.list.read_text(encoding="utf-8"))
+        report = assemble(modules, skipped, flags.output, flags.part)
     except RunError as error:
-        print(f"assemble: {error}", file=sys.stderr)
+        print(f"{flags.label}: {error}", file=sys.stderr)
         return error.exit_code
+    if lines := report.lines():
+        print(f"{flags.label}: {len(report.modules):,} modules; left out are", *lines, sep="\n", file=sys.stderr)
     return ExitCode.DONE
 
 

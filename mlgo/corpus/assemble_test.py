@@ -1,13 +1,13 @@
 """The directory that the rules make: what is in it, that it can be moved, how it is split, what is refused."""
 
 import collections
+import json
 import pathlib
-import shutil
 import tempfile
 import unittest
 
 from mlgo.compiler import command
-from mlgo.corpus import assemble, split
+from mlgo.corpus import assemble, split, writer
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -49,41 +49,91 @@ class PartsTest(unittest.TestCase):
         self.assertAlmostEqual(counts["held_out"] / 10_000, 0.25, delta=0.02)
 
 
-class RefusalTest(unittest.TestCase):
+class AssembleTest(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.root = pathlib.Path(temporary.name)
         (self.root / "m.bc").write_bytes(b"BC")
+        (self.root / "m.c").write_bytes(b"int f;\n")
 
-    def module(self, name: str, recorded: bytes = b"-cc1\0-O2\0"):
+    def module(self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner: str = "p/lib", file: str = "m.c") -> assemble.Compiled:
         path = self.root / f"{len(list(self.root.iterdir()))}.cmd"
         path.write_bytes(recorded)
-        return (name, self.root / "m.bc", path)
+        return assemble.Compiled(source, owner, self.root / "m.bc", path, self.root / file, "MIT")
+
+    def assemble(self, modules, skipped=(), part=None, output="out"):
+        return assemble.assemble(modules, skipped, self.root / output, part)
+
+    def report(self):
+        return json.loads((self.root / "out" / writer.REPORT_NAME).read_bytes())
 
     def test_a_command_with_a_path_of_this_machine(self):
-        with self.assertRaisesRegex(RunError, "command of module m: names the path -fplugin=/a.so, .* drop that option"):
-            assemble.assemble([self.module("m", b"-cc1\0-fplugin=/a.so\0")], self.root / "out", None)
+        with self.assertRaisesRegex(RunError, "command of module m: .*-fplugin=/a.so"):
+            self.assemble([self.module("m", b"-cc1\0-O2\0-fplugin=/a.so\0")])
 
-    def test_two_modules_of_one_name(self):
-        with self.assertRaisesRegex(RunError, "module m: is listed twice"):
-            assemble.assemble([self.module("m"), self.module("m")], self.root / "out", None)
+    def test_one_source_in_two_targets(self):
+        modules = [
+            self.module("a.c", owner="p/fast"),
+            self.module("a.c", b"-cc1\0-O3\0", owner="p/slow"),
+            self.module("b.c", b"-cc1\0-Os\0"),
+        ]
+        self.assertEqual(self.assemble(modules).modules, ("a.c@@p/fast", "a.c@@p/slow", "b.c"))
+
+    def test_both_are_on_one_side(self):
+        for source in ("llvm/lib/Support/APInt.cpp", "llvm/lib/Support/YAMLTraits.cpp"):
+            modules = [self.module(source, owner="p/fast"), self.module(source, b"-cc1\0-O3\0", owner="p/slow")]
+            part = split.part_of(source)
+            self.assertEqual(len(self.assemble(modules, part=part, output=part).modules), 2)
+
+    def test_the_same_compile_twice_is_one_module(self):
+        report = self.assemble([self.module("a.c", owner="p/one"), self.module("a.c", owner="p/two")])
+        self.assertEqual(report.modules, ("a.c@@p/one",))
+        self.assertEqual(
+            self.report()["left_out"], [{"name": "a.c@@p/two", "kind": "duplicate", "reason": "equals a.c@@p/one"}]
+        )
+
+    def test_licences(self):
+        (self.root / "n.c").write_bytes(b"// SPDX-License-Identifier: Zlib\n")
+        self.assemble([self.module("m.c"), self.module("n.c", b"-cc1\0-O3\0", file="n.c")])
+        licences = json.loads((self.root / "out" / writer.LICENCES_NAME).read_bytes())
+        self.assertEqual(licences, {"modules": {"m.c": "MIT", "n.c": "Zlib"}})
+
+    def test_what_has_no_bitcode_is_counted_and_listed(self):
+        skipped = [assemble.Skipped(f"{name}.S", "p/lib", "assembly") for name in "dacb"]
+        skipped += [assemble.Skipped("x.o", "p/lib", "object"), skipped[0]]
+        report = self.assemble([self.module("m.c")], skipped)
+        self.assertRegex(report.lines()[0], r"  5 without bitcode .*: a\.S, b\.S, c\.S, \.\.\.")
+        self.assertEqual(self.report()["counts"], {"no_bitcode": 5})
+        self.assertIn({"name": "x.o", "kind": "no_bitcode", "reason": "object, of p/lib"}, self.report()["left_out"])
+
+    def test_nothing_optimised(self):
+        with self.assertRaisesRegex(RunError, "all 2 modules: are compiled at -O0, .* build with `-c opt`"):
+            self.assemble([self.module("a", b"-cc1\0-O0\0"), self.module("b", b"-cc1\0")])
+        self.assemble([self.module("a", b"-cc1\0-O0\0"), self.module("b")])
+        self.assertEqual(self.report()["unoptimised"], ["a"])
 
     def test_nothing_left(self):
-        with self.assertRaises(RunError) as caught:
-            assemble.assemble([self.module("llvm/lib/Support/APInt.cpp")], self.root / "out", split.HELD_OUT)
-        self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+        for part, said in ((split.HELD_OUT, "in the part held_out"), (None, "C or C\\+\\+")):
+            modules = [self.module("llvm/lib/Support/APInt.cpp")] if part else []
+            with self.assertRaisesRegex(RunError, f"none of them is {said}") as caught:
+                self.assemble(modules, part=part)
+            self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+    def test_the_list(self):
+        lines = "module\tn\to\ta.bc\ta.cmd\tsrc/n\tMIT\nskipped\tx.S\to\tassembly\n"
+        compiled, skipped = assemble.parse_list(lines)
+        path = pathlib.Path
+        self.assertEqual(compiled, [assemble.Compiled("n", "o", path("a.bc"), path("a.cmd"), path("src/n"), "MIT")])
+        self.assertEqual(skipped, [assemble.Skipped("x.S", "o", "assembly")])
 
     def test_equal_input_gives_an_equal_directory(self):
-        modules = [self.module("b/m"), self.module("a/m")]
+        modules = [self.module("b/m"), self.module("a/m", b"-cc1\0-O3\0")]
         for name, order in (("one", modules), ("two", modules[::-1])):
-            self.assertEqual(assemble.assemble(order, self.root / name, None), 2)
+            self.assertEqual(len(self.assemble(order, output=name).modules), 2)
         self.assertEqual(Corpus.load(self.root / "one").digest, Corpus.load(self.root / "two").digest)
-        self.assertEqual(
-            (self.root / "one/corpus_description.json").read_bytes(),
-            (self.root / "two/corpus_description.json").read_bytes(),
-        )
-        shutil.rmtree(self.root / "two")
+        for path in (self.root / "one").rglob("*.json"):
+            self.assertEqual(path.read_bytes(), (self.root / "two" / path.name).read_bytes())
 
 
 if __name__ == "__main__":

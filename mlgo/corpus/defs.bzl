@@ -1,13 +1,23 @@
-"""Rules that make an mlgo corpus from C and C++ sources.
+"""Rules and an aspect that make an mlgo corpus of C and C++ code.
 
-    mlgo_corpus_from_sources(name = "mine", srcs = [...], hdrs = [...], deps = [...], copts = ["-O2"])
+    mlgo_corpus(name = "mine", deps = [":my_program"])
     mlgo_corpus_part(name = "mine_train", corpus = ":mine", part = "train")
+    mlgo_corpus_from_sources(name = "few", srcs = [...], hdrs = [...], deps = [...], copts = ["-O2"])
 
-Each of the two is a directory as mlgo/corpus/README.md describes it, with `name` as its path in the package.
+Each of the three is a directory as mlgo/corpus/README.md describes it, with `name` as its path in the package. Without a rule:
+
+    bazel build -c opt --aspects=@mlgo//mlgo/corpus:defs.bzl%corpus_aspect --output_groups=mlgo_corpus //my:program
+
+makes the directory bazel-bin/my/program.mlgo_corpus.
 """
 
-load("//mlgo/corpus/private:from_sources.bzl", _CorpusModulesInfo = "CorpusModulesInfo", _mlgo_corpus_from_sources = "mlgo_corpus_from_sources", _mlgo_corpus_part = "mlgo_corpus_part")
+load("//mlgo/corpus/private:aspect.bzl", _corpus_aspect = "corpus_aspect")
+load("//mlgo/corpus/private:corpus.bzl", _mlgo_corpus = "mlgo_corpus", _mlgo_corpus_part = "mlgo_corpus_part")
+load("//mlgo/corpus/private:from_sources.bzl", _mlgo_corpus_from_sources = "mlgo_corpus_from_sources")
+load("//mlgo/corpus/private:modules.bzl", _CorpusModulesInfo = "CorpusModulesInfo")
 
 CorpusModulesInfo = _CorpusModulesInfo
+corpus_aspect = _corpus_aspect
+mlgo_corpus = _mlgo_corpus
 mlgo_corpus_from_sources = _mlgo_corpus_from_sources
 mlgo_corpus_part = _mlgo_corpus_part

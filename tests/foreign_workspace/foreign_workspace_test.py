@@ -1,4 +1,4 @@
-"""A workspace that depends on mlgo builds and tests a program with a clang it made by `mlgo_clang`.
+"""A workspace that depends on mlgo builds and tests a program with a clang it made by `mlgo_clang`, and makes a corpus of it.
 
     foreign_workspace_test [--share=FILE ...]
 
@@ -107,6 +107,19 @@ class ForeignWorkspaceTest(unittest.TestCase):
         tools = {action["arguments"][0] for action in found["actions"]}
         self.assertEqual(len(tools), 1, tools)
         self.assertRegex(*tools, r"^external/.*llvm22/usr/lib/llvm-22/bin/clang$")
+
+    def test_a_corpus_of_what_the_program_links(self):
+        aspect = "--aspects=@mlgo//mlgo/corpus:defs.bzl%corpus_aspect"
+        self.bazel.run("build", aspect, "--output_groups=mlgo_corpus", "//:shop")
+        corpus = pathlib.Path(self.bazel.run("info", "bazel-bin").strip(), "shop.mlgo_corpus")
+        described = json.loads((corpus / "corpus_description.json").read_bytes())
+        self.assertEqual(described["modules"], ["checksum.c", "matrix.cc", "shop.cc"])
+        for module in described["modules"]:
+            self.assertTrue((corpus / f"{module}.bc").read_bytes().startswith(b"BC\xc0\xde"), module)
+            command = (corpus / f"{module}.cmd").read_bytes().split(b"\0")
+            self.assertIn(b"-O2", command)
+            # Its own compiler's policies are not a module's.
+            self.assertNotIn(b"-mllvm", command)
 
     def test_the_program_runs(self):
         # The sum over k of (21 + k) (7 + 3 k), and FNV-1a of "shop".

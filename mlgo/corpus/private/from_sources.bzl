@@ -1,33 +1,13 @@
-"""Compiles sources with the toolchain's clang, takes bitcode and command out of the objects, assembles a directory."""
+"""Compiles sources that no C++ target compiles, with options of their own."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
-
-CorpusModulesInfo = provider(
-    doc = "Compiled modules that have not been put into a directory yet.",
-    fields = {
-        "modules": ":type: list[struct]: `name` (str, stable), `bitcode` (File) and `command` (File, a .llvmcmd section).",
-    },
-)
+load(":aspect.bzl", "message_not_clang")
+load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "front_end_module", "module_struct", "owner_name", "source_name")
 
 # How clang turns source into bitcode and records its command is the same at every compilation mode and with every --copt:
 # a corpus must not change because somebody debugs something else.
 _MODES = ["dbg", "fastbuild", "opt"]
-
-_CXX_EXTENSIONS = ["cc", "cpp", "cxx", "c++", "C"]
-
-def module_name(short_path):
-    """The stable name of a source: its path in its repository, whatever that repository is called here.
-
-    Args:
-      short_path: `File.short_path` of the source.
-
-    Returns:
-      For "../+debian+llvm_source/llvm/lib/IR/Type.cpp", "llvm/lib/IR/Type.cpp".
-    """
-    if short_path.startswith("../"):
-        return short_path.split("/", 2)[2]
-    return short_path
 
 def message_same_name(label, first, second, name):
     """What is said when two sources would be one module.
@@ -43,23 +23,20 @@ def message_same_name(label, first, second, name):
     """
     return "%s: sources %s and %s have the same module name %s. Remove one of them from `srcs`." % (label, first, second, name)
 
-def _compile(ctx, source, toolchain, features, headers, context, name):
-    """Registers the two actions of one module: compile, and take bitcode and command out of the object."""
-    is_cxx = source.extension in _CXX_EXTENSIONS
+def _command(ctx, source, toolchain, features, context, object_path):
+    """The command that compiles a source to an object: struct of argv and env."""
+    is_cxx = source.extension in CXX_EXTENSIONS
     action = ACTION_NAMES.cpp_compile if is_cxx else ACTION_NAMES.c_compile
-    folder = ctx.label.name + ".modules/"
-    object_file = ctx.actions.declare_file(folder + name + ".o")
-    bitcode = ctx.actions.declare_file(folder + name + ".bc")
-    command = ctx.actions.declare_file(folder + name + ".cmd")
-
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
         source_file = source.path,
-        output_file = object_file.path,
+        output_file = object_path,
         user_compile_flags = ctx.attr.copts +
                              (ctx.attr.cxxopts if is_cxx else []) +
-                             ["-w", "-Xclang", "-fembed-bitcode=all"],
+                             (["-" + ctx.attr.level] if ctx.attr.level else []) +
+                             ["-w"] +
+                             (["-Xclang", "-fembed-bitcode=all"] if ctx.attr.embedded else []),
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = depset(transitive = [context.system_includes, context.external_includes]),
@@ -67,21 +44,34 @@ def _compile(ctx, source, toolchain, features, headers, context, name):
         preprocessor_defines = context.defines,
         use_pic = True,
     )
-    ctx.actions.run(
-        executable = cc_common.get_tool_for_action(feature_configuration = features, action_name = action),
-        arguments = cc_common.get_memory_inefficient_command_line(
+    program = cc_common.get_tool_for_action(feature_configuration = features, action_name = action)
+    return struct(
+        argv = [program] + cc_common.get_memory_inefficient_command_line(
             feature_configuration = features,
             action_name = action,
             variables = variables,
         ),
-        inputs = depset([source], transitive = [headers]),
-        tools = toolchain.all_files,
-        outputs = [object_file],
         env = cc_common.get_environment_variables(
             feature_configuration = features,
             action_name = action,
             variables = variables,
         ),
+    )
+
+def _embedded_module(ctx, source, toolchain, features, headers, context, name):
+    """Registers the two actions of a module whose bitcode is taken out of an object."""
+    folder = ctx.label.name + ".modules/"
+    object_file = ctx.actions.declare_file(folder + name + ".o")
+    bitcode = ctx.actions.declare_file(folder + name + ".bc")
+    command = ctx.actions.declare_file(folder + name + ".cmd")
+    compile = _command(ctx, source, toolchain, features, context, object_file.path)
+    ctx.actions.run(
+        executable = compile.argv[0],
+        arguments = compile.argv[1:],
+        inputs = depset([source], transitive = [headers]),
+        tools = toolchain.all_files,
+        outputs = [object_file],
+        env = compile.env,
         mnemonic = "CorpusCompile",
         progress_message = "Compiling %s for corpus %%{label}" % name,
     )
@@ -99,31 +89,39 @@ def _compile(ctx, source, toolchain, features, headers, context, name):
         mnemonic = "CorpusExtract",
         progress_message = "Extracting bitcode of %s for corpus %%{label}" % name,
     )
-    return struct(name = name, bitcode = bitcode, command = command)
+    return module_struct(
+        source = name,
+        owner = owner_name(ctx.label),
+        file = source,
+        bitcode = bitcode,
+        command = command,
+        licence = ctx.attr.licence,
+    )
 
-def _assemble(ctx, modules, part):
-    """Registers the action which makes the directory; returns the target's providers."""
-    directory = ctx.actions.declare_directory(ctx.label.name)
-    listing = ctx.actions.declare_file(ctx.label.name + ".modules.list")
-    ctx.actions.write(
-        listing,
-        "".join(["%s\t%s\t%s\n" % (m.name, m.bitcode.path, m.command.path) for m in modules]),
+def _module(ctx, source, toolchain, features, headers, context, name):
+    if ctx.attr.embedded:
+        return _embedded_module(ctx, source, toolchain, features, headers, context, name)
+    folder = ctx.label.name + ".modules/"
+    compile = _command(ctx, source, toolchain, features, context, name + ".o")
+    return front_end_module(
+        ctx,
+        front_end = ctx.attr._front_end[DefaultInfo].files_to_run,
+        argv = compile.argv,
+        env = compile.env,
+        inputs = depset([source], transitive = [headers]),
+        tools = toolchain.all_files,
+        source = source,
+        name = name,
+        owner = owner_name(ctx.label),
+        folder = folder,
+        licence = ctx.attr.licence,
+        level = "",
     )
-    ctx.actions.run(
-        executable = ctx.executable._assemble,
-        arguments = ["--output", directory.path] + (["--part", part] if part else []) + [listing.path],
-        inputs = [listing] + [m.bitcode for m in modules] + [m.command for m in modules],
-        outputs = [directory],
-        mnemonic = "CorpusAssemble",
-        progress_message = "Assembling corpus %{label}",
-    )
-    return [
-        DefaultInfo(files = depset([directory]), runfiles = ctx.runfiles([directory])),
-        CorpusModulesInfo(modules = modules),
-    ]
 
 def _from_sources_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
+    if "clang" not in toolchain.compiler:
+        fail(message_not_clang(ctx.label, toolchain.compiler))
     features = cc_common.configure_features(
         ctx = ctx,
         cc_toolchain = toolchain,
@@ -137,14 +135,14 @@ def _from_sources_impl(ctx):
     modules = []
     seen = {}
     for source in ctx.files.srcs:
-        name = module_name(source.short_path)
+        name = source_name(source.short_path)
         if name in seen:
             fail(message_same_name(ctx.label, seen[name], source.path, name))
         seen[name] = source.path
-        modules.append(_compile(ctx, source, toolchain, features, headers, context, name))
-    return _assemble(ctx, modules, None)
-
-_ASSEMBLE = attr.label(default = "//mlgo/corpus:assemble", executable = True, cfg = "exec")
+        modules.append(_module(ctx, source, toolchain, features, headers, context, name))
+    info = corpus_modules(modules)
+    directory = assemble(ctx, info, ctx.label.name, program = ctx.attr._assemble[DefaultInfo].files_to_run)
+    return corpus_providers(ctx, info, directory)
 
 mlgo_corpus_from_sources = rule(
     implementation = _from_sources_impl,
@@ -169,21 +167,15 @@ mlgo_corpus_from_sources = rule(
             default = ["-O2", "-DNDEBUG"],
         ),
         "cxxopts": attr.string_list(doc = "Further compiler options of C++ sources."),
-        "_assemble": _ASSEMBLE,
+        "embedded": attr.bool(
+            doc = "Take bitcode out of objects that -fembed-bitcode makes, as mlgo-utils does. It costs twice the time and " +
+                  "lacks `llvm.compiler.used`; a corpus that was always made so keeps its digest.",
+        ),
+        "level": attr.string(doc = "Optimisation level in place of the one in `copts`.", values = LEVELS, default = ""),
+        "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
+        "_assemble": ASSEMBLE,
+        "_front_end": FRONT_END,
     },
     toolchains = use_cpp_toolchain(),
     fragments = ["cpp"],
-)
-
-def _part_impl(ctx):
-    return _assemble(ctx, ctx.attr.corpus[CorpusModulesInfo].modules, ctx.attr.part)
-
-mlgo_corpus_part = rule(
-    implementation = _part_impl,
-    doc = "The modules of a corpus to train on, or those to judge by; mlgo/corpus/split.py says which is which.",
-    attrs = {
-        "corpus": attr.label(doc = "A mlgo_corpus_from_sources.", providers = [CorpusModulesInfo], mandatory = True),
-        "part": attr.string(doc = "Which part.", values = ["train", "held_out"], mandatory = True),
-        "_assemble": _ASSEMBLE,
-    },
 )

@@ -1,16 +1,7 @@
 """Tests of from_sources.bzl."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load(":from_sources.bzl", "message_same_name", "module_name")
-
-def _module_name_test_impl(ctx):
-    env = unittest.begin(ctx)
-    asserts.equals(env, "mlgo/a.c", module_name("mlgo/a.c"))
-    asserts.equals(env, "llvm/lib/IR/Type.cpp", module_name("../+debian+llvm_source/llvm/lib/IR/Type.cpp"))
-    asserts.equals(env, "llvm/lib/IR/Type.cpp", module_name("../_main~debian~llvm_source/llvm/lib/IR/Type.cpp"))
-    return unittest.end(env)
-
-_module_name_test = unittest.make(_module_name_test_impl)
+load(":from_sources.bzl", "message_same_name")
 
 def _message_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -29,4 +20,4 @@ def from_sources_test_suite(name):
     Args:
       name: of the suite.
     """
-    unittest.suite(name, _module_name_test, _message_test)
+    unittest.suite(name, _message_test)

@@ -1,0 +1,83 @@
+"""`mlgo_corpus` and `mlgo_corpus_part`: directories of modules that other rules or the aspect compiled."""
+
+load(":aspect.bzl", "corpus_aspect")
+load(":modules.bzl", "ASSEMBLE", "CorpusModulesInfo", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "module_struct")
+
+def _release_impl(_settings, _attr):
+    return {
+        "//command_line_option:compilation_mode": "opt",
+        "//command_line_option:conlyopt": [],
+        "//command_line_option:copt": [],
+        "//command_line_option:cxxopt": [],
+    }
+
+# A corpus must not change because somebody debugs something else.
+_release = transition(
+    implementation = _release_impl,
+    inputs = [],
+    outputs = [
+        "//command_line_option:compilation_mode",
+        "//command_line_option:conlyopt",
+        "//command_line_option:copt",
+        "//command_line_option:cxxopt",
+    ],
+)
+
+def _with_licence(module, licence):
+    if module.licence != NO_LICENCE:
+        return module
+    return module_struct(
+        source = module.source,
+        owner = module.owner,
+        file = module.file,
+        bitcode = module.bitcode,
+        command = module.command,
+        licence = licence,
+        reads = module.reads,
+    )
+
+def _directory(ctx, info, part = None):
+    directory = assemble(ctx, info, ctx.label.name, program = ctx.attr._assemble[DefaultInfo].files_to_run, part = part)
+    return corpus_providers(ctx, info, directory)
+
+def _corpus_impl(ctx):
+    infos = [dep[CorpusModulesInfo] for dep in ctx.attr.deps]
+    info = corpus_modules([], transitive = infos)
+    if ctx.attr.licence:
+        info = CorpusModulesInfo(
+            modules = depset([_with_licence(module, ctx.attr.licence) for module in info.modules.to_list()]),
+            files = info.files,
+            skipped = info.skipped,
+        )
+    return _directory(ctx, info)
+
+mlgo_corpus = rule(
+    implementation = _corpus_impl,
+    doc = "A corpus directory of everything that C++ targets link, compiled as by `-c opt`, whatever the command line says.",
+    attrs = {
+        "deps": attr.label_list(
+            doc = "C++ targets: libraries, programs, tests.",
+            aspects = [corpus_aspect],
+            cfg = _release,
+            mandatory = True,
+            allow_empty = False,
+        ),
+        "level": attr.string(doc = "Optimisation level in place of each target's own, such as Oz.", values = LEVELS, default = ""),
+        "licence": attr.string(doc = "SPDX expression of sources that name none."),
+        "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
+        "_assemble": ASSEMBLE,
+    },
+)
+
+def _part_impl(ctx):
+    return _directory(ctx, ctx.attr.corpus[CorpusModulesInfo], ctx.attr.part)
+
+mlgo_corpus_part = rule(
+    implementation = _part_impl,
+    doc = "The modules of a corpus to train on, or those to judge by; mlgo/corpus/split.py says which is which.",
+    attrs = {
+        "corpus": attr.label(doc = "A corpus of any rule here.", providers = [CorpusModulesInfo], mandatory = True),
+        "part": attr.string(doc = "Which part.", values = ["train", "held_out"], mandatory = True),
+        "_assemble": ASSEMBLE,
+    },
+)

@@ -1,0 +1,43 @@
+"""The corpora of //third_party/corpora, each at -O2 and at -Oz, whole and in parts."""
+
+load("//third_party/corpora:corpora.bzl", "CORPORA")
+load(":defs.bzl", "mlgo_corpus", "mlgo_corpus_part")
+
+# The front end writes into functions what they are optimised for, so that each level is a corpus of its own. The first one's name has no suffix.
+LEVELS = ["O2", "Oz"]
+PARTS = ["train", "held_out"]
+
+def corpus_names(name):
+    """The targets of a corpus of that name: dict from target to level, whole corpora only."""
+    return {name if level == "O2" else name + "_" + level.lower(): level for level in LEVELS}
+
+def corpus_of(name, deps, licence):
+    """A corpus at every level, and the two parts of each: `zstd`, `zstd_train`, `zstd_held_out`, `zstd_oz`, `zstd_oz_train`, ...
+
+    All are `manual`: `//...` does not fetch and compile other people's libraries.
+
+    Args:
+      name: of the corpus at -O2.
+      deps: C++ targets whose sources it is made of.
+      licence: SPDX expression of sources that name none.
+    """
+    for corpus, level in corpus_names(name).items():
+        mlgo_corpus(
+            name = corpus,
+            level = level,
+            licence = licence,
+            tags = ["manual"],
+            deps = deps,
+        )
+        for part in PARTS:
+            mlgo_corpus_part(
+                name = corpus + "_" + part,
+                corpus = corpus,
+                part = part,
+                tags = ["manual"],
+            )
+
+def shipped_corpora():
+    """Declares all of them."""
+    for name, entry in CORPORA.items():
+        corpus_of(name, ["@corpora//:" + name], entry.licence)

@@ -1,0 +1,4 @@
+.text
+.globl low
+low:
+  ret

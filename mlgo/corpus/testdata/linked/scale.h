@@ -1,0 +1,6 @@
+#define SCALE 3
+
+#ifdef __cplusplus
+extern "C"
+#endif
+int scale(int a);

@@ -1,0 +1,1 @@
+extern "C" const int of_stamp = 1;

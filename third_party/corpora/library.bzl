@@ -1,0 +1,29 @@
+"""The C++ library of a repository which third_party/corpora/extensions.bzl made."""
+
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load(":corpora.bzl", "CORPORA")
+
+def corpus_name(repository):
+    """The key in CORPORA.
+
+    Args:
+      repository: canonical name, such as "@@_main~corpora~corpus_zstd" or "mlgo++corpora+corpus_zstd".
+
+    Returns:
+      The part after "corpus_".
+    """
+    return repository.rpartition("corpus_")[2]
+
+def library():
+    """Declares `library` as the table describes the repository that this is called in."""
+    entry = CORPORA[corpus_name(native.repository_name())]
+    cc_library(
+        name = "library",
+        srcs = native.glob(entry.srcs, exclude = entry.exclude),
+        # Not compiled against by anybody else, and some headers do not stand alone.
+        hdrs = native.glob(entry.hdrs),
+        copts = ["-w"],
+        includes = entry.includes,
+        local_defines = entry.defines,
+        visibility = ["//visibility:public"],
+    )

@@ -1,0 +1,16 @@
+"""Tests of library.bzl and of the table."""
+
+load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+load(":corpora.bzl", "CORPORA")
+load(":library.bzl", "corpus_name")
+
+def _library_test_impl(ctx):
+    env = unittest.begin(ctx)
+    for repository in ["@@_main~corpora~corpus_zstd", "mlgo++corpora+corpus_zstd", "@corpus_zstd"]:
+        asserts.equals(env, "zstd", corpus_name(repository))
+    for name, entry in CORPORA.items():
+        asserts.true(env, entry.srcs or entry.build_file, name + " has no sources")
+        asserts.true(env, "corpus_" not in name, name + " cannot be found again")
+    return unittest.end(env)
+
+library_test = unittest.make(_library_test_impl)
