@@ -14,9 +14,13 @@ from mlgo.run.locate import runfile
 from tests.compilers.modules import compile_to_object, held_out_modules
 
 HERE = "tests/compilers/from_source"
-LEVELS = ("-O0", "-O2", "-Oz")
+LEVELS = ("-O0", "-O2")
+#: For size, optimised bitcode is compared instead of objects. Debian's build of DAGCombiner.cpp keeps an AND with 1 of a loaded
+#: bool that every build of ours from the same source drops (with assertions and without, at -O1 and -O2): one instruction, in
+#: two of the eight modules.
+SIZE_LEVEL = "-Oz"
 #: Each problem at a level at which its advisor is asked often.
-PROBLEMS = (("regalloc_eviction", "-O2"), ("regalloc_priority", "-O2"), ("inlining_for_size", "-Oz"))
+PROBLEMS = (("regalloc_eviction", "-O2"), ("regalloc_priority", "-O2"), ("inlining_for_size", SIZE_LEVEL))
 TIMEOUT_SECONDS = 300
 #: Eight modules of which all observations together are smaller would prove little.
 FEWEST_OBSERVATIONS = 100
@@ -57,6 +61,16 @@ class AgreementTest(unittest.TestCase):
                     self.assertGreater(len(wanted), 0)
                     self.assertEqual(compile_to_object(self.clang, module, level, self.folder), wanted, "objects differ")
 
+    def test_clang_optimises_for_size_as_the_packaged_one_does(self):
+        for module in self.modules:
+            with self.subTest(module=module.name):
+                bitcode = [
+                    compile_to_object(clang, module, SIZE_LEVEL, self.folder, ["-emit-llvm-bc"])
+                    for clang in (runfile(f"{HERE}/packaged_clang"), self.clang)
+                ]
+                self.assertTrue(bitcode[0].startswith(b"BC"))
+                self.assertEqual(bitcode[1], bitcode[0], "optimised bitcode differs")
+
     def test_opt_and_llc_make_the_packaged_output(self):
         def made_by(opt, llc, module) -> tuple[bytes, bytes]:
             optimised, assembled = self.folder / "module.bc", self.folder / "module.o"
@@ -87,7 +101,8 @@ class AgreementTest(unittest.TestCase):
                         logs.append(log.read_bytes())
                         log.unlink()
                     self.assertEqual(logs[1], logs[0], "training logs differ")
-                    self.assertEqual(objects[1], objects[0], "objects differ while the default is logged")
+                    if level in LEVELS:
+                        self.assertEqual(objects[1], objects[0], "objects differ while the default is logged")
                     logged_bytes += len(logs[0])
             self.assertGreater(logged_bytes, FEWEST_OBSERVATIONS * problem.observation_bytes, name)
 
