@@ -32,6 +32,7 @@ import re
 import signal
 import sys
 
+from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
 from mlgo.corpus.extraction import (
     archive_members,
     bazel_aquery,
@@ -48,13 +49,11 @@ from mlgo.corpus.extraction import (
 from mlgo.corpus.extraction.listing import Listing
 from mlgo.corpus.extraction.report import Report, printable
 from mlgo.corpus.thinlto import find_link, link_command
-from mlgo.corpus.writer import NO_LICENCE, CorpusWriter
+from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 
 LOCAL, DISTRIBUTED = "local", "distributed"
-#: mlgo-utils writes this for a person to replace.
-UNSPECIFIED = ("<UNSPECIFIED>",)
 _INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
 _MISSPELT_AQUERY = "bazel_aqeury"  # LLVM's document has it.
 
@@ -93,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max_failures", type=int,
         help="objects that may fail (missing, unreadable, ...; not: without bitcode). Default: any number",
     )
-    add("--licence", default=NO_LICENCE, help="SPDX identifier for modules whose source states none. Default: %(default)s")
+    add("--licence", default=UNKNOWN_LICENCE, help="SPDX identifier for modules whose source states none. Default: %(default)s")
     add(
         "--verbosity", choices=("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO", nargs="?", const="INFO",
         help="DEBUG names every object that gave no module, WARNING and ERROR leave progress and summary out",
@@ -221,7 +220,7 @@ def extract(flags: argparse.Namespace) -> Report:
     omissions = [*listing.omissions, *unnamed]
     local = flags.thinlto_build == LOCAL
     directory = locate.output_directory(flags.output_dir, "corpus")
-    with CorpusWriter(directory, flags.thinlto_build is not None, UNSPECIFIED if local else None) as writer:
+    with CorpusWriter(directory, flags.thinlto_build is not None, UNSPECIFIED_OVERRIDE if local else None) as writer:
         read = _module_reader(flags, writer)
         differences = _set_override(flags, base, writer) if local else []
         quiet = flags.verbosity in ("WARNING", "ERROR")

@@ -11,7 +11,6 @@ directory which no reader takes for a corpus, and the next writer keeps those fi
 
 import dataclasses
 import hashlib
-import json
 import os
 import pathlib
 import threading
@@ -19,18 +18,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mlgo.corpus import contained_files
 from mlgo.corpus.contained_files import ContainedFiles, NameRefused
-from mlgo.corpus.corpus import DESCRIPTION_NAME, join_command
+from mlgo.corpus.corpus import join_command
+from mlgo.corpus.description import DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, UNKNOWN_LICENCE, encode
 from mlgo.run.exit_codes import ExitCode, RunError
 
-LICENCES_NAME = "corpus_licences.json"
-#: SPDX's word for "nobody looked or nobody could tell".
-NO_LICENCE = "NOASSERTION"
 #: Folder for what commands read, such as profiles.
 FILES_NAME = "files"
 #: What an extraction says about the objects it was given.
 REPORT_NAME = "extraction_report.json"
-#: In a directory that a writer has begun and not finished.
-UNFINISHED_NAME = ".corpus_unfinished"
 
 _UNFINISHED_TEXT = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
 _RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, REPORT_NAME})
@@ -125,7 +120,7 @@ class CorpusWriter:
         bitcode: bytes,
         command: Sequence[str] | None,
         thinlto_index: bytes | None = None,
-        licence: str = NO_LICENCE,
+        licence: str = UNKNOWN_LICENCE,
         rank: int = 0,
     ) -> bool:
         """Writes one module.
@@ -189,7 +184,7 @@ class CorpusWriter:
 
     def add_report(self, report: Mapping[str, object]) -> None:
         """Writes what an extraction has to say about its objects; readers of the corpus do not need it."""
-        self._files.write(REPORT_NAME, _encode(report))
+        self._files.write(REPORT_NAME, encode(report))
         self._has_report = True
 
     def result(self) -> WrittenCorpus:
@@ -214,14 +209,14 @@ class CorpusWriter:
             )
         self._remove_strangers(written)
         licences = {name: self._added[name].licence for name in written.modules}
-        self._files.write(LICENCES_NAME, _encode({"modules": licences}))
+        self._files.write(LICENCES_NAME, encode({"modules": licences}))
         description: dict[str, object] = {"has_thinlto": self._has_thinlto, "modules": list(written.modules)}
         if self._override is not None:
             # mlgo-utils has it first, where a person who opens the file sees it.
             description = {"global_command_override": list(self._override), **description}
         if self._durable:
             self._files.sync()
-        self._files.write(DESCRIPTION_NAME, _encode(description))
+        self._files.write(DESCRIPTION_NAME, encode(description))
         self._files.remove(UNFINISHED_NAME)
         return written
 
@@ -300,8 +295,3 @@ def _content_digest(bitcode_digest: bytes, recorded: bytes | None, thinlto_index
     for part in (recorded, thinlto_index):
         whole.update(b"-" if part is None else b"+" + hashlib.sha256(part).digest())
     return whole.digest()
-
-
-def _encode(value: object) -> bytes:
-    # ASCII, because names may hold bytes that are not UTF-8, which JSON can say as lone surrogates only.
-    return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
