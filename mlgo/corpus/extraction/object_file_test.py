@@ -6,7 +6,7 @@ import pathlib
 
 from hypothesis import given, settings, strategies
 
-from mlgo.corpus.extraction import archive, bitcode, object_file, toolbox
+from mlgo.corpus.extraction import archive, bitcode, coff, object_file, toolbox
 from mlgo.corpus.extraction.object_file import DEFAULT_NAMES, MACH_O_NAMES, Embedded, SectionNames
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
@@ -74,6 +74,11 @@ class FormatsTest(ObjectFileTest):
         names = SectionNames(".a_long_name_for_bitcode", ".a_long_name_for_commands")
         source = f'.section {names.bitcode}\n.ascii "BC"\n.section {names.command}\n.ascii "-cc1"\n'
         self.assertEqual(embedded_in(self.assembled(source, "x86_64-pc-windows-msvc"), names), Embedded(b"BC", b"-cc1"))
+
+    def test_places_of_long_names_in_coff(self):
+        # As llvm/lib/Object/COFFObjectFile.cpp decodes them: decimal, beyond seven digits base 64.
+        for field, expected in ((b"/4", 4), (b"/9999999", 9999999), (b"//AAmJaA", 10_000_000), (b"//", None), (b"/x", None), (b"//a b", None)):
+            self.assertEqual(coff._long_name_offset(field), expected, field)
 
     def test_more_sections_than_16_bits_count(self):
         # COFF objects then have another header (/bigobj), ELF files keep the number elsewhere.
