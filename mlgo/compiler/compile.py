@@ -51,7 +51,10 @@ def compile_module(request: CompileRequest, cancellation: Cancellation | None = 
         if request.want_log:
             try:
                 log = read_training_log(
-                    os.path.join(directory, _LOG), request.problem, f"training log of {request.module.name}"
+                    os.path.join(directory, _LOG),
+                    request.problem,
+                    f"training log of {request.module.name}",
+                    no_code=empty_object.is_empty(os.path.join(directory, _OBJECT)),
                 )
             except TrainingLogError as error:
                 return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))

@@ -5,6 +5,7 @@ was saved after importing and `-thinlto-assume-merged` is missing), and when the
 it (clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). What a policy would learn of it is nothing.
 """
 
+import os
 import re
 
 from mlgo.compiler import elf_object
@@ -29,6 +30,18 @@ _KEPT = re.compile(
 def is_bitcode(content: bytes) -> bool:
     """Whether a compile was asked for bitcode and gave it."""
     return content.startswith(b"BC\xc0\xde")
+
+
+def is_empty(path: str) -> bool:
+    """Whether the file is an ELF object without code and data: its module defines nothing that is needed."""
+    try:
+        if os.stat(path).st_size > MAX_EMPTY_BYTES:
+            return False
+        with open(path, "rb") as file:
+            parsed = elf_object.parse(file.read())
+    except FileNotFoundError:
+        return False
+    return parsed is not None and parsed.is_empty
 
 
 def may_be_empty(object_bytes: bytes) -> bool:

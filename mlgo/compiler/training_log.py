@@ -62,13 +62,13 @@ class TrainingLog:
 
 
 def read_training_log(
-    source: str | os.PathLike[str] | bytes, problem: Problem, name: str | None = None
+    source: str | os.PathLike[str] | bytes, problem: Problem, name: str | None = None, no_code: bool = False
 ) -> TrainingLog:
     """Reads the log in a file, or in memory when `source` is bytes; `name` is what messages call it.
 
     Raises:
       TrainingLogError: the log is missing, truncated, damaged, above MAX_LOG_BYTES, or its tensors are not those of
-        `problem`. A log without any context is an error too; one without observations is not.
+        `problem`. A log without any context is an error too, unless `no_code` was compiled; one without observations is not.
     """
     if isinstance(source, bytes):
         name = name or "training log in memory"
@@ -76,7 +76,7 @@ def read_training_log(
         header, body_offset = _split_header(source[: MAX_HEADER_BYTES + 1], name)
         layout = read_header(header, problem, name)
         body = source[body_offset:]
-        return interpret(lambda: training_log_native.scan_bytes(body, body_offset, layout), layout, problem, name)
+        return interpret(lambda: training_log_native.scan_bytes(body, body_offset, layout), layout, problem, name, no_code)
 
     name = name or f"training log {os.fspath(source)}"
     try:
@@ -94,6 +94,7 @@ def read_training_log(
             layout,
             problem,
             name,
+            no_code,
         )
     except OSError as error:
         raise TrainingLogError(name, f"cannot be read: {error.strerror}", _COMPILE_AGAIN) from error
@@ -101,7 +102,7 @@ def read_training_log(
         os.close(descriptor)
 
 
-def interpret(scan_body, layout: Layout, problem: Problem, name: str) -> TrainingLog:
+def interpret(scan_body, layout: Layout, problem: Problem, name: str, no_code: bool = False) -> TrainingLog:
     """Calls `scan_body` and gives names to what it found; both scanners go through here.
 
     Raises: TrainingLogError: the scan failed, or a context's name is not JSON.
@@ -110,7 +111,7 @@ def interpret(scan_body, layout: Layout, problem: Problem, name: str) -> Trainin
         scan: Scan = scan_body()
     except ScanFailure as failure:
         raise _explain(failure, layout, name) from failure
-    if not scan.context_lines:
+    if not scan.context_lines and not no_code:
         raise TrainingLogError(f"{name} after the header", "holds no context: no function was compiled", _COMPILE_AGAIN)
     observed = len(problem.observation_specs)
     arrays = {spec.name: tensor for spec, tensor in zip(layout.tensors, scan.tensors)}

@@ -235,6 +235,10 @@ class DamagedLogTest(unittest.TestCase):
             self.assertIn(expected, str(caught.exception))
             self.assertIn("compile the module again", str(caught.exception))
 
+    def test_nothing_is_compiled_of_a_module_without_code(self):
+        log = read_training_log(log_writer.header(SMALL), SMALL, no_code=True)
+        self.assertEqual((log.contexts, log.observation_count, len(log.outcomes)), ([], 0, 0))
+
     def test_each_damage_has_its_offset_and_words(self):
         entry = log_writer.plausible_observation(SMALL, np.random.default_rng(0))
         start = len(log_writer.header(SMALL))
