@@ -151,15 +151,14 @@ def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tupl
 
 
 def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLine:
-    # It fails where objects are gone or stand as a pattern, and yet says how it would link.
-    lines = _run([*link, "-###"], working_directory, f"compiler {link[0]}", may_fail=True).splitlines()
-    target = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("Target:")), None)
-    for line in reversed(lines):
-        if not line.startswith(' "'):
-            continue
-        words = quoting.split_shell(line)
-        if words and _LINKER.fullmatch(os.path.basename(words[0])):
-            return LinkLine(_lld_arguments(words, working_directory), working_directory, target)
+    # It fails where objects are gone or stand as a pattern, and yet says how it would link; without any object it does not.
+    for inputs in ([], [os.devnull]):
+        lines = _run([*link, *inputs, "-###"], working_directory, f"compiler {link[0]}", may_fail=True).splitlines()
+        target = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("Target:")), None)
+        for line in reversed(lines):
+            words = quoting.split_shell(line) if line.startswith(' "') else []
+            if words and _LINKER.fullmatch(os.path.basename(words[0])):
+                return LinkLine(_lld_arguments(words, working_directory), working_directory, target)
     errors = "; ".join(line for line in lines if "error:" in line)[:500]
     raise RunError(
         f"link command {link[0]} ...", "links nothing, says the driver (-###)" + (f": {errors}" if errors else ""),

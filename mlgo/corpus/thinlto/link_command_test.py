@@ -61,6 +61,11 @@ class LinkCommandTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "links nothing, says the driver .-###.: clang: error: no input files"):
             command_override([self.program("clang", "echo 'clang: error: no input files' >&2; exit 1"), "-O2"], self.build)
 
+    def test_driver_that_has_no_object_at_all(self):
+        answer = "echo ' \"ld.lld\" \"-m\" \"elf_x86_64\" \"-pie\" \"-plugin-opt=mcpu=x86-64\" \"-plugin-opt=O3\"'"
+        driver = self.program("clang", f'case " $* " in *" /dev/null "*) {answer};; *) echo error: no input files; exit 1;; esac')
+        self.assertEqual(command_override([driver, "*.o"], self.build), OVERRIDE)
+
     def test_shell_line(self):
         driver = self.driver()
         for line in (
