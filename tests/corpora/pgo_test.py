@@ -1,7 +1,9 @@
 """PGO: instrumented, run, merged, used; the corpus carries the profile, and gives the same bytes when the profile is gone."""
 
 import os
+import pathlib
 import shlex
+import shutil
 import subprocess
 import unittest
 
@@ -54,6 +56,8 @@ class PgoTest(BuildTestCase):
         self.assertIn(f"-fprofile-instrument-use-path=files/{carried.name}".encode(), command)
         for name, unguided in zip(objects, plain):
             self.assertNotEqual((self.build / name).read_bytes(), unguided, "the profile changes nothing")
+        packed = shutil.make_archive(str(self.root / "packed"), "gztar", corpus)
+        self.assertEqual(self.verified(pathlib.Path(packed), f"--obj_base_dir={self.build}")["same"], objects)
         self.assert_original_and_moved(corpus, objects)
 
     def test_thinlto_with_a_profile(self):
