@@ -14,9 +14,9 @@ corpora, the settings and --seed only, not on --workers or the machine's load.
     ./bazelw run //mlgo:train_regalloc -- --gin_bindings="PpoConfig.learning_rate=1e-4"
 
 A corpus is a folder with corpus_description.json ({"modules": ["a/b.cpp", ...]}) and, per module, NAME.bc (bitcode before
-optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL). Relative paths are relative to where you type the
-command. Exit codes: 0 done, 2 something is not as it should be and nothing was trained, 10 input empty, 11 too many modules
-failed, 130 interrupted.
+optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL), or a .zip, .tar, .tar.gz or .tar.zst file of it. Relative paths
+are relative to where you type the command. Exit codes: 0 done, 2 something is not as it should be and nothing was trained, 10 input
+empty, 11 too many modules failed, 130 interrupted.
 """
 
 import dataclasses

@@ -1,5 +1,6 @@
 """How a command ends: the exit code of what it did, and one line on stderr when it could not do it."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -14,7 +15,9 @@ def exit_code_of(work: Callable[[], int]) -> int:
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return int(work())
+        code = int(work())
+        sys.stdout.flush()
+        return code
     except RunError as error:
         print(f"error: {error}", file=sys.stderr)
         return int(error.exit_code)
@@ -22,6 +25,6 @@ def exit_code_of(work: Callable[[], int]) -> int:
         print("interrupted", file=sys.stderr)
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read stdout, such as `head`, wants no more. Python would complain once more when it closes it.
-        sys.stdout = None
+        # Whoever read stdout, such as `head`, wants no more; Python would complain once more when it closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.DONE)

@@ -4,6 +4,8 @@ import contextlib
 import io
 import os
 import signal
+import subprocess
+import sys
 import unittest
 
 from mlgo.run.ending import exit_code_of
@@ -32,6 +34,17 @@ class EndingTest(unittest.TestCase):
         self.ends(is_ended, 130, "interrupted\n")
         with self.assertRaises(ZeroDivisionError):  # a defect of ours: the traceback is for us
             exit_code_of(lambda: 1 // 0)
+
+    def test_a_reader_that_wants_no_more(self):
+        program = "import sys; from mlgo.run.ending import exit_code_of; sys.exit(exit_code_of(lambda: print('x' * 10**6) or 0))"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        ) as process:
+            process.stdout.read(1)
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+        self.assertEqual(process.returncode, ExitCode.DONE)
 
 
 if __name__ == "__main__":
