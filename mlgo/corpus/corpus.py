@@ -255,7 +255,7 @@ class Corpus:
         """
         path = pathlib.Path(path)
         if not path.exists():
-            raise CorpusError(f"corpus {path}", "does not exist", "give a corpus directory or archive")
+            raise CorpusError(f"corpus {path}", "does not exist", "give a directory with corpus_description.json, or an archive of it")
         return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path))
 
 
