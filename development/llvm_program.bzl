@@ -78,6 +78,7 @@ def llvm_program(name, deps, archives = Label("//third_party/llvm:clang_archives
         name = binary,
         linkopts = _LINKOPTS,
         linkstatic = True,
+        malloc = Label("@tcmalloc//:tcmalloc"),
         visibility = ["//visibility:private"],
         deps = deps + [archives],
     )

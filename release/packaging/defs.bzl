@@ -25,6 +25,7 @@ _LINKED = {
     Label("@compiler_root_debs//:gcc-12-base.deb"): "libstdc++_and_libgcc",
     Label("@compiler_root_debs//:libc6-dev.deb"): "glibc",
     Label("@release_debs//:libclang-rt-22-dev.deb"): "llvm",
+    Label("@release_debs//:libgoogle-perftools-dev.deb"): "gperftools",
     Label("@release_debs//:libzstd-dev.deb"): "zstd",
     Label("@release_debs//:zlib1g-dev.deb"): "zlib",
 }
