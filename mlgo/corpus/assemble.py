@@ -21,9 +21,6 @@ from mlgo.corpus.extraction.report import Report
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
 
-# Between a source and who compiles it, in a module's name.
-_BY = "@@"
-
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Compiled:
@@ -75,7 +72,7 @@ def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
     modules = sorted(modules)
     compilers = collections.Counter(module.source for module in modules)
     return sorted(
-        (module.source if compilers[module.source] == 1 else module.source + _BY + module.owner, module)
+        (module.source if compilers[module.source] == 1 else module.source + split.OWNER_MARK + module.owner, module)
         for module in modules
     )
 

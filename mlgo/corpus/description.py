@@ -24,7 +24,7 @@ UNKNOWN_LICENCE = "NOASSERTION"
 UNSPECIFIED_OVERRIDE = ("<UNSPECIFIED>",)
 
 # Names become paths below the corpus directory, so they must not lead out of it.
-_UNSAFE_NAME = re.compile(r"(^/)|(^|/)\.\.?(/|$)|//|\x00|^$|/$")
+_UNSAFE_NAME = re.compile(r"\A/|(\A|/)\.\.?(/|\Z)|//|\x00|\A\Z|/\Z")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,6 +22,12 @@ KEYS = st.sampled_from(("modules", "has_thinlto", "global_command_override")) | 
 
 
 class DescriptionTest(unittest.TestCase):
+    def test_a_line_break_is_a_character_like_others(self):
+        for name in ("a\n", "a/\n", "a/.\n"):
+            self.assertTrue(is_safe_name(name), name)
+        for name in ("\n/../a", "a/..", "/a", "a/", ""):
+            self.assertFalse(is_safe_name(name), name)
+
     @UNHURRIED
     @given(TEXTS)
     def test_a_safe_name_stays_inside(self, name):

@@ -20,6 +20,12 @@ class SplitTest(unittest.TestCase):
         self.assertEqual(parts, {"lib/IR/a": HELD_OUT, "lib/IR/x/b": HELD_OUT, "lib/IRReader/c": TRAIN, "d": TRAIN})
         self.assertEqual(split.by_directory(names, ["d"])["d"], TRAIN)
 
+    def test_one_source_is_never_on_both_sides(self):
+        for index in range(40):
+            source = f"lib{index}/a.c"
+            for way in (split.by_hash, split.by_directory):
+                self.assertEqual(len(set(way([source, f"{source}@@lib/fast", f"{source}@@lib/slow"]).values())), 1)
+
     def test_by_size(self):
         sizes = {f"m{index:03}": index for index in range(100)}
         parts = split.by_size(sizes)
