@@ -73,6 +73,19 @@ def chosen(compiles, wants_pic):
             found[compile.source] = compile
     return found
 
+def outside(files, directories):
+    """Files that lie in none of the directories.
+
+    Args:
+      files: list of struct or File with `path`.
+      directories: list of paths.
+
+    Returns:
+      List, in order.
+    """
+    below = tuple([directory + "/" for directory in directories])
+    return [file for file in files if not file.path.startswith(below)]
+
 def _targets(value):
     if type(value) == "Target":
         return [value]
@@ -116,22 +129,27 @@ def _own_modules(target, ctx):
     compiles = chosen(_compiles(target), ctx.var["COMPILATION_MODE"] != "opt")
     if not compiles:
         return modules, skipped
-    compiler = find_cpp_toolchain(ctx).compiler
-    if "clang" not in compiler:
-        fail(message_not_clang(ctx.label, compiler))
+    toolchain = find_cpp_toolchain(ctx)
+    if "clang" not in toolchain.compiler:
+        fail(message_not_clang(ctx.label, toolchain.compiler))
+    toolchain_paths = [file.path for file in toolchain.all_files.to_list()]
     headers = _headers(target, ctx)
     for path, compile in compiles.items():
         name = source_name(path)
         if kind_of(path):
             skipped.append(struct(source = name, owner = owner, kind = kind_of(path)))
             continue
-        inputs = compile.action.inputs.to_list()
+
+        # An object that has been compiled already names the headers which it found, one by one; the toolchain's lie in directories
+        # that are inputs as a whole, and no sandbox takes both.
+        stated = compile.action.inputs.to_list()
+        inputs = outside(stated, toolchain_paths)
         modules.append(front_end_module(
             ctx,
             front_end = ctx.attr._front_end[DefaultInfo].files_to_run,
             argv = compile.action.argv,
             env = compile.action.env,
-            inputs = depset(transitive = [compile.action.inputs, headers]),
+            inputs = depset(transitive = [compile.action.inputs if len(inputs) == len(stated) else depset(inputs), headers]),
             tools = depset(),
             source = [file for file in inputs if file.path == path][0],
             reads = [file for file in inputs if file.extension in _PROFILES],

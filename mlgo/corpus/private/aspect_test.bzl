@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("//mlgo/corpus:defs.bzl", "CorpusModulesInfo")
-load(":aspect.bzl", "chosen", "kind_of", "message_not_clang", "source_of")
+load(":aspect.bzl", "chosen", "kind_of", "message_not_clang", "outside", "source_of")
 
 def _source_of_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -44,6 +44,15 @@ def _chosen_test_impl(ctx):
     return unittest.end(env)
 
 _chosen_test = unittest.make(_chosen_test_impl)
+
+def _outside_test_impl(ctx):
+    env = unittest.begin(ctx)
+    files = [struct(path = path) for path in ["s/usr", "s/usr/include/a.h", "s/usr2/a.h", "a.c"]]
+    asserts.equals(env, ["s/usr", "s/usr2/a.h", "a.c"], [file.path for file in outside(files, ["s/usr", "bin/clang"])])
+    asserts.equals(env, files, outside(files, []))
+    return unittest.end(env)
+
+_outside_test = unittest.make(_outside_test_impl)
 
 def _message_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -96,4 +105,4 @@ def aspect_test_suite(name, corpus, modules, skipped):
     """
     _modules_test(name = name + "_modules", size = "small", target_under_test = corpus, modules = modules, skipped = skipped)
     _refused_test(name = name + "_refused", size = "small", target_under_test = corpus, said = "compiler is gcc, and a corpus is made by clang 22")
-    unittest.suite(name, _source_of_test, _kind_of_test, _chosen_test, _message_test)
+    unittest.suite(name, _source_of_test, _kind_of_test, _chosen_test, _outside_test, _message_test)
