@@ -29,7 +29,6 @@ import argparse
 import os
 import pathlib
 import re
-import signal
 import sys
 
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
@@ -51,6 +50,7 @@ from mlgo.corpus.extraction.report import Report, printable
 from mlgo.corpus.thinlto import find_link, link_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate, progress
+from mlgo.run.ending import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 LOCAL, DISTRIBUTED = "local", "distributed"
@@ -257,17 +257,11 @@ def _closing_line(report: Report, directory: pathlib.Path) -> str:
 
 def main(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
-    # SIGTERM ends it as Ctrl-C does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    def work() -> int:
         extract(_parser().parse_args(arguments))
-    except RunError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return int(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return int(ExitCode.INTERRUPTED)
-    return int(ExitCode.DONE)
+        return ExitCode.DONE
+
+    return exit_code_of(work, RESUMABLE)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ empty, 11 too many modules failed, 130 interrupted.
 
 import dataclasses
 import os
-import signal
 import sys
 
 import gin
@@ -32,6 +31,7 @@ from mlgo.compiler.executor import available_cores
 from mlgo.learning.configuration import BcConfig, PpoConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.run import files, locate
+from mlgo.run.ending import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.pipeline import summary, training_run
 from mlgo.pipeline.settings import RunSettings
@@ -120,25 +120,19 @@ def _places() -> training_run.Places:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
-    # SIGTERM ends a run as Ctrl-C does: compilers are stopped, and the exit code says that it can go on.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        if len(arguments) > 1:
-            raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")
-        places = _places()
-        run = training_run.TrainingRun(places, _configurations(), FLAGS.workers or available_cores())
-        comparison = run.run()
-    except RunError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return int(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return int(ExitCode.INTERRUPTED)
+    """Runs the command; returns its exit code. Stopped, it leaves no compiler behind."""
+    return exit_code_of(lambda: _train(arguments), RESUMABLE)
+
+
+def _train(arguments: list[str]) -> int:
+    if len(arguments) > 1:
+        raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")
+    places = _places()
+    comparison = training_run.TrainingRun(places, _configurations(), FLAGS.workers or available_cores()).run()
     timings = files.read_json(places.output / training_run.TIMINGS_NAME, "timings", "Delete the file")
     for line in summary.closing_lines(places.output, locate.workspace(), comparison, timings):
         print(line)
-    return int(ExitCode.DONE)
+    return ExitCode.DONE
 
 
 def _parse_flags(arguments: list[str]) -> list[str]:

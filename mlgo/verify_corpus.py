@@ -4,8 +4,8 @@ Every module is compiled from another folder that the corpus was moved to (as li
 the corpus gives where it lies; with it, they must be the original build's, but for the sections in which clang embedded
 bitcode and command.
 
-    ./bazelw run //mlgo:verify_corpus -- --corpus=/data/corpus
-    ./bazelw run //mlgo:verify_corpus -- --corpus=/data/corpus --obj_base_dir=/src/build --json=/tmp/report.json
+    ./bazelw run //mlgo:verify_corpus -- --corpus=corpus
+    ./bazelw run //mlgo:verify_corpus -- --corpus=corpus --obj_base_dir=build --json=report.json
 
 The objects of a local ThinLTO build are the linker's: link with -Wl,--save-temps=import -Wl,--save-temps=prelink to keep
 them. The compiler must be of the build's own version. Exit codes: 0 all are the same, 2 something is not as it should be

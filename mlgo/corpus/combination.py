@@ -10,8 +10,8 @@ import os
 import pathlib
 import shutil
 
-from mlgo.corpus.corpus import FILES_FOLDER, Corpus, CorpusError
-from mlgo.corpus.description import DESCRIPTION_NAME, LICENCES_NAME, UNKNOWN_LICENCE, encode, is_safe_name
+from mlgo.corpus.corpus import Corpus, CorpusError
+from mlgo.corpus.description import DESCRIPTION_NAME, FILES_FOLDER, LICENCES_NAME, UNKNOWN_LICENCE, encode, is_safe_name
 from mlgo.run import files, manifest
 from mlgo.run.exit_codes import ExitCode, RunError
 

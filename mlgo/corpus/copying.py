@@ -4,7 +4,8 @@ import pathlib
 import tempfile
 from collections.abc import Callable, Iterable
 
-from mlgo.corpus.corpus import FILES_FOLDER, Corpus, CorpusError, Module
+from mlgo.corpus.corpus import Corpus, CorpusError, Module
+from mlgo.corpus.description import FILES_FOLDER
 from mlgo.corpus.writer import CorpusWriter
 
 # files/<16 hex digits>-<name>: the writer puts the digits in front itself.

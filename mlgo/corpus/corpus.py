@@ -17,6 +17,7 @@ from mlgo.corpus import storage as storages
 from mlgo.corpus.archive.archive import open_archive
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
+    FILES_FOLDER,
     LICENCES_NAME,
     UNFINISHED_NAME,
     UNKNOWN_LICENCE,
@@ -33,8 +34,6 @@ BITCODE_SUFFIX = ".bc"
 COMMAND_SUFFIX = ".cmd"
 THINLTO_INDEX_SUFFIX = ".thinlto.bc"
 
-#: Folder of what commands refer to besides bitcode, such as profiles.
-FILES_FOLDER = "files"
 _CARRIED_FILE = re.compile(r"[0-9a-f]{16}-.+", re.DOTALL)
 
 # A cc1 command of LLVM's own build is below 20 KB; this leaves room for long macro lists and still fits in memory.

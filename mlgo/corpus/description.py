@@ -14,6 +14,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 DESCRIPTION_NAME = "corpus_description.json"
 LICENCES_NAME = "corpus_licences.json"
+#: Folder of what commands refer to besides bitcode, such as profiles.
+FILES_FOLDER = "files"
 #: In a directory that a writer has begun and not finished.
 UNFINISHED_NAME = ".corpus_unfinished"
 

@@ -19,11 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlgo.corpus import contained_files
 from mlgo.corpus.contained_files import ContainedFiles, NameRefused
 from mlgo.corpus.corpus import join_command
-from mlgo.corpus.description import DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, UNKNOWN_LICENCE, encode
+from mlgo.corpus.description import DESCRIPTION_NAME, FILES_FOLDER, LICENCES_NAME, UNFINISHED_NAME, UNKNOWN_LICENCE, encode
 from mlgo.run.exit_codes import ExitCode, RunError
 
-#: Folder for what commands read, such as profiles.
-FILES_NAME = "files"
 #: What an extraction says about the objects it was given.
 REPORT_NAME = "extraction_report.json"
 
@@ -175,7 +173,7 @@ class CorpusWriter:
                 status = os.fstat(source.fileno())
                 identity = (content_path.name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                 if identity not in self._copies:
-                    copy = self._files.copy(source, FILES_NAME, lambda digest: f"{digest[:16]}-{content_path.name}")
+                    copy = self._files.copy(source, FILES_FOLDER, lambda digest: f"{digest[:16]}-{content_path.name}")
                     self._claim(f"file {content_path}", (copy,), shared=True)
                     self._copies[identity] = copy
                 return self._copies[identity]
@@ -269,7 +267,7 @@ class CorpusWriter:
     def _remove_strangers(self, written: WrittenCorpus) -> None:
         expected = {path for name in written.modules for path in self._added[name].paths} | set(self._copies.values())
         for path in self._files.names(but_not_below=DESCRIPTION_NAME):
-            ours = path.endswith(_OWN_SUFFIXES) or path.startswith(FILES_NAME + "/")
+            ours = path.endswith(_OWN_SUFFIXES) or path.startswith(FILES_FOLDER + "/")
             if contained_files.is_partial(path) or (ours and path not in expected):
                 self._files.remove(path)
         if not self._has_report:
