@@ -45,6 +45,10 @@ class PpoConfig:
     """PPO's settings. "mlco" below is ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/ppo_nn_agent.gin.
 
     Attributes:
+      samples_per_module: how often each module of an iteration is compiled, every time with other random decisions. From 2
+        on a decision's return is how much better its function became than in the other samples, so what is easy or hard
+        about the function cancels (Kool et al., "Buy 4 REINFORCE samples, get a baseline for free!", 2019). At 1 it is
+        the improvement over the default, as in the papers.
       minibatch: decisions per gradient step. Ours, for iterations of some thousand decisions; mlco: 4096, batch_size 256 x
         train_sequence_length 16 (papers.gin).
       epochs: passes over the decisions of one iteration. Ours, between the 3 and 10 of arXiv:1707.06347; mlco instead
@@ -67,6 +71,7 @@ class PpoConfig:
         advantages are normalised, so a healthy loss is below 10.
     """
 
+    samples_per_module: int = 4
     minibatch: int = 512
     epochs: int = 4
     learning_rate: float = 1e-3
@@ -81,8 +86,9 @@ class PpoConfig:
     divergence_loss: float = 1e3
 
     def __post_init__(self):
-        if self.minibatch < 1 or self.epochs < 1:
-            raise ValueError(f"PpoConfig: minibatch={self.minibatch} and epochs={self.epochs} must be at least 1")
+        for name in ("samples_per_module", "minibatch", "epochs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be at least 1")
         for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")

@@ -11,7 +11,7 @@ for bit. So the first importance ratios are near 1 but not exactly 1; they accou
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -19,18 +19,14 @@ import tensorflow as tf
 from mlgo.learning.agent import RowDistribution, clip_agent
 from mlgo.learning.configuration import PpoConfig
 from mlgo.learning.determinism import generator
+from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
+from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork, row_logits, values
 from mlgo.learning.observations import Observations
 from mlgo.learning.optimizer import Adam
-from mlgo.run.exit_codes import ExitCode, RunError
-
-
-class DivergenceError(RunError):
-    """The update left the region where its numbers mean anything; the weights from before it are unharmed on disk."""
-
-    def __init__(self, iteration: int, wrong: str, remedy: str):
-        super().__init__(f"PPO update {iteration}", wrong, remedy, ExitCode.INTERNAL_ERROR)
+from mlgo.learning.returns import returns_of
+from mlgo.problems.problem import Problem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,23 +65,25 @@ class UpdateMetrics:
 
 
 class PpoLearner:
-    """A policy being trained: weights, optimiser, and the number of updates made.
+    """A policy being trained: weights, optimiser, and the number of updates made. A `Learner` (learner.py).
 
     Equal (network, seed, batches) give equal bytes of weights on one machine; call
     determinism.configure_tensorflow() first.
     """
 
+    needs_decisions = True
+
     def __init__(
         self,
         network: PolicyNetwork,
-        positions: int,
+        problem: Problem,
         seed: int,
         config: PpoConfig | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ):
         """Args:
           network: the weights to start from.
-          positions: P of the problem (its action_count).
+          problem: what is decided.
           seed: of the minibatches' order.
           state: what `state()` returned together with these weights, to go on from there.
         """
@@ -96,10 +94,9 @@ class PpoLearner:
         self.updates = int(state.pop("updates", 0))
         self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
         self._names = sorted(network.weights)
-        self._positions = positions
         self._agent = clip_agent(
             self._adam.variables,
-            positions,
+            problem.action_count,
             clip=self.config.clip,
             entropy=self.config.entropy,
             value_loss=self.config.value_loss,
@@ -124,7 +121,19 @@ class PpoLearner:
         """Everything besides the weights that the next update depends on."""
         return {**self._adam.state(), "updates": np.array(self.updates, np.int64)}
 
-    def update(self, batch: TrainingBatch) -> UpdateMetrics:
+    def variants(self, iteration: int) -> list[Variant]:
+        """The current weights, exploring, `samples_per_module` times."""
+        del iteration
+        return [Variant(self.network, exploring=True)] * self.config.samples_per_module
+
+    def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
+        """See `Learner.update`; with one sample per module returns are the improvements over the default."""
+        del iteration
+        centre = self.config.samples_per_module > 1
+        batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre))
+        return {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
+
+    def learn(self, batch: TrainingBatch) -> UpdateMetrics:
         """Improves the policy on one iteration's data, collected with the current weights.
 
         Raises: DivergenceError: a loss is not finite or has exploded; the learner must not be used after that.
@@ -132,7 +141,9 @@ class PpoLearner:
         config, observations = self.config, batch.observations
         returns = np.maximum(np.asarray(batch.returns, np.float32), np.float32(config.lowest_return))
         if not np.isfinite(returns).all():
-            raise DivergenceError(self.updates, "returns hold NaN or infinity", "Check the scores in the training logs")
+            raise self._diverged(
+                Divergence.NOT_FINITE, "returns hold NaN or infinity", "Check the scores in the training logs"
+            )
         behaviour, summaries, predicted = self._look_at(observations)
         advantages = returns - predicted
         deviation = float(advantages.std())
@@ -157,8 +168,8 @@ class PpoLearner:
                     *self._adam.next_powers(),
                 ).numpy()
                 if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
-                    raise DivergenceError(
-                        self.updates,
+                    raise self._diverged(
+                        Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
                         f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
                         "Resume from the last checkpoint with a smaller PpoConfig.learning_rate "
                         f"(now {config.learning_rate})",
@@ -186,6 +197,9 @@ class PpoLearner:
             gradient_norm=float(mean[6]),
             stopped_early=bool(stopped),
         )
+
+    def _diverged(self, kind: Divergence, wrong: str, remedy: str) -> DivergenceError:
+        return DivergenceError(kind, f"PPO update {self.updates}", wrong, remedy)
 
     def _look_at(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(log probabilities of the decisions, summaries, value estimates) under the current weights."""

@@ -12,10 +12,11 @@ from tf_agents.trajectories import trajectory
 from mlgo.learning import determinism, synthetic
 from mlgo.learning.agent import clip_agent
 from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.divergence import DivergenceError
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network, values
 from mlgo.learning.observations import Observations, pack
-from mlgo.learning.ppo import DivergenceError, PpoConfig, PpoLearner, TrainingBatch
+from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch
 
 
 def _draw(network: PolicyNetwork, random: np.random.Generator, count: int) -> tuple[Observations, dict]:
@@ -41,14 +42,14 @@ def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: in
 def _learner(seed: int = 1, config: PpoConfig | None = None, network: PolicyNetwork | None = None, state=None) -> PpoLearner:
     network = network or initial_network(synthetic.normalizer(), seed, NetworkConfig((32, 16), (16,)))
     config = config or PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3)
-    return PpoLearner(network, synthetic.POSITIONS, seed, config, state)
+    return PpoLearner(network, synthetic.PROBLEM, seed, config, state)
 
 
 class PpoTest(unittest.TestCase):
     def test_finds_the_best_policy_of_a_bandit(self):
         learner = _learner(config=PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3, highest_kl=0.1))
         for iteration in range(30):
-            learner.update(_batch(learner.network, iteration))
+            learner.learn(_batch(learner.network, iteration))
         packed, values = _draw(learner.network, np.random.default_rng(10**6), 2000)
         decisions = exact_network(learner.network.weights).decisions(packed)
         self.assertGreater(np.mean(decisions == synthetic.best(values)), 0.9)
@@ -58,7 +59,7 @@ class PpoTest(unittest.TestCase):
         config = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-3, l2=0.0, gradient_clipping=None)
         batch = _batch(network, 3)
         learner = _learner(config=config, network=network)
-        learner.update(batch)
+        learner.learn(batch)
         reference = _tf_agents_update(network, batch, config)
         for name, value in learner.network.weights.items():
             np.testing.assert_allclose(value, reference[name], atol=2e-6, err_msg=name)
@@ -69,16 +70,16 @@ class PpoTest(unittest.TestCase):
         for seed in (1, 1, 2):
             learner = _learner(network=_learner().network, seed=seed)
             for iteration in range(2):
-                learner.update(_batch(learner.network, iteration))
+                learner.learn(_batch(learner.network, iteration))
             digests.append(digest_of(learner.network.weights))
         self.assertEqual(digests[0], digests[1])
         self.assertNotEqual(digests[0], digests[2])
 
     def test_going_on_from_a_state_equals_not_stopping(self):
         learner = _learner()
-        learner.update(_batch(learner.network, 0))
+        learner.learn(_batch(learner.network, 0))
         resumed = _learner(network=learner.network, state=learner.state())
-        metrics = [each.update(_batch(each.network, 1)) for each in (learner, resumed)]
+        metrics = [each.learn(_batch(each.network, 1)) for each in (learner, resumed)]
         self.assertEqual(metrics[0], metrics[1])
         self.assertEqual(digest_of(learner.network.weights), digest_of(resumed.network.weights))
         self.assertEqual(digest_of(learner.state()), digest_of(resumed.state()))
@@ -89,21 +90,21 @@ class PpoTest(unittest.TestCase):
         learner = _learner()
         good = _batch(learner.network, 0)
         with self.assertRaisesRegex(DivergenceError, "returns hold NaN"):
-            learner.update(TrainingBatch(good.observations, good.returns * np.float32(np.nan)))
+            learner.learn(TrainingBatch(good.observations, good.returns * np.float32(np.nan)))
         wild = _learner(config=PpoConfig(minibatch=256, epochs=3, learning_rate=1e3, gradient_clipping=None, highest_kl=1e30))
         with self.assertRaisesRegex(DivergenceError, r"minibatch \d+ has loss .*smaller PpoConfig.learning_rate"):
-            wild.update(good)
+            wild.learn(good)
 
     def test_the_kl_limit_ends_an_update(self):
         learner = _learner(config=PpoConfig(minibatch=64, epochs=10, learning_rate=1e-2, highest_kl=0.001))
-        metrics = learner.update(_batch(learner.network, 0))
+        metrics = learner.learn(_batch(learner.network, 0))
         self.assertTrue(metrics.stopped_early)
         self.assertLess(metrics.minibatches, 160)
 
     def test_low_returns_are_raised(self):
         batch = _batch(_learner().network, 0)
         batch.returns[0] = -100
-        self.assertGreater(_learner().update(batch).mean_return, -0.2)
+        self.assertGreater(_learner().learn(batch).mean_return, -0.2)
 
     def test_gin_sets_the_configuration(self):
         with gin.unlock_config():

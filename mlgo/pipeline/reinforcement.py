@@ -88,7 +88,7 @@ class Reinforcement:
             }
         with quiet_libraries():
             self._learner = PpoLearner(
-                warm_start.with_weights(weights), setup.problem.action_count, settings.seed, config, state
+                warm_start.with_weights(weights), setup.problem, settings.seed, config, state
             )
             # Both kinds of model are converted once; here, where no progress bar is disturbed.
             for exploration_seed in (None, 1):
@@ -137,7 +137,7 @@ class Reinforcement:
             iteration,
             self._learner.config.lowest_return,
         )
-        metrics = self._learner.update(TrainingBatch(collected.observations, collected.returns))
+        metrics = self._learner.learn(TrainingBatch(collected.observations, collected.returns))
         record = {
             "iteration": iteration,
             "modules": len(names),

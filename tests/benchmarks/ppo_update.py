@@ -2,7 +2,7 @@
 
 The other side is what ml-compiler-opt does (its regalloc gin files): `PPOAgent.train` over dense observations, every
 feature through Bucketize with 1,000 quantiles inside the network, 80 and 40 units for each of 33 positions, no value.
-Our side does the same gradient step: PpoLearner.update, which starts by recomputing the behaviour policy's log
+Our side does the same gradient step: PpoLearner.learn, which starts by recomputing the behaviour policy's log
 probabilities (the other side is given them), and has a value network to train as well.
 
 Both sides run in a process of their own, in turns, on the same observations; a figure is the median over all turns.
@@ -117,7 +117,7 @@ def _ours() -> dict[str, list[float]]:
     one, more = (
         PpoLearner(
             initial_network(normalizer, 1),
-            PROBLEM.action_count,
+            PROBLEM,
             1,
             PpoConfig(minibatch=DECISIONS, epochs=count, highest_kl=1e9),
         )
@@ -127,8 +127,8 @@ def _ours() -> dict[str, list[float]]:
     result["ours pack wall"], result["ours pack cpu"] = _timed(
         lambda: pack(features, decisions, normalizer, PROBLEM), _UPDATES_PER_TURN
     )
-    result["ours update wall"], result["ours update cpu"] = _timed(lambda: one.update(batch), _UPDATES_PER_TURN)
-    whole, _ = _timed(lambda: more.update(batch), _UPDATES_PER_TURN)
+    result["ours update wall"], result["ours update cpu"] = _timed(lambda: one.learn(batch), _UPDATES_PER_TURN)
+    whole, _ = _timed(lambda: more.learn(batch), _UPDATES_PER_TURN)
     first = statistics.median(result["ours update wall"])
     result["ours step wall"] = [(seconds - first) / epochs for seconds in whole]
     return result
