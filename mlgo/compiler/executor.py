@@ -5,6 +5,7 @@ import concurrent.futures
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.process import Cancellation, Cancelled
@@ -14,6 +15,37 @@ from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 # and finished logs (a few MB each) must not fill the memory.
 _LOOKAHEAD = 64
 _LOOKAHEAD_PER_WORKER = 4
+
+
+class Executor(Protocol):
+    """Where compiles run. Every executor gives the same outcomes for the same requests, byte for byte."""
+
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+        """Yields the outcome of each request, in the order of `requests`.
+
+        Requests are taken as they are needed, in the caller's thread. The iterator has `close()`: it ends what still runs.
+
+        Raises: RunError: a compile could not even be tried.
+        """
+
+    def close(self) -> None:
+        """Gives back what is kept between runs. The executor is not used afterwards."""
+
+
+class LocalExecutor:
+    """This machine's cores: a process per compile.
+
+    Args: workers: compiles at a time; None: one per core.
+    """
+
+    def __init__(self, workers: int | None = None):
+        self._workers = workers
+
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+        return run_ordered(requests, self._workers)
+
+    def close(self) -> None:
+        """Nothing is kept."""
 
 
 def run_ordered(

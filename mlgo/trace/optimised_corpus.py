@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.compiler import command
-from mlgo.compiler.executor import run_ordered
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus import corpus as corpora
 from mlgo.run import files, progress
@@ -47,7 +46,7 @@ def optimise_corpus(
         for module in left
     )
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    outcomes = run_ordered(requests, setup.workers)
+    outcomes = setup.executor.run_ordered(requests)
     try:
         for module, outcome in zip(left, outcomes, strict=True):
             _keep(folder, module, outcome, failures)

@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 import sys
 
+from mlgo.compiler.executor import Executor, LocalExecutor
 from mlgo.compiler.request import CompileLimits
 from mlgo.problems.problem import Problem
 
@@ -23,6 +24,7 @@ class CompileSetup:
       limits: what one compile may use.
       workers: compiles at a time, >= 1; changes no result.
       max_failure_ratio: which part of a stage's modules may fail, in [0, 1].
+      executor: where compiles run; changes no result. None: on this machine, `workers` at a time.
     """
 
     clang: pathlib.Path
@@ -30,7 +32,10 @@ class CompileSetup:
     limits: CompileLimits
     workers: int
     max_failure_ratio: float
+    executor: Executor | None = None
 
     def __post_init__(self):
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:
             raise ValueError(f"workers must be >= 1 and max_failure_ratio in [0, 1]: {self}")
+        if self.executor is None:
+            object.__setattr__(self, "executor", LocalExecutor(self.workers))

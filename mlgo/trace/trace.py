@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.compiler.executor import run_ordered
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
@@ -154,7 +153,7 @@ def compile_modules(
         )
         for module, model in zip(modules, models)
     )
-    outcomes = run_ordered(requests, setup.workers)
+    outcomes = setup.executor.run_ordered(requests)
     try:
         yield from zip(modules, outcomes, strict=True)
     finally:
