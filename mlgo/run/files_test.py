@@ -43,6 +43,25 @@ class WriteAtomicallyTest(unittest.TestCase):
             files.write_atomically(self.folder / "file" / "below", b"content")
 
 
+class WriteAllAtomicallyTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name, "new")
+
+    def test_all_are_there_and_nothing_else(self):
+        files.write_all_atomically(self.folder, {"b": b"2", "a": b"1"})
+        self.assertEqual({path.name: path.read_bytes() for path in self.folder.iterdir()}, {"a": b"1", "b": b"2"})
+
+    def test_full_disk_leaves_the_old_files(self):
+        files.write_all_atomically(self.folder, {"a": b"old", "b": b"old"})
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        with mock.patch.object(os, "fsync", side_effect=full):
+            with self.assertRaisesRegex(RunError, "/a: no space is left on its disk"):
+                files.write_all_atomically(self.folder, {"a": b"new", "b": b"new"})
+        self.assertEqual({path.name: path.read_bytes() for path in self.folder.iterdir()}, {"a": b"old", "b": b"old"})
+
+
 class JsonTest(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

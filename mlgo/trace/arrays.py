@@ -64,7 +64,8 @@ def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
         if frame[_DESCRIPTOR] & _UNGUARDED_BITS != _WRITTEN_BITS:
             raise RunError(what, "is damaged: its checksum is switched off", remedy)
         raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
-        header, _, _ = raw.partition(b"\n")
+        # Not `partition`, which copies what comes after.
+        header = raw[: max(raw.find(b"\n"), 0)]
         arrays, offset = {}, len(header) + 1
         for entry in json.loads(header):
             if entry["dtype"] not in _DTYPES or not all(isinstance(n, int) and n >= 0 for n in entry["shape"]):

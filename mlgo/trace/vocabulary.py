@@ -4,7 +4,10 @@ A vocabulary is a folder with one text file `FEATURE.buckets` per observation: a
 ml-compiler-opt's sparse_bucket_generator writes them.
 """
 
+import collections
+import concurrent.futures
 import dataclasses
+import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,6 +25,9 @@ SUFFIX = ".buckets"
 #: What an interrupted run has sampled so far; removed at the end.
 _STATE_NAME = "sampled.arrays"
 
+#: Modules read ahead per thread. A module takes 10 MB while it is read.
+_AHEAD = 2
+
 
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
@@ -30,42 +36,22 @@ class VocabularyConfig:
 
     Attributes:
       quantiles: lines per file, >= 2; 1,000 as in ml-compiler-opt.
-      sample_size: values kept per feature, >= 1. At 200,000 a quantile is off by at most about 0.3 percent of rank.
+      sample_size: about how many observations are kept of a trace that has more, >= 1. With 50,000 a quantile is off by at
+        most 0.45 percent of rank (1.96 standard deviations, were all positions of an observation equal).
+      sampling_fraction: of them, the part that is kept, in (0, 1]; ml-compiler-opt's flag.
       checkpoint_modules: after how many modules the state is saved; changes no output.
     """
 
     quantiles: int = 1000
-    sample_size: int = 200_000
-    checkpoint_modules: int = 256
+    sample_size: int = 50_000
+    sampling_fraction: float = 1.0
+    checkpoint_modules: int = 4096
 
     def __post_init__(self):
         if self.quantiles < 2 or self.sample_size < 1 or self.checkpoint_modules < 1:
             raise ValueError(f"quantiles must be >= 2, sample_size and checkpoint_modules >= 1: {self}")
-
-
-class Sample:
-    """A uniform sample without replacement from a stream of unknown length.
-
-    Every value gets a random key; the values with the smallest keys stay. Which ones these are does not depend on the
-    order of the stream, so an interrupted stream can be taken up again.
-    """
-
-    def __init__(self, size: int, keys: np.ndarray | None = None, values: np.ndarray | None = None):
-        self._size = size
-        self.keys = np.empty(0, np.float64) if keys is None else keys
-        self.values = np.empty(0, np.float64) if values is None else values
-
-    def add(self, values: np.ndarray, generator: np.random.Generator) -> None:
-        """Adds `values`, float64 [K]; their keys come from `generator`."""
-        keys = generator.random(len(values))
-        if len(self.keys) == self._size:
-            kept = keys < self.keys.max()
-            keys, values = keys[kept], values[kept]
-        self.keys = np.concatenate([self.keys, keys])
-        self.values = np.concatenate([self.values, values])
-        if len(self.keys) > self._size:
-            smallest = np.argpartition(self.keys, self._size - 1)[: self._size]
-            self.keys, self.values = self.keys[smallest], self.values[smallest]
+        if not 0 < self.sampling_fraction <= 1:
+            raise ValueError(f"VocabularyConfig.sampling_fraction={self.sampling_fraction}: must lie in (0, 1]")
 
 
 def build_vocabulary(
@@ -73,30 +59,65 @@ def build_vocabulary(
 ) -> Mapping[str, Any]:
     """Writes the vocabulary of `trace` into `folder`; goes on where an interrupted run stopped.
 
-    Positions that the problem's mask rules out hold padding and are left out.
+    Every observation is kept with the same probability, by a number drawn for it from (seed, module, place). Memory depends
+    on the sample's size and on the largest modules, not on the trace's length. Positions that the problem's mask rules out
+    hold padding and are left out.
 
     Returns: counts for the manifest.
+    Raises: RunError: a module's decisions are damaged.
     """
     state_path = folder / _STATE_NAME
     names = trace.traced
-    done, samples = _load_state(state_path, problem, config)
+    total = sum(trace.records[name].decisions for name in names)
+    share = config.sampling_fraction * min(1.0, config.sample_size / max(total, 1))
+    done, parts = _load_state(state_path)
     shown = progress.start("vocabulary", len(names), "modules", done=done)
-    for index in range(done, len(names)):
-        # One generator per module: what is drawn for it depends on nothing that came before.
-        generator = np.random.Generator(np.random.Philox(key=[seed, index]))
-        for feature, values in _values(trace.decisions(names[index], problem), problem):
-            samples[feature].add(values, generator)
-        if (index + 1) % config.checkpoint_modules == 0:
-            _save_state(state_path, index + 1, samples)
-        shown.advance()
-    shown.close()
-    ranks = np.linspace(0.0, 1.0, config.quantiles)
-    for feature, sample in samples.items():
-        quantiles = np.quantile(np.sort(sample.values), ranks)
-        text = "".join(f"{value!r}\n" for value in quantiles.tolist())
-        files.write_atomically(folder / f"{feature}{SUFFIX}", text.encode("ascii"))
+    try:
+        for index, part in _parts(trace, problem, names, done, share, seed):
+            parts.append(part)
+            if (index + 1) % config.checkpoint_modules == 0 and index + 1 < len(names):
+                parts = [_joined(parts)]
+                _save_state(state_path, index + 1, parts[0])
+            shown.advance()
+    finally:
+        shown.close()
+    texts = {}
+    for spec in problem.observation_specs:
+        values = _sorted([part.pop(spec.name) for part in parts])
+        texts[f"{spec.name}{SUFFIX}"] = _lines(quantiles_of(values, config.quantiles))
+    files.write_all_atomically(folder, texts)
     state_path.unlink(missing_ok=True)
-    return {"modules": len(names), "features": len(samples)}
+    return {"modules": len(names), "features": len(texts)}
+
+
+def sampled(decisions: Decisions, problem: Problem, kept: np.ndarray) -> dict[str, np.ndarray]:
+    """By feature, its values in the observations `kept` (indices), one after another; of features with one value per
+    position, those at legal positions."""
+    mask_shape, legal = None, None
+    if problem.mask_feature is not None:
+        mask_shape = problem.observation_spec(problem.mask_feature).shape
+        width = problem.observation_spec(problem.mask_feature).element_count
+        mask = decisions.features[problem.mask_feature].reshape(-1, width)[kept]
+        rows, positions = np.divmod(np.flatnonzero(mask), width)
+        legal = kept[rows] * width + positions
+    values = {}
+    for spec in problem.observation_specs:
+        array = decisions.features[spec.name]
+        if spec.shape == mask_shape and spec.name != problem.mask_feature:
+            values[spec.name] = array.reshape(-1)[legal]
+        else:
+            values[spec.name] = array.reshape(-1, spec.element_count)[kept].reshape(-1)
+    return values
+
+
+def quantiles_of(values: np.ndarray, count: int) -> np.ndarray:
+    """`count` quantiles, equally far apart, of sorted float64 values; numpy.quantile's default without its second sort.
+
+    Returns: float64 [count]; empty when there is no value.
+    """
+    if not len(values):
+        return values
+    return np.repeat(values, count) if len(values) == 1 else _interpolated(values, count)
 
 
 def digest_of_vocabulary(folder: pathlib.Path, problem: Problem) -> str:
@@ -105,28 +126,65 @@ def digest_of_vocabulary(folder: pathlib.Path, problem: Problem) -> str:
     return manifest.digest_of_bytes(files.encode_json(digests))
 
 
-def _values(decisions: Decisions, problem: Problem) -> Iterator[tuple[str, np.ndarray]]:
-    mask = None if problem.mask_feature is None else decisions.features[problem.mask_feature] != 0
-    for name, values in decisions.features.items():
-        if mask is not None and values.shape == mask.shape and name != problem.mask_feature:
-            values = values[mask]
-        flat = values.astype(np.float64).ravel()
-        yield name, flat[np.isfinite(flat)]
+def _interpolated(values: np.ndarray, count: int) -> np.ndarray:
+    places = np.linspace(0.0, 1.0, count) * (len(values) - 1)
+    below = np.minimum(places.astype(np.int64), len(values) - 2)
+    share = places - below
+    low, high = values[below], values[below + 1]
+    # As numpy does, from the nearer end: the largest quantile is the largest value, exactly.
+    return np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
 
 
-def _load_state(
-    path: pathlib.Path, problem: Problem, config: VocabularyConfig
-) -> tuple[int, dict[str, Sample]]:
-    names = [spec.name for spec in problem.observation_specs]
+def _lines(values: np.ndarray) -> bytes:
+    return "".join(f"{value!r}\n" for value in values.tolist()).encode("ascii")
+
+
+def _parts(
+    trace: Trace, problem: Problem, names: list[str], done: int, share: float, seed: int
+) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    """(index, sample of module `index`) from module `done` on, in order; read by as many threads as there are cores."""
+
+    def read(index: int) -> dict[str, np.ndarray]:
+        decisions = trace.decisions(names[index], problem)
+        # One generator per module: what is drawn for it depends on nothing that came before.
+        drawn = np.random.Generator(np.random.Philox(key=[seed, index])).random(len(decisions.actions))
+        return sampled(decisions, problem, np.flatnonzero(drawn < share))
+
+    threads = len(os.sched_getaffinity(0))
+    pool = concurrent.futures.ThreadPoolExecutor(threads, thread_name_prefix="vocabulary")
+    ahead: collections.deque[tuple[int, concurrent.futures.Future]] = collections.deque()
+    try:
+        for index in range(done, len(names)):
+            ahead.append((index, pool.submit(read, index)))
+            if len(ahead) > threads * _AHEAD:
+                first, future = ahead.popleft()
+                yield first, future.result()
+        while ahead:
+            first, future = ahead.popleft()
+            yield first, future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _sorted(parts: list[np.ndarray]) -> np.ndarray:
+    """float64: the finite values."""
+    values = np.concatenate(parts) if parts else np.empty(0)
+    values = values[np.isfinite(values)]
+    values.sort()
+    return values.astype(np.float64)
+
+
+def _load_state(path: pathlib.Path) -> tuple[int, list[dict[str, np.ndarray]]]:
     if not path.exists():
-        return 0, {name: Sample(config.sample_size) for name in names}
+        return 0, []
     state = arrays.decode(path.read_bytes(), f"state of the vocabulary ({path})")
-    samples = {name: Sample(config.sample_size, state[f"{name}:keys"], state[f"{name}:values"]) for name in names}
-    return int(state["done"]), samples
+    done = int(state.pop("done"))
+    return done, [state]
 
 
-def _save_state(path: pathlib.Path, done: int, samples: Mapping[str, Sample]) -> None:
-    state = {"done": np.array(done, np.int64)}
-    for name, sample in samples.items():
-        state[f"{name}:keys"], state[f"{name}:values"] = sample.keys, sample.values
-    files.write_atomically(path, arrays.encode(state))
+def _save_state(path: pathlib.Path, done: int, sample: Mapping[str, np.ndarray]) -> None:
+    files.write_atomically(path, arrays.encode({"done": np.array(done, np.int64), **sample}))
