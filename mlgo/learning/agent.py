@@ -1,8 +1,9 @@
-"""Our networks as a tf-agents agent, and the compact distribution its objective is evaluated on.
+"""Our networks as a tf-agents agent.
 
 `clip_agent` builds a complete PPOClipAgent over dense observations ([P, D] levels, [P] legality): any tf-agents driver can
 train or evaluate with it, and a test compares our update with its `train`. The fast path (ppo.py) takes the objective
-from it (policy_gradient_loss, entropy_regularization_loss) and hands it a `RowDistribution` instead of a dense Categorical.
+from it (policy_gradient_loss, entropy_regularization_loss) and hands it a distribution over rows (distribution.py)
+instead of a dense one.
 """
 
 from collections.abc import Mapping
@@ -25,52 +26,15 @@ from mlgo.learning.normalization import TOP_LEVEL
 ILLEGAL_LOGIT = -1e30
 
 
-class RowDistribution(tfp.distributions.Distribution):
-    """B categorical distributions over rows: softmax of the logits of each observation's rows.
+class CandidateActor(network.DistributionNetwork):
+    """The policy network over dense observations {"legal" [.., P], "levels" [.., P, D], "summary" [.., D]}.
 
-    Attributes (all tensors): logits float32 [M]; row_observation int32 [M], sorted, in 0 .. B - 1.
-    A value of this distribution is int32 [B]: an index into the M rows, one of the observation's own.
+    What it decides for is a position, or from the one row of a yes-or-no problem 0 or 1, whose logits are (0, z).
     """
 
-    def __init__(self, logits: tf.Tensor, row_observation: tf.Tensor, batch: tf.Tensor):
-        super().__init__(
-            dtype=tf.int32,
-            reparameterization_type=tfp.distributions.NOT_REPARAMETERIZED,
-            validate_args=False,
-            allow_nan_stats=True,
-            name="RowDistribution",
-        )
-        self._observation, self._batch = row_observation, batch
-        highest = tf.math.unsorted_segment_max(tf.stop_gradient(logits), row_observation, batch)
-        shifted = logits - tf.gather(highest, row_observation)
-        total = tf.math.unsorted_segment_sum(tf.exp(shifted), row_observation, batch)
-        self._row_log_probability = shifted - tf.gather(tf.math.log(total), row_observation)
-
-    def _batch_shape(self):
-        return tf.TensorShape([None])
-
-    def _batch_shape_tensor(self):
-        return tf.stack([self._batch])
-
-    def _event_shape(self):
-        return tf.TensorShape([])
-
-    def _event_shape_tensor(self):
-        return tf.constant([], tf.int32)
-
-    def _log_prob(self, value):
-        return tf.gather(self._row_log_probability, value)
-
-    def _entropy(self):
-        each = tf.exp(self._row_log_probability) * self._row_log_probability
-        return -tf.math.unsorted_segment_sum(each, self._observation, self._batch)
-
-
-class CandidateActor(network.DistributionNetwork):
-    """The policy network over dense observations {"legal" [.., P], "levels" [.., P, D], "summary" [.., D]}."""
-
-    def __init__(self, observation_spec, weights: Mapping[str, tf.Variable]):
-        positions = observation_spec["legal"].shape[0]
+    def __init__(self, observation_spec, weights: Mapping[str, tf.Variable], yes_no: bool):
+        positions = 2 if yes_no else observation_spec["legal"].shape[0]
+        self._yes_no = yes_no
         spec = distribution_spec.DistributionSpec(
             tfp.distributions.Categorical,
             input_params_spec={"logits": tf.TensorSpec((positions,), tf.float32)},
@@ -84,7 +48,10 @@ class CandidateActor(network.DistributionNetwork):
         del step_type, training
         levels, legal = inputs["levels"], inputs["legal"]
         logits = tf.reshape(row_logits(self._policy_variables, tf.reshape(levels, [-1, levels.shape[-1]])), tf.shape(legal))
-        logits = tf.where(legal > 0, logits, ILLEGAL_LOGIT)
+        if self._yes_no:
+            logits = tf.concat([tf.zeros_like(logits), logits], axis=-1)
+        else:
+            logits = tf.where(legal > 0, logits, ILLEGAL_LOGIT)
         return tfp.distributions.Categorical(logits=logits, dtype=tf.int64), network_state
 
 
@@ -114,12 +81,13 @@ def clip_agent(
     entropy: float,
     value_loss: float,
     optimizer=None,
+    yes_no: bool = False,
     gradient_clipping: float | None = None,
     advantages_given: bool = False,
 ) -> ppo_clip_agent.PPOClipAgent:
     """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step.
 
-    With `advantages_given` the trajectories' policy_info carries return, advantage and value_prediction; else `train`
+    With `yes_no` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the trajectories' policy_info carries return, advantage and value_prediction; else `train`
     computes them, and counts the zeros of each sequence's last step when it normalises advantages.
     """
     width = weights["policy/0/kernel"].shape[0]
@@ -130,10 +98,10 @@ def clip_agent(
     }
     return ppo_clip_agent.PPOClipAgent(
         time_step.time_step_spec(observation_spec),
-        _action_spec(positions),
+        _action_spec(2 if yes_no else positions),
         # Without `train` none is needed, but tf-agents warns when there is none.
         optimizer=optimizer or tf.keras.optimizers.SGD(0.0),
-        actor_net=CandidateActor(observation_spec, weights),
+        actor_net=CandidateActor(observation_spec, weights, yes_no),
         value_net=SummaryValue(observation_spec, weights),
         importance_ratio_clipping=clip,
         entropy_regularization=entropy,

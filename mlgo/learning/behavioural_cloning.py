@@ -1,8 +1,13 @@
 """Warm start: the policy learns to repeat the default heuristic's decisions, by cross-entropy on a default trace.
 
+Of decisions that are numbers it learns the order, by least squares on their ranks (order.py).
+
 Training ends after a fixed number of epochs; the weights returned are those of the epoch with the best accuracy on
 functions that were not trained on. Accuracy is that of the exact network, greedy, as it would be shipped. It is reported
 beside the accuracy of always answering the most frequent position: for eviction "keep it", 68 % of the choices.
+
+A rule that can be repeated exactly drives its logits apart without end. A policy cloned from it then explores nothing, and
+has no gradient either: of sigmoid(z) it is p (1 - p). `BcConfig.label_smoothing` bounds the logits where they are made.
 """
 
 import dataclasses
@@ -14,14 +19,15 @@ from collections.abc import Mapping
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning.agent import RowDistribution
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
 from mlgo.learning.configuration import BcConfig
 from mlgo.learning.determinism import derive_seed, generator
+from mlgo.learning.distribution import RowDistribution
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, row_logits
-from mlgo.learning.observations import Observations
+from mlgo.learning.observations import DecisionKind, Observations
 from mlgo.learning.optimizer import Adam
+from mlgo.learning.order import order_agreement, order_scale
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import Progress, Silent
 
@@ -30,7 +36,10 @@ _CHECKPOINT = "behavioural_cloning"
 
 @dataclasses.dataclass(frozen=True)
 class BcEpoch:
-    """One epoch: mean cross-entropy on the training part (nats), and shares of equal decisions in 0 .. 1."""
+    """One epoch: mean loss on the training part, and shares of equal decisions in 0 .. 1.
+
+    The loss is the cross-entropy in nats; of numbers half the squared error, and equal decisions are pairs in equal order.
+    """
 
     epoch: int
     loss: float
@@ -45,7 +54,7 @@ class BcResult:
     Attributes:
       network: the weights of `best_epoch`.
       epochs: what each epoch reached.
-      majority_accuracy: on the validation part, always answering the most frequent position of the training part.
+      majority_accuracy: on the validation part, always answering the most frequent decision of the training part.
     """
 
     network: PolicyNetwork
@@ -89,11 +98,14 @@ def train_bc(
     """
     config, progress = config or BcConfig(), progress or Silent()
     training, validation = split_by_function(observations, config.validation_share, seed)
+    if observations.kind == "number":
+        scale = order_scale(observations.answers[training])
+        observations = dataclasses.replace(observations, answers=scale.apply(observations.answers))
     state = _State(network, config)
     identity = _identity(network, observations, seed, config)
     if resume_dir is not None:
         state.restore(load_checkpoint(resume_dir, _CHECKPOINT), identity, str(resume_dir))
-    learner = _Cloner(network.with_weights(state.weights), config, state.optimizer)
+    learner = _Cloner(network.with_weights(state.weights), config, observations.kind, state.optimizer)
     held_back = observations.select(validation)
     per_epoch = math.ceil(len(training) / config.minibatch)
     for epoch in range(len(state.epochs), config.epochs):
@@ -123,13 +135,22 @@ def train_bc(
         state.best_epoch,
         len(training),
         len(validation),
-        majority_accuracy(observations.actions[training], observations.actions[validation if len(validation) else training]),
+        _majority(observations.select(training), observations.select(validation if len(validation) else training)),
     )
 
 
 def accuracy_of(network: PolicyNetwork, observations: Observations) -> float:
-    """Share of decisions that the shipped form of `network` repeats."""
-    return float(np.mean(exact_network(network.weights).decisions(observations) == observations.actions))
+    """Share of decisions that the shipped form of `network` repeats; of numbers, see `order_agreement`."""
+    decisions = exact_network(network.weights).decisions(observations)
+    if observations.kind == "number":
+        return order_agreement(observations, decisions)
+    return float(np.mean(decisions == observations.actions))
+
+
+def _majority(training: Observations, held_back: Observations) -> float:
+    if training.kind == "number":
+        return order_agreement(held_back, np.zeros(len(held_back)))
+    return majority_accuracy(training.actions, held_back.actions)
 
 
 def majority_accuracy(training_actions: np.ndarray, actions: np.ndarray) -> float:
@@ -138,7 +159,10 @@ def majority_accuracy(training_actions: np.ndarray, actions: np.ndarray) -> floa
 
 
 def _identity(network: PolicyNetwork, observations: Observations, seed: int, config: BcConfig) -> str:
-    data = digest_of({"levels": observations.levels, "chosen": observations.chosen, "group": observations.group})
+    data = {"levels": observations.levels, "chosen": observations.chosen, "group": observations.group}
+    if observations.answers is not None:
+        data["answers"] = observations.answers
+    data = digest_of(data)
     return json.dumps([digest_of(network.weights), data, seed, dataclasses.asdict(config)], sort_keys=True)
 
 
@@ -191,21 +215,25 @@ class _State:
 class _Cloner:
     """The gradient step; only the policy's weights take part."""
 
-    def __init__(self, network: PolicyNetwork, config: BcConfig, optimizer: Mapping[str, np.ndarray] | None):
+    def __init__(
+        self, network: PolicyNetwork, config: BcConfig, kind: DecisionKind, optimizer: Mapping[str, np.ndarray] | None
+    ):
         self._rest = {n: w for n, w in network.weights.items() if not n.startswith("policy/")}
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)
-        self._names, self._l2 = sorted(trained), config.l2
+        self._names, self._l2, self._smoothing = sorted(trained), config.l2, config.label_smoothing
+        self._loss = {"choice": self._of_choices, "yes_no": self._of_answers, "number": self._of_numbers}[kind]
         number, vector = tf.TensorSpec([], tf.float32), tf.TensorSpec([None], tf.int32)
+        taken = tf.TensorSpec([None], tf.int32 if kind == "choice" else tf.float32)
         levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
-        self._step = tf.function(self._step_once, input_signature=[levels, vector, vector, number, number, number])
+        self._step = tf.function(self._step_once, input_signature=[levels, vector, taken, number, number, number])
 
     def step(self, part: Observations, learning_rate: float) -> np.ndarray:
         """[mean cross-entropy, accuracy before the step], float32."""
         return self._step(
             part.levels,
             part.row_observation(),
-            part.chosen.astype(np.int32),
+            part.taken,
             np.float32(learning_rate),
             *self._adam.next_powers(),
         ).numpy()
@@ -216,15 +244,33 @@ class _Cloner:
     def state(self) -> dict[str, np.ndarray]:
         return self._adam.state()
 
-    def _step_once(self, levels, observation, chosen, learning_rate, power1, power2):
+    def _step_once(self, levels, observation, taken, learning_rate, power1, power2):
         variables = self._adam.variables
-        batch = tf.shape(chosen)[0]
         with tf.GradientTape() as tape:
-            logits = row_logits(variables, levels)
-            loss = -tf.reduce_mean(RowDistribution(logits, observation, batch).log_prob(chosen))
+            loss, accuracy = self._loss(row_logits(variables, levels), observation, taken)
             decay = self._l2 * tf.add_n([tf.nn.l2_loss(v) for n, v in variables.items() if n.endswith("kernel")])
             total = loss + decay
         gradients = tape.gradient(total, [variables[name] for name in self._names])
         self._adam.apply(self._names, gradients, learning_rate, power1, power2)
+        return tf.stack([loss, accuracy])
+
+    def _of_choices(self, logits, observation, chosen):
+        batch = tf.shape(chosen)[0]
+        distribution = RowDistribution(logits, observation, batch)
+        loss = -tf.reduce_mean(distribution.log_prob(chosen))
+        if self._smoothing:
+            loss = (1 - self._smoothing) * loss - self._smoothing * tf.reduce_mean(distribution.mean_log_prob())
         best = tf.math.unsorted_segment_max(logits, observation, batch)
-        return tf.stack([loss, tf.reduce_mean(tf.cast(tf.gather(logits, chosen) >= best, tf.float32))])
+        return loss, tf.reduce_mean(tf.cast(tf.gather(logits, chosen) >= best, tf.float32))
+
+    def _of_answers(self, logits, observation, answers):
+        del observation
+        targets = (1 - self._smoothing) * answers + self._smoothing / 2
+        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(targets, logits))
+        return loss, tf.reduce_mean(tf.cast((logits > 0) == (answers > 0), tf.float32))
+
+    def _of_numbers(self, logits, observation, answers):
+        del observation
+        # Neighbours in a minibatch are pairs as good as any.
+        alike = tf.sign(logits[1:] - logits[:-1]) == tf.sign(answers[1:] - answers[:-1])
+        return tf.reduce_mean(tf.square(logits - answers)) / 2, tf.reduce_mean(tf.cast(alike, tf.float32))

@@ -1,5 +1,6 @@
 """Cloning: finds a known rule, repeats byte for byte, survives kill -9."""
 
+import dataclasses
 import os
 import pathlib
 import signal
@@ -10,9 +11,10 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning import determinism, synthetic
+from mlgo.learning import determinism, synthetic, synthetic_environments
 from mlgo.learning.behavioural_cloning import BcConfig, majority_accuracy, split_by_function, train_bc
 from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import initial_network
 from mlgo.learning.observations import pack
 from mlgo.run.exit_codes import RunError
@@ -84,6 +86,39 @@ class BehaviouralCloningTest(unittest.TestCase):
         self.assertEqual(len(training) + len(validation), 1000)
         self.assertFalse(set(group[training]) & set(group[validation]))
         self.assertTrue(0.15 < len(validation) / 1000 < 0.45)
+
+    def test_smoothed_labels_bound_the_logits_of_a_rule(self):
+        environment = synthetic_environments.YesNoEnvironment()
+        packed = synthetic_environments.play(environment, range(60), environment.default).observations
+        network = initial_network(environment.normalizer, 1)
+        strays = []
+        for smoothing in (0.0, 0.2):
+            config = BcConfig(epochs=20, learning_rate=3e-3, label_smoothing=smoothing)
+            result = train_bc(network, packed, 1, config)
+            self.assertGreater(result.validation_accuracy, 0.95)
+            z = exact_network(result.network.weights).row_logits(packed.levels)
+            strays.append(float(np.mean(1 / (1 + np.exp(np.abs(z))))))
+        self.assertLess(strays[0], 0.05)
+        self.assertAlmostEqual(strays[1], 0.1, delta=0.04)
+
+    def test_smoothed_choices_are_bounded_too(self):
+        sharp, smooth = self.result, _clone(config=dataclasses.replace(_CONFIG, label_smoothing=0.2))
+        values = synthetic.features(np.random.default_rng(5), 500)
+        packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM)
+        several = packed.select(np.flatnonzero(np.diff(packed.offsets) > 1))
+        chances = [exact_network(each.network.weights).log_probabilities(several).mean() for each in (sharp, smooth)]
+        self.assertLess(chances[1], chances[0])
+        self.assertGreater(smooth.validation_accuracy, 0.85)
+
+    def test_of_numbers_the_order_is_cloned(self):
+        environment = synthetic_environments.NumberEnvironment()
+        packed = synthetic_environments.play(environment, range(60), environment.default).observations
+        # As LLVM's: the highest bit says next to nothing about the order.
+        packed = dataclasses.replace(packed, answers=packed.answers + np.float32(2**15))
+        config = BcConfig(epochs=20, learning_rate=3e-3)
+        result = train_bc(initial_network(environment.normalizer, 1), packed, 1, config)
+        self.assertEqual(result.majority_accuracy, 0.5)
+        self.assertGreater(result.validation_accuracy, 0.93)
 
     def test_majority(self):
         self.assertEqual(majority_accuracy(np.array([3, 3, 1]), np.array([3, 1, 1, 1])), 0.25)

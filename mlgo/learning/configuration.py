@@ -8,6 +8,8 @@ import math
 
 import gin
 
+from mlgo.learning.exploration import DEFAULT_DEVIATION
+
 
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +24,9 @@ class BcConfig:
       final_learning_rate: the rate falls in a straight line to this at the end. Ours.
       l2: as PpoConfig.l2.
       validation_share: functions held back, chosen by a hash of the seed and their number. Ours.
+      label_smoothing: which part of each decision counts as a draw among all legal ones (Szegedy et al., arXiv:1512.00567,
+        section 7). Ours: 0. With s the cloned policy strays from a rule it repeats exactly in s / 2 of yes-or-no decisions,
+        its logits being at most log(2 / s - 1) then; without, in almost none, and PPO has nothing to compare.
     """
 
     epochs: int = 10
@@ -31,8 +36,11 @@ class BcConfig:
     adam_epsilon: float = 3.125e-4
     l2: float = 1e-5
     validation_share: float = 0.1
+    label_smoothing: float = 0.0
 
     def __post_init__(self):
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError(f"BcConfig.label_smoothing={self.label_smoothing} must lie in [0, 1)")
         if self.epochs < 1 or self.minibatch < 1:
             raise ValueError(f"BcConfig: epochs={self.epochs} and minibatch={self.minibatch} must be at least 1")
         if not 0 <= self.validation_share < 1:
@@ -67,6 +75,12 @@ class PpoConfig:
         set the scale of the advantages of all others.
       highest_kl: an update ends early, after the minibatch whose mean KL divergence from the behaviour policy is above
         this. Ours, 3 x the adaptive_kl_target of mlco, where PPOAgent adds a penalty instead.
+      temperature: exploring decisions are drawn from softmax(z / temperature), or sigmoid(z / temperature); the objective is
+        about that policy, so its gradients are right at any temperature. 1, as mlco. Above 1 a policy with large logits
+        strays more, below 1 an untrained one strays less. Mixing in a share of uniform decisions instead would leave
+        logits without gradient where they are large (behavioural_cloning.py), so there is no such setting.
+      deviation: standard deviation of the noise on decisions that are numbers, in units of the network's output; see
+        exploration.py.
       divergence_loss: a loss whose magnitude is above this counts as exploded. Ours: returns lie in [-1, 1] and
         advantages are normalised, so a healthy loss is below 10.
     """
@@ -84,11 +98,13 @@ class PpoConfig:
     lowest_return: float = -1.0
     highest_kl: float = 0.03
     divergence_loss: float = 1e3
+    temperature: float = 1.0
+    deviation: float = DEFAULT_DEVIATION
 
     def __post_init__(self):
         for name in ("samples_per_module", "minibatch", "epochs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be at least 1")
-        for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss"):
+        for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss", "temperature", "deviation"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")

@@ -5,15 +5,15 @@ import unittest
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning import synthetic
+from mlgo.learning import synthetic, synthetic_environments
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, initial_network, row_logits
 from mlgo.learning.observations import pack
 from mlgo.run.exit_codes import RunError
 
 
-def _network(seed: int, scale: float = 1.0):
-    network = initial_network(synthetic.normalizer(), seed)
+def _network(seed: int, scale: float = 1.0, normalizer=None):
+    network = initial_network(normalizer or synthetic.normalizer(), seed)
     random = np.random.default_rng(seed)
     return network.with_weights(
         {
@@ -66,6 +66,26 @@ class ExactNetworkTest(unittest.TestCase):
             rows = slice(self.packed.offsets[n], self.packed.offsets[n + 1])
             expected = tf.nn.log_softmax(logits[rows]).numpy()[self.packed.chosen[n] - self.packed.offsets[n]]
             self.assertAlmostEqual(got[n], expected, places=5)
+
+    def test_yes_and_no(self):
+        environment = synthetic_environments.YesNoEnvironment()
+        packed = synthetic_environments.play(environment, range(3), environment.default).observations
+        network = exact_network(_network(4, normalizer=environment.normalizer).weights)
+        z = network.row_logits(packed.levels)
+        self.assertTrue((z > 0).any() and (z < 0).any())
+        np.testing.assert_array_equal(network.decisions(packed), z > 0)
+        chance = 1 / (1 + np.exp(-z.astype(np.float64)))
+        expected = np.log(np.where(packed.actions == 1, chance, 1 - chance))
+        np.testing.assert_allclose(network.log_probabilities(packed), expected, rtol=1e-6)
+
+    def test_numbers_stay_within_their_bounds(self):
+        environment = synthetic_environments.NumberEnvironment()
+        packed = synthetic_environments.play(environment, range(3), environment.default).observations
+        network = exact_network(_network(4, scale=8, normalizer=environment.normalizer).weights)
+        z = network.row_logits(packed.levels)
+        np.testing.assert_array_equal(network.decisions(packed), np.clip(z, 0, 15))
+        with self.assertRaisesRegex(ValueError, "no probability without the deviation"):
+            network.log_probabilities(packed)
 
     def test_ties_go_to_the_lowest_position(self):
         network = exact_network({**_network(5).weights, "policy/logits/kernel": np.zeros((40, 1), np.float32)})

@@ -2,15 +2,20 @@
 
 An observation of a masked problem has P positions of which a few are legal (eviction: 6.7 of 33). Only these become
 rows, so matrix products are five times smaller than over all positions, and normalisation is not repeated in every epoch.
+An observation that is answered by yes or no, or by a number, is one row.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from mlgo.learning.normalization import Normalizer
 from mlgo.problems.problem import Problem
+
+#: `Problem.decision_kind`.
+DecisionKind = Literal["choice", "yes_no", "number"]
 
 #: Observations packed at a time: keeps the working set of the normalisation (33 positions x 8 bytes x features) in cache.
 _BLOCK = 2048
@@ -28,9 +33,13 @@ class Observations:
       levels: uint8 [M, D], the rows of all observations one after another.
       offsets: int64 [N + 1]; observation n has the rows offsets[n] .. offsets[n + 1] - 1, at least one.
       positions: int32 [M], the row's position in 0 .. P - 1.
-      chosen: int64 [N], index into the rows: the row that was decided for.
+      chosen: int64 [N], index into the rows: the row that was decided for. The only row unless it is a choice.
       group: int64 [N], which function (context) the observation belongs to.
-      position_count: P.
+      position_count: P; 1 unless it is a choice.
+      kind: how is decided.
+      answers: float32 [N], what was decided unless it is a choice: 0 or 1, or a number in units of the network's output
+        (`Problem.number_unit`). None for choices.
+      highest_answer: of a number: the network's output counts as at most this (`Problem.number_top`).
     """
 
     levels: np.ndarray
@@ -39,6 +48,9 @@ class Observations:
     chosen: np.ndarray
     group: np.ndarray
     position_count: int
+    kind: DecisionKind = "choice"
+    answers: np.ndarray | None = None
+    highest_answer: float | None = None
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -49,8 +61,15 @@ class Observations:
 
     @property
     def actions(self) -> np.ndarray:
-        """int64 [N], the position decided for."""
-        return self.positions[self.chosen].astype(np.int64)
+        """[N], what was decided: int64, the position or 0 and 1; float32, the number as in `answers`."""
+        if self.kind == "number":
+            return self.answers
+        return (self.positions[self.chosen] if self.kind == "choice" else self.answers).astype(np.int64)
+
+    @property
+    def taken(self) -> np.ndarray:
+        """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the answer."""
+        return self.chosen.astype(np.int32) if self.kind == "choice" else self.answers
 
     def row_observation(self) -> np.ndarray:
         """int32 [M], which observation a row belongs to."""
@@ -68,8 +87,14 @@ class Observations:
         counts = np.diff(self.offsets)[which]
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         chosen = offsets[:-1] + (self.chosen[which] - self.offsets[which])
-        return Observations(
-            self.levels[rows], offsets, self.positions[rows], chosen, self.group[which], self.position_count
+        return dataclasses.replace(
+            self,
+            levels=self.levels[rows],
+            offsets=offsets,
+            positions=self.positions[rows],
+            chosen=chosen,
+            group=self.group[which],
+            answers=None if self.answers is None else self.answers[which],
         )
 
 
@@ -92,19 +117,51 @@ def pack(
 
     Args:
       features: observation name -> [N, *shape], as `read_training_log` returns them.
-      actions: [N], the position decided for.
+      actions: [N], what was decided, as logged.
       group: int [N], the function each observation belongs to; all the same when absent.
 
     Raises:
       ObservationError: an observation has no legal candidate, or its decision is not legal; names the first.
     """
-    if problem.mask_feature is None:
-        raise ObservationError(f"problem {problem.name} has no mask: only choices among masked candidates are supported")
+    actions = np.asarray(actions).reshape(len(actions))
+    group = np.zeros(len(actions), np.int64) if group is None else np.asarray(group, np.int64)
+    if problem.decision_kind == "choice":
+        return _pack_choices(features, actions.astype(np.int64), normalizer, problem, group)
+    return _pack_answers(features, actions, normalizer, problem, group)
+
+
+def _pack_answers(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
+    """One row per observation."""
+    count = len(actions)
+    lowest, highest = problem.action_bounds
+    legal = (actions >= lowest) & (actions <= highest)  # False for NaN.
+    if not legal.all():
+        first = int(np.argmin(legal))
+        raise ObservationError(
+            f"observation {first} of {count}: decision {actions[first]} is not within {lowest} .. {highest}; "
+            "the log is damaged or of another problem"
+        )
+    values = {name: np.asarray(features[name]).reshape(count) for name in normalizer.features}
+    return Observations(
+        levels=normalizer.levels(values, np.ones(count, bool)),
+        offsets=np.arange(count + 1, dtype=np.int64),
+        positions=np.zeros(count, np.int32),
+        chosen=np.arange(count, dtype=np.int64),
+        group=group,
+        position_count=1,
+        kind=problem.decision_kind,
+        # The unit is a power of two: nothing is rounded.
+        answers=(actions.astype(np.float32) / np.float32(problem.number_unit or 1)).astype(np.float32),
+        highest_answer=problem.number_top,
+    )
+
+
+def _pack_choices(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
+    """One row per legal candidate."""
     count = len(actions)
     positions_each = problem.observation_spec(problem.mask_feature).element_count
     legal = np.asarray(features[problem.mask_feature]).reshape(count, positions_each) > 0
     row_counts = legal.sum(axis=1)
-    actions = np.asarray(actions).reshape(count).astype(np.int64)
     in_range = (actions >= 0) & (actions < positions_each)
     chosen_legal = in_range & legal[np.arange(count), np.where(in_range, actions, 0)]
     if not chosen_legal.all():
@@ -127,7 +184,6 @@ def pack(
         levels[rows] = normalizer.levels(values, position == positions_each - 1)
         positions[rows] = position
     before_chosen = (legal & (np.arange(positions_each) < actions[:, None])).sum(axis=1)
-    group = np.zeros(count, np.int64) if group is None else np.asarray(group, np.int64)
     return Observations(levels, offsets, positions, offsets[:-1] + before_chosen, group, positions_each)
 
 
@@ -147,11 +203,12 @@ def concatenate(parts: Sequence[Observations]) -> Observations:
         raise ObservationError("no observations at all: every module failed or had no decision")
     row_base = np.cumsum([0] + [part.row_count for part in parts])
     group_base = np.cumsum([0] + [int(part.group.max(initial=-1)) + 1 for part in parts])
-    return Observations(
-        np.concatenate([part.levels for part in parts]),
-        np.concatenate([np.zeros(1, np.int64)] + [p.offsets[1:] + base for p, base in zip(parts, row_base)]),
-        np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.chosen + base for part, base in zip(parts, row_base)]),
-        np.concatenate([part.group + base for part, base in zip(parts, group_base)]),
-        parts[0].position_count,
+    return dataclasses.replace(
+        parts[0],
+        levels=np.concatenate([part.levels for part in parts]),
+        offsets=np.concatenate([np.zeros(1, np.int64)] + [p.offsets[1:] + base for p, base in zip(parts, row_base)]),
+        positions=np.concatenate([part.positions for part in parts]),
+        chosen=np.concatenate([part.chosen + base for part, base in zip(parts, row_base)]),
+        group=np.concatenate([part.group + base for part, base in zip(parts, group_base)]),
+        answers=None if parts[0].answers is None else np.concatenate([part.answers for part in parts]),
     )

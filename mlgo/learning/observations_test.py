@@ -6,6 +6,7 @@ import numpy as np
 
 from mlgo.learning import synthetic
 from mlgo.learning.observations import ObservationError, concatenate, pack
+from mlgo.learning.synthetic_environments import NumberEnvironment, YesNoEnvironment
 
 
 def _pack(seed: int, count: int, group=None):
@@ -58,6 +59,30 @@ class ObservationsTest(unittest.TestCase):
             actions[7] = wrong
             with self.assertRaisesRegex(ObservationError, rf"observation 7 of 10: decision {wrong} .* \[0\]"):
                 pack(values, actions, synthetic.normalizer(), synthetic.PROBLEM)
+
+    def test_an_answer_is_one_row(self):
+        environment = YesNoEnvironment()
+        features = {name: np.linspace(0, 1, 6).reshape(6, 1) for name in ("gain", "after_yes", "progress", "noise")}
+        answers = np.array([0, 1, 1, 0, 1, 0])
+        packed = pack(features, answers.reshape(6, 1), environment.normalizer, environment.problem, np.arange(6) // 2)
+        np.testing.assert_array_equal(packed.actions, answers)
+        self.assertEqual((packed.actions.dtype, packed.taken.dtype, packed.row_count), (np.int64, np.float32, 6))
+        rows = {name: values[:, 0] for name, values in features.items()}
+        np.testing.assert_array_equal(packed.levels, environment.normalizer.levels(rows, np.ones(6, bool)))
+        np.testing.assert_array_equal(packed.summaries(), packed.levels)
+        joined = concatenate([packed.select(np.array([4, 1])), packed])
+        np.testing.assert_array_equal(joined.actions, [1, 1, 0, 1, 1, 0, 1, 0])
+        with self.assertRaisesRegex(ObservationError, "observation 2 of 6: decision 2 is not within 0 .. 1"):
+            pack(features, np.array([0, 1, 2, 3, 0, 0]), environment.normalizer, environment.problem)
+
+    def test_numbers_come_in_units_of_the_network(self):
+        environment = NumberEnvironment()
+        features = {name: np.full((3, 1), 0.5, np.float32) for name in ("weight", "length")}
+        packed = pack(features, np.array([0, 2.25, 16], np.float32), environment.normalizer, environment.problem)
+        np.testing.assert_array_equal(packed.actions, np.array([0, 4.5, 32], np.float32))
+        self.assertEqual(packed.highest_answer, 15.0)
+        with self.assertRaisesRegex(ObservationError, "observation 1 of 3: decision nan"):
+            pack(features, np.array([0, np.nan, 16], np.float32), environment.normalizer, environment.problem)
 
     def test_nothing_to_join_is_an_error(self):
         with self.assertRaisesRegex(ObservationError, "no observations at all"):

@@ -16,11 +16,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning.agent import RowDistribution, clip_agent
+from mlgo.learning.agent import clip_agent
 from mlgo.learning.configuration import PpoConfig
 from mlgo.learning.determinism import generator
+from mlgo.learning.distribution import decision_distribution
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
+from mlgo.learning.exploration import exploring_network
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork, row_logits, values
 from mlgo.learning.observations import Observations
@@ -94,9 +96,11 @@ class PpoLearner:
         self.updates = int(state.pop("updates", 0))
         self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
         self._names = sorted(network.weights)
+        self._problem = problem
         self._agent = clip_agent(
             self._adam.variables,
-            problem.action_count,
+            problem.action_count if problem.decision_kind == "choice" else 1,
+            yes_no=problem.decision_kind == "yes_no",
             clip=self.config.clip,
             entropy=self.config.entropy,
             value_loss=self.config.value_loss,
@@ -105,17 +109,24 @@ class PpoLearner:
         width = network.normalizer.width
         levels, summaries = tf.TensorSpec([None, width], tf.uint8), tf.TensorSpec([None, width], tf.float32)
         floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
+        taken = indices if problem.decision_kind == "choice" else floats
         self._step = tf.function(
             self._step_once,
-            input_signature=[levels, indices, indices, floats, floats, floats, summaries, number, number],
+            input_signature=[levels, indices, taken, floats, floats, floats, summaries, number, number],
         )
         exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
-        self._look = tf.function(self._look_once, input_signature=[levels, indices, indices, exact])
+        self._look = tf.function(self._look_once, input_signature=[levels, indices, taken, exact])
 
     @property
     def network(self) -> PolicyNetwork:
         """A copy of the current weights."""
         return PolicyNetwork(self._normalizer, self._adam.weights())
+
+    @property
+    def _exploring(self) -> PolicyNetwork:
+        """What decisions are drawn from."""
+        deviation = self.config.deviation if self._problem.decision_kind == "number" else None
+        return exploring_network(self.network, self.config.temperature, deviation)
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything besides the weights that the next update depends on."""
@@ -124,7 +135,7 @@ class PpoLearner:
     def variants(self, iteration: int) -> list[Variant]:
         """The current weights, exploring, `samples_per_module` times."""
         del iteration
-        return [Variant(self.network, exploring=True)] * self.config.samples_per_module
+        return [Variant(self._exploring, exploring=True)] * self.config.samples_per_module
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`; with one sample per module returns are the improvements over the default."""
@@ -160,7 +171,7 @@ class PpoLearner:
                 step = self._step(
                     part.levels,
                     part.row_observation(),
-                    part.chosen.astype(np.int32),
+                    part.taken,
                     behaviour[which],
                     normalized[which],
                     returns[which],
@@ -203,31 +214,36 @@ class PpoLearner:
 
     def _look_at(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(log probabilities of the decisions, summaries, value estimates) under the current weights."""
-        exact = _flat(exact_network(self._adam.weights()))
+        exact = _flat(exact_network(self._exploring.weights))
         pieces = []
         for begin in range(0, len(observations), self.config.minibatch):
             part = observations.select(np.arange(begin, min(begin + self.config.minibatch, len(observations))))
-            pieces.append(self._look(part.levels, part.row_observation(), part.chosen.astype(np.int32), exact))
+            pieces.append(self._look(part.levels, part.row_observation(), part.taken, exact))
         return tuple(np.concatenate([piece[i].numpy() for piece in pieces]) for i in range(3))
 
-    def _look_once(self, levels, observation, chosen, exact):
+    def _distribution(self, logits, observation, batch):
+        problem, deviation = self._problem, self.config.deviation
+        return decision_distribution(problem.decision_kind, logits, observation, batch, deviation, problem.number_top)
+
+    def _look_once(self, levels, observation, taken, exact):
         hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(exact[:-1:2], exact[1:-1:2]))
         logits = ExactNetwork(hidden, exact[-1]).row_logits_tensor(levels)
-        batch = tf.shape(chosen)[0]
-        behaviour = RowDistribution(logits, observation, batch).log_prob(chosen)
+        batch = tf.shape(taken)[0]
+        behaviour = self._distribution(logits, observation, batch).log_prob(taken)
         # The sums are of whole numbers below 2^24: exact, whatever their order.
         summaries = tf.math.unsorted_segment_mean(tf.cast(levels, tf.float32), observation, batch)
         return behaviour, summaries, values(self._adam.variables, summaries)
 
-    def _step_once(self, levels, observation, chosen, behaviour, advantages, returns, summaries, power1, power2):
+    def _step_once(self, levels, observation, taken, behaviour, advantages, returns, summaries, power1, power2):
         """One gradient step. Returns [loss, policy loss, value loss, entropy, kl, clip fraction, gradient norm]."""
         variables, agent, config = self._adam.variables, self._agent, self.config
-        batch = tf.shape(chosen)[0]
+        batch = tf.shape(taken)[0]
         with tf.GradientTape() as tape:
-            policy = RowDistribution(row_logits(variables, levels), observation, batch)
+            logits = row_logits(variables, levels) * np.float32(1.0 / config.temperature)
+            policy = self._distribution(logits, observation, batch)
             # Only the structure of the time steps is looked at by both losses.
             policy_loss = agent.policy_gradient_loss(
-                agent.time_step_spec, chosen, behaviour, advantages, policy, weights=1.0
+                agent.time_step_spec, taken, behaviour, advantages, policy, weights=1.0
             )
             entropy = policy.entropy()
             entropy_loss = agent.entropy_regularization_loss(agent.time_step_spec, entropy, weights=1.0)
@@ -243,7 +259,7 @@ class PpoLearner:
         if config.gradient_clipping is not None:
             gradients, _ = tf.clip_by_global_norm(gradients, config.gradient_clipping, use_norm=norm)
         self._adam.apply(self._names, gradients, config.learning_rate, power1, power2)
-        log_ratio = policy.log_prob(chosen) - behaviour
+        log_ratio = policy.log_prob(taken) - behaviour
         # Schulman's low-variance estimate of KL(behaviour || policy): E[(r - 1) - log r] >= 0.
         kl = tf.reduce_mean(tf.exp(log_ratio) - 1.0 - log_ratio)
         clipped = tf.reduce_mean(tf.cast(tf.abs(tf.exp(log_ratio) - 1.0) > config.clip, tf.float32))

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.trajectories import trajectory
 
-from mlgo.learning import determinism, synthetic
+from mlgo.learning import determinism, synthetic, synthetic_environments
 from mlgo.learning.agent import clip_agent
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.divergence import DivergenceError
@@ -17,6 +17,7 @@ from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network, values
 from mlgo.learning.observations import Observations, pack
 from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch
+from mlgo.learning.returns import returns_of
 
 
 def _draw(network: PolicyNetwork, random: np.random.Generator, count: int) -> tuple[Observations, dict]:
@@ -64,6 +65,33 @@ class PpoTest(unittest.TestCase):
         for name, value in learner.network.weights.items():
             np.testing.assert_allclose(value, reference[name], atol=2e-6, err_msg=name)
             self.assertTrue(name.startswith("value/0") or not np.array_equal(value, network.weights[name]), name)
+
+    def test_an_update_of_yes_and_no_equals_tf_agents_train(self):
+        environment = synthetic_environments.YesNoEnvironment()
+        network = initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))
+        config = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-3, l2=0.0, gradient_clipping=None)
+        learner = PpoLearner(network, environment.problem, 1, config)
+        samples = synthetic_environments.samples_of(environment, range(10), learner.variants(0), 1)
+        batch = TrainingBatch(*returns_of(samples, config.lowest_return, centre=True))
+        metrics = learner.update(0, samples)
+        self.assertEqual(metrics["decisions"], len(batch.observations))
+        self.assertAlmostEqual(metrics["kl"], 0, places=3)
+        reference = _tf_agents_update(network, batch, config)
+        for name, value in learner.network.weights.items():
+            np.testing.assert_allclose(value, reference[name], atol=2e-6, err_msg=name)
+            self.assertTrue(name.startswith("value/0") or not np.array_equal(value, network.weights[name]), name)
+
+    def test_a_temperature_is_part_of_the_policy_that_is_improved(self):
+        environment = synthetic_environments.YesNoEnvironment()
+        network = initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))
+        learner = PpoLearner(network, environment.problem, 1, PpoConfig(temperature=0.25, epochs=1, minibatch=10**6))
+        variants = learner.variants(0)
+        np.testing.assert_array_equal(
+            variants[0].network.weights["policy/logits/kernel"], 4 * network.weights["policy/logits/kernel"]
+        )
+        samples = synthetic_environments.samples_of(environment, range(4), variants, 1)
+        # Were it not the same policy on both sides, ratios would be far from 1 before the first step.
+        self.assertLess(learner.update(0, samples)["clip_fraction"], 0.01)
 
     def test_equal_seeds_give_equal_bytes_and_others_do_not(self):
         digests = []
@@ -125,7 +153,7 @@ class PpoTest(unittest.TestCase):
 
 def _tf_agents_update(network: PolicyNetwork, batch: TrainingBatch, config: PpoConfig) -> dict[str, np.ndarray]:
     """Weights after PPOClipAgent.train on the same decisions, as dense one-step episodes."""
-    observations, count, positions = batch.observations, len(batch.observations), synthetic.POSITIONS
+    observations, count, positions = batch.observations, len(batch.observations), batch.observations.position_count
     levels = np.zeros((count, positions, network.normalizer.width), np.int32)
     legal = np.zeros((count, positions), np.int32)
     levels[observations.row_observation(), observations.positions] = observations.levels
@@ -135,10 +163,14 @@ def _tf_agents_update(network: PolicyNetwork, batch: TrainingBatch, config: PpoC
     logits[observations.row_observation(), observations.positions] = exact_network(network.weights).row_logits(
         observations.levels
     )
+    yes_no = observations.kind == "yes_no"
+    if yes_no:
+        logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
     variables = {name: tf.Variable(value) for name, value in network.weights.items()}
     agent = clip_agent(
         variables,
         positions,
+        yes_no=yes_no,
         clip=config.clip,
         entropy=config.entropy,
         value_loss=config.value_loss,

@@ -228,10 +228,27 @@ class ExploringTest(unittest.TestCase):
             # 4 standard deviations.
             self.assertAlmostEqual(np.mean(each), 1 / (1 + np.exp(-z)), delta=4 * 0.5 / np.sqrt(8000))
 
-    def test_numbers_are_not_drawn(self):
-        problem, network, _ = _prepared("regalloc_priority")
-        with self.assertRaisesRegex(RunError, "regalloc_priority: cannot be explored: its decision is a number"):
-            tflite.template_for(network, problem, exploring=True)
+    def test_numbers_are_drawn_around_the_greedy_one(self):
+        problem, network, backends = _prepared("regalloc_priority")
+        exact = exact_network(network.weights)
+        observation = {name: np.ones(problem.observation_spec(name).shape, spec.dtype)
+                       for spec in problem.observation_specs for name in [spec.name]}
+        greedy = float(decide(network, problem, observation)[0]) / problem.number_unit
+        self.assertTrue(1 < greedy < 2046, greedy)
+        template = tflite.template_for(network, problem, exploring=True)
+        draws = []
+        for seed, deviation in ((1, 0.125), (1, 0.125), (2, 0.125), (1, 0.25)):
+            interpreter = tf.lite.Interpreter(model_content=template.model(exact, seed, deviation))
+            interpreter.allocate_tensors()
+            drawn = [backends._tflite(interpreter, observation)[0] for _ in range(2000)]  # pylint: disable=protected-access
+            draws.append(np.array(drawn, np.float64) / problem.number_unit)
+        np.testing.assert_array_equal(draws[0], draws[1])
+        self.assertFalse(np.array_equal(draws[0], draws[2]))
+        for each in (draws[0], draws[2]):
+            # 4 standard deviations of the mean and of the deviation.
+            self.assertAlmostEqual(each.mean(), greedy, delta=4 * 0.125 / np.sqrt(2000))
+            self.assertAlmostEqual(each.std(), 0.125, delta=4 * 0.125 / np.sqrt(4000))
+        np.testing.assert_allclose(draws[3] - greedy, 2 * (draws[0] - greedy), atol=1e-3)
 
     def test_a_normaliser_of_another_problem_is_refused(self):
         _, network, _ = _prepared("regalloc_priority")

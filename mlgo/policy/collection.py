@@ -5,9 +5,13 @@ import pathlib
 import shutil
 
 from mlgo.learning.exact_network import ExactNetwork, exact_network
+from mlgo.learning.exploration import deviation_of
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.tflite import TfliteTemplate, template_for, write_model
 from mlgo.problems.problem import Problem
+
+#: Variants of an iteration take turns: each is rounded once per iteration, not once per module.
+_NETWORKS_KEPT = 256
 
 
 class CollectionPolicy:
@@ -21,22 +25,26 @@ class CollectionPolicy:
         self._problem = problem
         self._folder = pathlib.Path(folder)
         self._templates: dict[tuple[str, bool], TfliteTemplate] = {}
-        self._exact: tuple[PolicyNetwork, ExactNetwork] | None = None
+        # By identity; the network is kept so that its identity stays its own.
+        self._exact: dict[int, tuple[PolicyNetwork, ExactNetwork]] = {}
 
     def write(self, network: PolicyNetwork, name: str, exploration_seed: int | None) -> pathlib.Path:
         """The directory to give to the compiler as its model.
 
         Args:
           name: names the directory; it may contain slashes, as module names do.
+          network: the weights; the deviation of a number's noise may be among them (mlgo/learning/exploration.py).
           exploration_seed: decisions are drawn from the policy with this seed; None: greedy.
         """
         exploring = exploration_seed is not None
         key = (network.normalizer.digest, exploring)
         if key not in self._templates:
             self._templates[key] = template_for(network, self._problem, exploring)
-        if self._exact is None or self._exact[0] is not network:
-            self._exact = (network, exact_network(network.weights))
-        model = self._templates[key].model(self._exact[1], exploration_seed)
+        if id(network) not in self._exact:
+            if len(self._exact) >= _NETWORKS_KEPT:
+                self._exact.clear()
+            self._exact[id(network)] = (network, exact_network(network.weights))
+        model = self._templates[key].model(self._exact[id(network)][1], exploration_seed, deviation_of(network))
         return write_model(self._directory(name), self._problem, model)
 
     def remove(self, name: str) -> None:

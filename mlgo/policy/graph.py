@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.exact_network import HIDDEN_PER_UNIT, ExactNetwork
+from mlgo.learning.exploration import DEFAULT_DEVIATION
 from mlgo.learning.normalization import LEVELS_PER_UNIT, TOP_LEVEL, Normalizer
 from mlgo.policy.checks import known_features, normalizer_fault
 from mlgo.problems.problem import Problem
@@ -43,27 +44,34 @@ class PolicyGraph:
     output: tf.Tensor
 
 
-def build_graph(
-    problem: Problem, normalizer: Normalizer, network: ExactNetwork, exploration_seeds: tuple[int, int] | None = None
-) -> PolicyGraph:
-    """The greedy policy, or with `exploration_seeds` the one that draws from softmax(logits).
+@dataclasses.dataclass(frozen=True)
+class Exploration:
+    """How decisions are drawn instead of being greedy.
 
-    Drawing is argmax(logits + Gumbel noise), or of two logits (0, z) the same as z + logistic noise > 0. The noise is made
-    from uniform numbers of TensorFlow's Philox generator with these two seeds, which TensorFlow Lite continues from
-    decision to decision.
+    Attributes:
+      seeds: of TensorFlow's Philox generator, which TensorFlow Lite continues from decision to decision.
+      deviation: standard deviation of the noise that is added to z where a number is decided; other kinds ignore it.
+    """
+
+    seeds: tuple[int, int]
+    deviation: float = DEFAULT_DEVIATION
+
+
+def build_graph(
+    problem: Problem, normalizer: Normalizer, network: ExactNetwork, exploration: Exploration | None = None
+) -> PolicyGraph:
+    """The greedy policy, or with `exploration` the one that draws from softmax(logits).
+
+    Drawing is argmax(logits + Gumbel noise), or of two logits (0, z) the same as z + logistic noise > 0; the noise is made
+    from uniform numbers. A number is z plus Gaussian noise, then bounded like a greedy one: the log shows what was added
+    up, so its probability can be computed afterwards (mlgo/learning/distribution.py).
 
     Placeholders are named as LLVM's model inputs (`problem.model_input_prefix` + feature).
 
-    Raises: RunError: the normaliser does not fit the problem, or decisions that are numbers are to be drawn.
+    Raises: RunError: the normaliser does not fit the problem.
     """
     if clause := normalizer_fault(normalizer, problem):
         raise RunError(f"the policy for {problem.name}", clause, "Make it from a vocabulary of this problem")
-    if exploration_seeds is not None and problem.decision_kind == "number":
-        raise RunError(
-            f"problem {problem.name}",
-            "cannot be explored: its decision is a number, and no distribution of numbers is defined for it",
-            "Collect with exploration_seed=None, the greedy policy",
-        )
     graph = tf.Graph()
     with graph.as_default():
         inputs = {
@@ -72,16 +80,16 @@ def build_graph(
             for spec in [problem.observation_spec(name)]
         }
         decide = {"choice": _choice, "yes_no": _yes_no, "number": _number}[problem.decision_kind]
-        output = decide(problem, inputs, normalizer, network, exploration_seeds)
+        output = decide(problem, inputs, normalizer, network, exploration)
     return PolicyGraph(graph, inputs, output)
 
 
-def _choice(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tensor:
+def _choice(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
     mask = tf.reshape(inputs[problem.mask_feature], [1, -1])
     positions = mask.shape[1]
     logits = tf.reshape(_row_logits(_levels(inputs, normalizer, positions), network), [1, positions])
-    if exploration_seeds is not None:
-        logits = logits - tf.math.log(-tf.math.log(_uniform(exploration_seeds, [1, positions])))
+    if exploration is not None:
+        logits = logits - tf.math.log(-tf.math.log(_uniform(exploration.seeds, [1, positions])))
     logits = tf.where(mask > 0, logits, _ILLEGAL)
     best = tf.reduce_max(logits, axis=1, keepdims=True)
     numbers = np.arange(positions, dtype=np.float32)[None]
@@ -89,17 +97,18 @@ def _choice(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tenso
     return tf.cast(lowest, tf.int64, name=problem.action_spec.name)
 
 
-def _yes_no(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tensor:
+def _yes_no(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
     z = _single_logit(problem, inputs, normalizer, network)
-    if exploration_seeds is not None:
-        uniform = _uniform(exploration_seeds, problem.action_spec.shape)
+    if exploration is not None:
+        uniform = _uniform(exploration.seeds, problem.action_spec.shape)
         z = z + (tf.math.log(uniform) - tf.math.log(np.float32(1) - uniform))
     return tf.cast(z > np.float32(0), tf.int64, name=problem.action_spec.name)
 
 
-def _number(problem, inputs, normalizer, network, exploration_seeds) -> tf.Tensor:
-    del exploration_seeds
+def _number(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
     z = _single_logit(problem, inputs, normalizer, network)
+    if exploration is not None:
+        z = z + _normal(exploration.seeds, problem.action_spec.shape) * np.float32(exploration.deviation)
     number = tf.minimum(z, np.float32(problem.number_top)) * np.float32(problem.number_unit)
     # A choice, not a maximum: a sum of products that are all -0 is -0 in some runtimes and 0 in others.
     return tf.where(z > np.float32(0), number, np.float32(0), name=problem.action_spec.name)
@@ -122,6 +131,11 @@ def _row_logits(levels: tf.Tensor, network: ExactNetwork) -> tf.Tensor:
 def _uniform(seeds: tuple[int, int], shape) -> tf.Tensor:
     """Uniform float32 numbers in (0, 1)."""
     return tf.raw_ops.RandomUniform(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1]) + _HALF_STEP
+
+
+def _normal(seeds: tuple[int, int], shape) -> tf.Tensor:
+    """Normal float32 numbers with mean 0 and deviation 1."""
+    return tf.raw_ops.RandomStandardNormal(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1])
 
 
 def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int) -> tf.Tensor:

@@ -20,10 +20,11 @@ from tensorflow.lite.python import schema_py_generated as schema
 
 from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
+from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer
 from mlgo.policy.directory import load_policy
-from mlgo.policy.graph import PolicyGraph, build_graph
+from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
 from mlgo.run.files import write_atomically
 
@@ -32,6 +33,8 @@ OUTPUT_SPEC_FILE = "output_spec.json"
 
 #: Stand-ins for the two seeds of the random operation: numbers that occur nowhere else in a model.
 _SEED_STAND_INS = (0x6D6C676F5EED0001, 0x6D6C676F5EED0002)
+#: Stand-in for the deviation of a number's noise, as unlikely to occur elsewhere as 4 bytes can be; a float32.
+_DEVIATION_STAND_IN = struct.unpack("<f", bytes.fromhex("a7c35b3d"))[0]
 
 
 class TfliteTemplate:
@@ -40,14 +43,15 @@ class TfliteTemplate:
     Args:
       problem, normalizer: what the policy looks at.
       layer_sizes: (inputs, units, ..., 1) of the network, e.g. (63, 80, 40, 1).
-      exploring: whether decisions are drawn from softmax(logits) instead of being greedy.
+      exploring: whether decisions are drawn (graph.py) instead of being greedy.
     """
 
     def __init__(self, problem: Problem, normalizer: Normalizer, layer_sizes: tuple[int, ...], exploring: bool):
         self.exploring = exploring
         self._sizes = layer_sizes
         stand_in = _stand_in_network(layer_sizes)
-        graph = build_graph(problem, normalizer, stand_in, _SEED_STAND_INS if exploring else None)
+        exploration = Exploration(_SEED_STAND_INS, _DEVIATION_STAND_IN) if exploring else None
+        graph = build_graph(problem, normalizer, stand_in, exploration)
         self._bytes = _normalise(_convert(graph), graph)
         patterns = {}
         for index, layer in enumerate(stand_in.hidden):
@@ -57,6 +61,9 @@ class TfliteTemplate:
         patterns["logits"] = stand_in.logits.T.tobytes()
         if exploring:
             patterns |= {f"seed {index}": struct.pack("<q", seed) for index, seed in enumerate(_SEED_STAND_INS)}
+        self._has_deviation = exploring and problem.decision_kind == "number"
+        if self._has_deviation:
+            patterns["deviation"] = struct.pack("<f", _DEVIATION_STAND_IN)
         self._offsets = {}
         for name, pattern in patterns.items():
             if self._bytes.count(pattern) != 1:
@@ -66,9 +73,12 @@ class TfliteTemplate:
                 )
             self._offsets[name] = self._bytes.index(pattern)
 
-    def model(self, network: ExactNetwork, exploration_seed: int | None = None) -> bytes:
+    def model(
+        self, network: ExactNetwork, exploration_seed: int | None = None, deviation: float = DEFAULT_DEVIATION
+    ) -> bytes:
         """The model with these weights; `exploration_seed` for an exploring template and only for such.
 
+        Args: deviation: of the noise of numbers (`Exploration.deviation`); ignored where there is none.
         Raises: ValueError: a seed where there is none to set, or none where one is needed, or another network's shape.
         """
         if (exploration_seed is not None) != self.exploring:
@@ -87,6 +97,8 @@ class TfliteTemplate:
         if exploration_seed is not None:
             for index in range(2):
                 write(f"seed {index}", struct.pack("<q", derive_seed(exploration_seed, "tflite", index)))
+        if self._has_deviation:
+            write("deviation", struct.pack("<f", deviation))
         return bytes(model)
 
 
@@ -129,7 +141,7 @@ def convert(
     """
     network, _ = load_policy(policy_dir, problem)
     template = template_for(network, problem, exploring=exploration_seed is not None)
-    return write_model(out_dir, problem, template.model(exact_network(network.weights), exploration_seed))
+    return write_model(out_dir, problem, template.model(exact_network(network.weights), exploration_seed, deviation_of(network)))
 
 
 def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> TfliteTemplate:

@@ -1,0 +1,109 @@
+"""What a policy draws its decisions from, given the logits z of all rows: one distribution for each kind of decision.
+
+    choice    softmax of z over the rows of an observation
+    yes_no    P(1) = sigmoid(z)
+    number    z plus Gaussian noise, then cut off at 0 and at the highest answer
+"""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+from mlgo.learning.observations import DecisionKind
+
+
+def decision_distribution(
+    kind: DecisionKind,
+    logits: tf.Tensor,
+    row_observation: tf.Tensor,
+    batch: tf.Tensor,
+    deviation: float,
+    highest: float | None,
+) -> tfp.distributions.Distribution:
+    """The distribution of B decisions; its values are `Observations.taken`.
+
+    Args:
+      logits: float32 [M].
+      row_observation: int32 [M], sorted, in 0 .. B - 1.
+      batch: B.
+      deviation: of the noise of a number.
+      highest: `Observations.highest_answer`.
+    """
+    if kind == "choice":
+        return RowDistribution(logits, row_observation, batch)
+    if kind == "yes_no":
+        return tfp.distributions.Bernoulli(logits=logits, dtype=tf.float32)
+    return CutOffNormal(logits, deviation, highest)
+
+
+class RowDistribution(tfp.distributions.Distribution):
+    """B categorical distributions over rows: softmax of the logits of each observation's rows.
+
+    Attributes (all tensors): logits float32 [M]; row_observation int32 [M], sorted, in 0 .. B - 1.
+    A value of this distribution is int32 [B]: an index into the M rows, one of the observation's own.
+    """
+
+    def __init__(self, logits: tf.Tensor, row_observation: tf.Tensor, batch: tf.Tensor):
+        super().__init__(tf.int32, tfp.distributions.NOT_REPARAMETERIZED, False, True, name="RowDistribution")
+        self._observation, self._batch = row_observation, batch
+        highest = tf.math.unsorted_segment_max(tf.stop_gradient(logits), row_observation, batch)
+        shifted = logits - tf.gather(highest, row_observation)
+        total = tf.math.unsorted_segment_sum(tf.exp(shifted), row_observation, batch)
+        self._row_log_probability = shifted - tf.gather(tf.math.log(total), row_observation)
+
+    def _batch_shape(self):
+        return tf.TensorShape([None])
+
+    def _batch_shape_tensor(self):
+        return tf.stack([self._batch])
+
+    def _event_shape(self):
+        return tf.TensorShape([])
+
+    def _event_shape_tensor(self):
+        return tf.constant([], tf.int32)
+
+    def _log_prob(self, value):
+        return tf.gather(self._row_log_probability, value)
+
+    def mean_log_prob(self) -> tf.Tensor:
+        """float32 [B]: mean of the log probabilities of an observation's rows."""
+        return tf.math.unsorted_segment_mean(self._row_log_probability, self._observation, self._batch)
+
+    def _entropy(self):
+        each = tf.exp(self._row_log_probability) * self._row_log_probability
+        return -tf.math.unsorted_segment_sum(each, self._observation, self._batch)
+
+
+
+class CutOffNormal(tfp.distributions.Distribution):
+    """B normal numbers, of which those below 0 are taken as 0 and those above `highest` as `highest` (Tobin, 1958).
+
+    At the two ends log_prob is that of all numbers beyond, elsewhere it is the density. The entropy is that before the
+    cut: the noise is given, so it is a constant.
+    """
+
+    def __init__(self, mean: tf.Tensor, deviation: float, highest: float):
+        super().__init__(tf.float32, tfp.distributions.NOT_REPARAMETERIZED, False, True, name="CutOffNormal")
+        self._normal = tfp.distributions.Normal(mean, np.float32(deviation))
+        self._highest = np.float32(highest)
+
+    def _batch_shape(self):
+        return self._normal.batch_shape
+
+    def _batch_shape_tensor(self):
+        return self._normal.batch_shape_tensor()
+
+    def _event_shape(self):
+        return tf.TensorShape([])
+
+    def _event_shape_tensor(self):
+        return tf.constant([], tf.int32)
+
+    def _log_prob(self, value):
+        above = self._normal.log_survival_function(self._highest)
+        inside = tf.where(value >= self._highest, above, self._normal.log_prob(value))
+        return tf.where(value <= 0, self._normal.log_cdf(tf.zeros_like(value)), inside)
+
+    def _entropy(self):
+        return self._normal.entropy()

@@ -1,0 +1,46 @@
+"""Every algorithm finds what is known to be best: 95 % of the best policy's improvement over the default, on functions it
+never saw, in a made-up problem of each kind of decision it can learn, with fixed seeds."""
+
+import unittest
+
+from mlgo.learning import determinism
+from mlgo.learning import synthetic_environments as synthetic
+from mlgo.learning.behavioural_cloning import train_bc
+from mlgo.learning.configuration import BcConfig, PpoConfig
+from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.ppo import PpoLearner
+
+_ENVIRONMENTS = (synthetic.ChoiceEnvironment(), synthetic.YesNoEnvironment(), synthetic.NumberEnvironment())
+
+
+def _fresh(environment: synthetic.Environment) -> PolicyNetwork:
+    return initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))
+
+
+class LearningCurvesTest(unittest.TestCase):
+    def _assert_found(self, environment: synthetic.Environment, network: PolicyNetwork) -> None:
+        self.assertGreaterEqual(synthetic.share_of_optimum(environment, network), 0.95, type(environment).__name__)
+
+    def test_the_default_and_the_best_are_what_shares_are_counted_from(self):
+        for environment in _ENVIRONMENTS:
+            self.assertEqual(synthetic.improvement(environment, environment.default, synthetic.HELD_OUT), 0)
+            self.assertGreater(synthetic.improvement(environment, environment.best, synthetic.HELD_OUT), 0.08)
+            self.assertLess(synthetic.share_of_optimum(environment, _fresh(environment)), 0.4)
+
+    def test_behavioural_cloning_of_the_best(self):
+        for environment in _ENVIRONMENTS:
+            shown = synthetic.play(environment, range(100), environment.best).observations
+            config = BcConfig(epochs=20, learning_rate=5e-3, final_learning_rate=1e-4)
+            self._assert_found(environment, train_bc(_fresh(environment), shown, 1, config).network)
+
+    def test_ppo(self):
+        config = PpoConfig(learning_rate=5e-3, highest_kl=0.1)
+        for environment, iterations in zip(_ENVIRONMENTS[:2], (10, 30)):
+            learner = PpoLearner(_fresh(environment), environment.problem, 1, config)
+            synthetic.train(environment, learner, iterations, 8)
+            self._assert_found(environment, learner.network)
+
+
+if __name__ == "__main__":
+    determinism.configure_tensorflow()
+    unittest.main()
