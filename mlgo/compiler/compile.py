@@ -4,11 +4,12 @@ import os
 import pathlib
 import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from mlgo.compiler import command, empty_object, scratch
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
 from mlgo.run.exit_codes import RunError
 
@@ -31,8 +32,29 @@ _NO_SPACE = "No space left on device"
 _DETAIL_CHARACTERS = 600
 
 
-def compile_module(request: CompileRequest, cancellation: Cancellation | None = None) -> CompileResult | CompileFailure:
+class Runner(Protocol):
+    """Runs a compiler's command; every runner gives the same outcome and leaves the same files."""
+
+    def __call__(
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
+    ) -> ProcessOutcome:
+        """Runs `command_line` in `directory` to its end. Raises: Cancelled: `cancellation` was triggered."""
+
+
+def run_process(
+    command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+) -> ProcessOutcome:
+    """The runner which starts a process."""
+    with _start(command_line, directory, limits) as process:
+        return wait_for_end(process, limits.wall_seconds, cancellation)
+
+
+def compile_module(
+    request: CompileRequest, cancellation: Cancellation | None = None, run: Runner = run_process
+) -> CompileResult | CompileFailure:
     """Compiles one module; returns a failure instead of raising for everything the compiler does wrong.
+
+    Args: run: how the compiler is run; changes no result.
 
     Raises:
       Cancelled: `cancellation` was triggered.
@@ -42,23 +64,30 @@ def compile_module(request: CompileRequest, cancellation: Cancellation | None = 
         raise ValueError(f"{request.module.name}: neither a log nor an object is wanted of this compile")
     with scratch.scratch_directory(request.workdir) as directory:
         place_inputs(request, directory)
-        with start_clang(request, directory, clang_command(request)) as process:
-            outcome = wait_for_end(process, request.limits.wall_seconds, cancellation)
-        failure = classify(outcome, request, directory)
-        if failure is not None:
-            return failure
-        log = None
-        if request.want_log:
-            try:
-                log = read_training_log(
-                    os.path.join(directory, _LOG),
-                    request.problem,
-                    f"training log of {request.module.name}",
-                    no_code=empty_object.is_empty(os.path.join(directory, _OBJECT)),
-                )
-            except TrainingLogError as error:
-                return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))
-        return collect(request, directory, outcome, log)
+        outcome = run(clang_command(request), directory, request.limits, cancellation)
+        return result_of(request, directory, outcome)
+
+
+def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) -> CompileResult | CompileFailure:
+    """What a compile that ended as `outcome` says, and left its files in `directory`, means.
+
+    Raises: RunError: see `classify`.
+    """
+    failure = classify(outcome, request, directory)
+    if failure is not None:
+        return failure
+    log = None
+    if request.want_log:
+        try:
+            log = read_training_log(
+                os.path.join(directory, _LOG),
+                request.problem,
+                f"training log of {request.module.name}",
+                no_code=empty_object.is_empty(os.path.join(directory, _OBJECT)),
+            )
+        except TrainingLogError as error:
+            return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))
+    return collect(request, directory, outcome, log)
 
 
 def collect(
@@ -135,17 +164,28 @@ def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
 
 def start_clang(request: CompileRequest, directory: str, command_line: Sequence[str]) -> LimitedProcess:
     """Starts the compiler in `directory` within the request's limits."""
-    environment = {
+    return _start(command_line, directory, request.limits)
+
+
+def _start(command_line: Sequence[str], directory: str, limits: CompileLimits) -> LimitedProcess:
+    return LimitedProcess(
+        command_line,
+        directory,
+        {**compiler_environment(), "TMPDIR": directory},
+        limits.cpu_seconds,
+        limits.address_space_bytes,
+        limits.log_bytes,
+    )
+
+
+def compiler_environment() -> Mapping[str, str]:
+    """What a compiler sees of the environment, beside TMPDIR, which is the directory that it works in."""
+    return {
         "LC_ALL": "C",
         "PATH": os.environ.get("PATH", os.defpath),
-        "TMPDIR": directory,
         # A crash would otherwise spend seconds on a stack trace that nobody reads.
         "LLVM_DISABLE_SYMBOLIZATION": "1",
     }
-    limits = request.limits
-    return LimitedProcess(
-        command_line, directory, environment, limits.cpu_seconds, limits.address_space_bytes, limits.log_bytes
-    )
 
 
 def classify(

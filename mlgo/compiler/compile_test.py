@@ -27,6 +27,10 @@ class FakeClangTestCase(ScratchTestCase):
         super().setUp()
         self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
 
+    def compile(self, request: CompileRequest, cancellation: Cancellation | None = None):
+        """How these tests compile; others run them in another way."""
+        return compile_module(request, cancellation)
+
     def request(self, behaviour: str = "good", **changes) -> CompileRequest:
         corpus_dir = self.root / "corpus"
         fake_clang.write_corpus(corpus_dir, {"a/b.c": FakeModule.bitcode(FUNCTIONS, behaviour)})
@@ -35,7 +39,7 @@ class FakeClangTestCase(ScratchTestCase):
         return CompileRequest(self.clang, module, PROBLEM, **{"limits": limits, "workdir": self.work, **changes})
 
     def fails(self, behaviour: str, kind: FailureKind, text: str, **changes) -> None:
-        outcome = compile_module(self.request(behaviour, **changes))
+        outcome = self.compile(self.request(behaviour, **changes))
         self.assertIsInstance(outcome, CompileFailure)
         self.assertEqual((outcome.module_name, outcome.kind), ("a/b.c", kind), outcome.detail)
         self.assertIn(text, outcome.detail)
@@ -44,7 +48,7 @@ class FakeClangTestCase(ScratchTestCase):
 
 class GoodCompileTest(FakeClangTestCase):
     def test_log_and_object(self):
-        outcome = compile_module(self.request(want_object=True))
+        outcome = self.compile(self.request(want_object=True))
         self.assertIsInstance(outcome, CompileResult, outcome)
         self.assertEqual(outcome.log.contexts, ["f", "empty", "g"])
         self.assertEqual(list(outcome.log.observation_context), [0, 0, 0, 2, 2])
@@ -57,19 +61,19 @@ class GoodCompileTest(FakeClangTestCase):
         self.assertEqual(list(self.work.iterdir()), [])
 
     def test_only_what_is_wanted(self):
-        outcome = compile_module(self.request(want_log=False, want_object=True))
+        outcome = self.compile(self.request(want_log=False, want_object=True))
         self.assertIsNone(outcome.log)
-        self.assertIsNone(compile_module(self.request()).object_bytes)
+        self.assertIsNone(self.compile(self.request()).object_bytes)
         with self.assertRaisesRegex(ValueError, "neither a log nor an object"):
-            compile_module(self.request(want_log=False))
+            self.compile(self.request(want_log=False))
 
     def test_the_model_decides(self):
         model = self.root / "model"
         model.mkdir()
         (model / "model.tflite").write_bytes(b"weights")
         (model / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
-        default = compile_module(self.request()).log
-        learned = compile_module(self.request(model_dir=model)).log
+        default = self.compile(self.request()).log
+        learned = self.compile(self.request(model_dir=model)).log
         np.testing.assert_array_equal(default.features["mask"], learned.features["mask"])
         self.assertNotEqual(list(default.outcomes), list(learned.outcomes))
         (model / "output_spec.json").write_text("[]")
@@ -111,9 +115,9 @@ class FailureTest(FakeClangTestCase):
 
     def test_machine_troubles_are_raised(self):
         with self.assertRaisesRegex(RunError, "while compiling a/b.c: no space is left there. free space"):
-            compile_module(self.request("no_space"))
+            self.compile(self.request("no_space"))
         with self.assertRaisesRegex(RunError, "absent: cannot be started: .*No such file.* give the path of a clang"):
-            compile_module(dataclasses.replace(self.request(), clang=self.root / "absent"))
+            self.compile(dataclasses.replace(self.request(), clang=self.root / "absent"))
 
 
 class ProcessGroupTest(FakeClangTestCase):
@@ -122,7 +126,7 @@ class ProcessGroupTest(FakeClangTestCase):
 
     def test_a_grandchild_is_neither_waited_for_nor_left(self):
         begin = time.monotonic()
-        self.assertIsInstance(compile_module(self.request("grandchild")), CompileResult)
+        self.assertIsInstance(self.compile(self.request("grandchild")), CompileResult)
         self.assertLess(time.monotonic() - begin, 60)
         self.assert_nothing_left()
 
@@ -135,7 +139,7 @@ class ProcessGroupTest(FakeClangTestCase):
         cancellation = Cancellation()
         cancellation.trigger()
         with self.assertRaises(Cancelled):
-            compile_module(self.request("hang_with_grandchild"), cancellation)
+            self.compile(self.request("hang_with_grandchild"), cancellation)
         self.assert_nothing_left()
         self.assertEqual(list(self.work.iterdir()), [])
 
@@ -185,7 +189,7 @@ class ClassifyTest(unittest.TestCase):
         )
 
     def test_stderr_keeps_both_ends(self):
-        text = process._BoundedText()  # pylint: disable=protected-access
+        text = process.BoundedText()
         reader, writer = os.pipe()
         for part in (b"first" + b"." * 30000, b"." * 30000, b"." * 30000 + b"last"):
             os.write(writer, part)

@@ -52,11 +52,12 @@ def run_ordered(
     requests: Iterable[CompileRequest],
     workers: int | None = None,
     progress: Callable[[CompileResult | CompileFailure], None] | None = None,
+    compile_one: Callable[[CompileRequest, Cancellation], CompileResult | CompileFailure] = compile_module,
 ) -> Iterator[CompileResult | CompileFailure]:
     """Yields the outcome of each request, in the order of `requests`, whatever the number of workers (None: all cores).
 
-    `progress` is called in the consumer's thread just before each yield. On KeyboardInterrupt, or when the iterator is
-    closed, all running compilers are killed and no other is started.
+    `progress` is called in the consumer's thread just before each yield, `compile_one` in the workers'. On
+    KeyboardInterrupt, or when the iterator is closed, all running compilers are killed and no other is started.
 
     Raises: RunError: a compile could not even be tried (see `compile_module`).
     """
@@ -71,7 +72,7 @@ def run_ordered(
 
     def submit_next() -> None:
         for request in remaining:
-            pending.append(pool.submit(_compile_unless_cancelled, request, cancellation, under_way))
+            pending.append(pool.submit(_compile_unless_cancelled, compile_one, request, cancellation, under_way))
             break
 
     try:
@@ -117,9 +118,12 @@ class _UnderWay:
 
 
 def _compile_unless_cancelled(
-    request: CompileRequest, cancellation: Cancellation, under_way: _UnderWay
+    compile_one: Callable[[CompileRequest, Cancellation], CompileResult | CompileFailure],
+    request: CompileRequest,
+    cancellation: Cancellation,
+    under_way: _UnderWay,
 ) -> CompileResult | CompileFailure:
     with under_way:
         if cancellation.is_triggered():
             raise Cancelled()
-        return compile_module(request, cancellation)
+        return compile_one(request, cancellation)

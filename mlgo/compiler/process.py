@@ -95,7 +95,7 @@ class LimitedProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self._stderr = _BoundedText()
+        self._stderr = BoundedText()
         self._reaped = False
         self._pidfd = -1
         try:
@@ -189,7 +189,7 @@ def _reap(process) -> tuple[int, float]:
     return status, usage.ru_utime + usage.ru_stime
 
 
-class _BoundedText:
+class BoundedText:
     """The beginning and the end of a stream."""
 
     def __init__(self):

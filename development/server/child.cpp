@@ -1,0 +1,77 @@
+#include "development/server/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mlgo {
+namespace {
+
+// As mlgo/compiler/limited_exec.cc, which does this for a compiler that is started as a process.
+bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
+  rlimit limit;
+  if (getrlimit(resource, &limit)) return false;
+  // Never above what the server was given itself.
+  const rlim_t hard = value + grace;
+  if (limit.rlim_max == RLIM_INFINITY || hard < limit.rlim_max) limit.rlim_max = hard;
+  limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+  return setrlimit(resource, &limit) == 0;
+}
+
+int64_t Microseconds(const timeval &time) { return time.tv_sec * int64_t{1000000} + time.tv_usec; }
+
+}  // namespace
+
+bool Enter(const Request &request, pid_t parent) {
+  setsid();
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) return false;  // nobody would ever kill this
+  if (dup2(request.messages, STDERR_FILENO) < 0) return false;
+  if (chdir(request.directory.c_str()) || setenv("TMPDIR", request.directory.c_str(), 1)) {
+    dprintf(STDERR_FILENO, "compile server: cannot work in %s: %s\n", request.directory.c_str(), strerror(errno));
+    return false;
+  }
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  if (!Limit(RLIMIT_CPU, request.cpu_seconds, 5) || !Limit(RLIMIT_AS, request.address_space_bytes, 0) ||
+      !Limit(RLIMIT_FSIZE, request.file_bytes, 0)) {
+    dprintf(STDERR_FILENO, "compile server: cannot set limits: %s\n", strerror(errno));
+    return false;
+  }
+  return true;
+}
+
+bool WatchToTheEnd(int socket, pid_t child) {
+  const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  bool listening = true;
+  while (end >= 0) {
+    pollfd watched[] = {{end, POLLIN, 0}, {listening ? socket : -1, POLLIN, 0}};
+    if (poll(watched, 2, -1) < 0) continue;
+    if (watched[0].revents) break;
+    if (!watched[1].revents) continue;
+    Request request;
+    listening = Receive(socket, &request) == Received::kRequest && request.order == Order::kKill;
+    if (request.messages >= 0) close(request.messages);
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);  // it may not have made its group yet
+  }
+  if (end >= 0) close(end);
+  // Before it is reaped: until then its number, which is the group's, cannot be given to another.
+  kill(-child, SIGKILL);
+  int status = 0;
+  rusage usage = {};
+  while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  const Answer answer = {Event::kEnded, status, Microseconds(usage.ru_utime) + Microseconds(usage.ru_stime), usage.ru_maxrss};
+  return listening && Send(socket, answer);
+}
+
+}  // namespace mlgo

@@ -1,0 +1,142 @@
+"""Compiles through a fake compile server end as those of a process do; servers that die are replaced."""
+
+import os
+import pathlib
+import signal
+import threading
+import time
+import unittest
+
+from mlgo.compiler import compile_test as by_process
+from mlgo.compiler import server
+from mlgo.compiler.compile import compile_module
+from mlgo.compiler.executor import LocalExecutor
+from mlgo.compiler.process import Cancellation
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.server_executor import ServerExecutor, ServerPool, executor_for
+from mlgo.compiler.testing import fake_clang, fake_server, processes
+from mlgo.compiler.testing.fake_clang import FakeModule
+from mlgo.compiler.testing.scratch_case import ScratchTestCase
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
+
+
+class ByServer:
+    """Makes a test of single compiles use a server."""
+
+    deaths = 0
+
+    def compile(self, request: CompileRequest, cancellation: Cancellation | None = None):
+        pool = ServerPool(fake_server.install(self.root, self.deaths))
+        try:
+            return compile_module(request, cancellation, pool.run)
+        finally:
+            pool.close()
+
+
+class GoodCompileTest(ByServer, by_process.GoodCompileTest):
+    pass
+
+
+class FailureTest(ByServer, by_process.FailureTest):
+    pass
+
+
+class ProcessGroupTest(ByServer, by_process.ProcessGroupTest):
+    pass
+
+
+class DyingServerTest(ByServer, by_process.FakeClangTestCase):
+    def test_one_death_changes_nothing(self):
+        self.deaths = 1
+        self.assertIsInstance(self.compile(self.request()), CompileResult)
+
+    def test_two_are_a_failure(self):
+        self.deaths = 2
+        outcome = self.compile(self.request())
+        self.assertEqual(outcome.kind, FailureKind.KILLED, outcome)
+        self.assertIn("its compile server ended, twice", outcome.detail)
+
+    def test_a_program_that_is_none(self):
+        with self.assertRaisesRegex(RunError, "absent: cannot be started: No such file"):
+            compile_module(self.request(), None, ServerPool(self.root / "absent").run)
+
+    def test_killed_in_the_middle(self):
+        program = fake_server.install(self.root)
+        running = server.CompileServer(program)
+        self.addCleanup(running.close)
+        killer = threading.Timer(0.5, os.kill, (running.process_id, signal.SIGKILL))
+        killer.start()
+        with self.assertRaises(server.ServerDied):
+            compile_module(self.request("spin"), None, running)
+        killer.join()
+
+
+class ServerExecutorTest(ScratchTestCase):
+    def setUp(self):
+        super().setUp()
+        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
+
+    def requests(self, modules: dict[str, bytes], **limits) -> list[CompileRequest]:
+        fake_clang.write_corpus(self.root / "corpus", modules)
+        return [
+            CompileRequest(self.clang, module, PROBLEM, limits=CompileLimits(**limits), workdir=self.work)
+            for module in Corpus.load(self.root / "corpus").modules
+        ]
+
+    def executor(self, workers: int) -> ServerExecutor:
+        executor = executor_for(self.clang, workers, fake_server.install(self.root))
+        self.assertIsInstance(executor, ServerExecutor)
+        self.addCleanup(executor.close)
+        return executor
+
+    def test_a_corpus_where_modules_misbehave(self):
+        behaviours = ["good"] * 12 + ["crash", "spin", "out_of_memory"]
+        modules = {f"m{index:02}": FakeModule.bitcode({"f": index % 3}, name) for index, name in enumerate(behaviours)}
+        requests = self.requests(modules, cpu_seconds=1, wall_factor=1000, address_space_bytes=256 << 20)
+        found = {}
+        for name, executor in (("processes", LocalExecutor(2)), ("servers", self.executor(2))):
+            outcomes = list(executor.run_ordered(requests))
+            self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
+            found[name] = [
+                outcome if isinstance(outcome, CompileFailure) else (outcome.log.contexts, outcome.log.outcomes.tobytes())
+                for outcome in outcomes
+            ]
+        self.assertEqual(found["processes"], found["servers"])
+        kinds = [outcome.kind for outcome in found["servers"] if isinstance(outcome, CompileFailure)]
+        self.assertEqual(kinds, [FailureKind.CRASH, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY])
+
+    def test_closing_leaves_nothing(self):
+        modules = {"a": FakeModule.bitcode({}), "b": FakeModule.bitcode({}, "hang"), "c": FakeModule.bitcode({}, "hang")}
+        executor = self.executor(3)
+        outcomes = executor.run_ordered(self.requests(modules))
+        self.assertEqual(next(outcomes).module_name, "a")
+        begin = time.monotonic()
+        outcomes.close()
+        executor.close()
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(processes.left_in(self.work), [])
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_without_a_server(self):
+        told = []
+        self.assertIsInstance(executor_for(self.clang, 1, tell=told.append), LocalExecutor)
+        self.assertEqual(len(told), 1)
+        self.assertIn(f"no compile server beside {self.clang}", told[0])
+        fake_server.install(self.root)
+        self.assertIsInstance(executor_for(self.clang, 1, tell=told.append), ServerExecutor)
+        self.assertEqual(len(told), 1)
+
+    def test_another_compiler_is_a_process(self):
+        executor = self.executor(1)
+        elsewhere = self.root / "elsewhere"
+        elsewhere.mkdir()
+        self.clang = pathlib.Path(fake_clang.install(elsewhere, PROBLEM))
+        fake_server.install(self.root, deaths=9)
+        (outcome,) = executor.run_ordered(self.requests({"a": FakeModule.bitcode({"f": 1})}))
+        self.assertIsInstance(outcome, CompileResult)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+"""A compile server for tests: speaks the protocol of development/server, and runs each command as a process.
+
+`install` puts an executable into a directory. With the fake clang's commands, everything that a compiler can do wrong is
+seen through a server. Like the fake clang it is this very file, run without site packages.
+"""
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+
+
+def install(directory: str | os.PathLike[str], deaths: int = 0) -> str:
+    """Puts the executable `compile_server` into `directory` and returns its path.
+
+    Args: deaths: so many servers die, each as it gets its first request.
+    """
+    path = os.path.join(directory, "compile_server")
+    left = os.path.join(directory, "deaths")
+    os.makedirs(left, exist_ok=True)
+    for index in range(deaths):
+        with open(os.path.join(left, str(index)), "w", encoding="ascii"):
+            pass
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nexec '{sys.executable}' -I -S '{os.path.realpath(__file__)}' '{left}' \"$@\"\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def _receive(connection: socket.socket) -> tuple[bytes, int | None]:
+    """A payload and the descriptor that came with it; an empty one at the end."""
+    head, descriptors, _, _ = socket.recv_fds(connection, 4, 1)
+    while head and len(head) < 4:
+        head += connection.recv(4 - len(head))
+    if not head:
+        return b"", None
+    (length,) = struct.unpack("<I", head)
+    payload = b""
+    while len(payload) < length:
+        payload += connection.recv(length - len(payload))
+    return payload, descriptors[0] if descriptors else None
+
+
+def _compile(payload: bytes, messages: int) -> int:
+    cpu, memory, file = struct.unpack_from("<QQQ", payload, 1)
+    directory, *command = payload[25:-1].split(b"\0")
+    child = os.fork()
+    if child:
+        return child
+    os.setsid()
+    os.dup2(messages, 2)
+    os.chdir(directory)
+    os.environ["TMPDIR"] = os.fsdecode(directory)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file, file))
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    try:
+        os.execv(command[0], command)
+    except OSError as error:
+        os.write(2, str(error).encode())
+        os._exit(127)
+
+
+def _dies(deaths: str) -> bool:
+    for name in os.listdir(deaths):
+        try:
+            os.unlink(os.path.join(deaths, name))
+            return True
+        except FileNotFoundError:
+            pass
+    return False
+
+
+def _main(deaths: str, descriptor: int) -> None:
+    connection = socket.socket(fileno=descriptor)
+    while True:
+        payload, messages = _receive(connection)
+        if not payload:
+            return
+        if payload == b"K":
+            continue
+        if _dies(deaths):
+            os.kill(os.getpid(), signal.SIGKILL)
+        child = _compile(payload, messages)
+        os.close(messages)
+        end = os.pidfd_open(child)
+        gone = False
+        while True:
+            ready = select.select([end] if gone else [end, connection], [], [])[0]
+            if end in ready:
+                break
+            gone = _receive(connection)[0] != b"K"
+            os.kill(child, signal.SIGKILL)  # it may not have made its group yet
+        os.close(end)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        _, status, usage = os.wait4(child, 0)
+        if gone:
+            return
+        connection.sendall(struct.pack("<qqqq", 1, status, int((usage.ru_utime + usage.ru_stime) * 1e6), usage.ru_maxrss))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], int(sys.argv[2]))
