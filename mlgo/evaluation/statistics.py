@@ -56,20 +56,55 @@ def summarize(
         raise ValueError("score ratios must be positive and finite")
     sums = np.array([np.log(np.asarray(ratios[name], np.float64)).sum() for name in modules])
     counts = np.array([len(ratios[name]) for name in modules], np.int64)
-    generator = np.random.Generator(np.random.Philox(seed))
-    means = np.empty(resamples)
-    for start in range(0, resamples, 1000):  # In pieces: at 10,000 modules one piece is 80 MB.
-        count = min(1000, resamples - start)
-        drawn = generator.integers(0, len(modules), (count, len(modules)))
-        means[start : start + count] = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.exp(np.quantile(means, (0.025, 0.975)))
+    low, high = _interval(sums, counts, seed, resamples)
     return RatioSummary(
         functions=len(values),
         modules=len(modules),
         geometric_mean=float(np.exp(sums.sum() / counts.sum())),
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         better=int((values < 1).sum()),
         worse=int((values > 1).sum()),
         equal=int((values == 1).sum()),
     )
+
+
+def summarize_modules(
+    improvements: Mapping[str, tuple[float, float]], seed: int, resamples: int = 10_000
+) -> RatioSummary | None:
+    """As `summarize`, of what is known per module only; None when there is no module.
+
+    Args: improvements: module name -> (minus the mean logarithm of its ratios, how many ratios or what else it weighs, > 0).
+    Returns: `functions` is the sum of the weights; better, worse and equal count modules.
+    Raises: ValueError: a number is not finite, or a weight not positive.
+    """
+    if not improvements:
+        return None
+    pairs = np.array([improvements[name] for name in sorted(improvements)], np.float64)
+    weights = pairs[:, 1]
+    if not (np.isfinite(pairs).all() and (weights > 0).all()):
+        raise ValueError("improvements must be finite and their weights positive")
+    sums = -pairs[:, 0] * weights
+    low, high = _interval(sums, weights, seed, resamples)
+    return RatioSummary(
+        functions=int(round(weights.sum())),
+        modules=len(pairs),
+        geometric_mean=float(np.exp(sums.sum() / weights.sum())),
+        low=low,
+        high=high,
+        better=int((pairs[:, 0] > 0).sum()),
+        worse=int((pairs[:, 0] < 0).sum()),
+        equal=int((pairs[:, 0] == 0).sum()),
+    )
+
+
+def _interval(sums: np.ndarray, weights: np.ndarray, seed: int, resamples: int) -> tuple[float, float]:
+    """The 95 % bootstrap interval of exp(sum of `sums` / sum of `weights`), both [modules]."""
+    generator = np.random.Generator(np.random.Philox(seed))
+    means = np.empty(resamples)
+    for start in range(0, resamples, 1000):  # In pieces: at 10,000 modules one piece is 80 MB.
+        count = min(1000, resamples - start)
+        drawn = generator.integers(0, len(sums), (count, len(sums)))
+        means[start : start + count] = sums[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
+    low, high = np.exp(np.quantile(means, (0.025, 0.975)))
+    return float(low), float(high)

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.evaluation.statistics import summarize
+from mlgo.evaluation.statistics import summarize, summarize_modules
 
 
 class SummarizeTest(unittest.TestCase):
@@ -46,6 +46,19 @@ class SummarizeTest(unittest.TestCase):
         for ratio in (0.0, -1.0, math.nan, math.inf):
             with self.assertRaises(ValueError):
                 summarize({"a": [ratio]}, seed=1)
+
+    def test_modules_give_what_their_functions_give(self):
+        ratios = {"a": [0.5, 1.0], "b": [2.0, 2.0], "c": [1.0]}
+        modules = {name: (-sum(map(math.log, each)) / len(each), float(len(each))) for name, each in ratios.items()}
+        whole, summary = summarize(ratios, seed=1), summarize_modules(modules, seed=1)
+        for name in ("geometric_mean", "low", "high"):
+            self.assertAlmostEqual(getattr(whole, name), getattr(summary, name))
+        self.assertEqual((summary.functions, summary.modules), (5, 3))
+        self.assertEqual((summary.better, summary.worse, summary.equal), (1, 1, 1))
+        self.assertIsNone(summarize_modules({}, seed=1))
+        for pair in ((math.nan, 1.0), (0.0, 0.0)):
+            with self.assertRaisesRegex(ValueError, "must be finite"):
+                summarize_modules({"a": pair}, seed=1)
 
     def test_percent_says_minus_for_better(self):
         self.assertEqual(summarize({"a": [0.98]}, seed=1).percent(), "-2.00 % [-2.00, -2.00]")

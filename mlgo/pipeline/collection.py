@@ -1,164 +1,193 @@
-"""Collects one iteration's decisions: modules compiled under the current policy, and what each decision returned."""
+"""Collects what an iteration learns from: every chosen module compiled once under every variant of the learner's policy."""
 
-import contextlib
+import collections
 import dataclasses
-import math
 import pathlib
+import time
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from mlgo.compiler.request import CompileFailure
-from mlgo.compiler.training_log import TrainingLog
+from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Module
 from mlgo.learning import determinism
-from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.observations import Observations, concatenate, pack
-from mlgo.learning.rewards import decision_returns, relative_improvement
+from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.normalization import Normalizer
+from mlgo.learning.observations import pack
+from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
-from mlgo.trace.scores import score_ratio, scores_of
-from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_modules
+from mlgo.pipeline.measure import improvements_of, module_improvement, scores_of
 
 if typing.TYPE_CHECKING:
     from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
 
+#: Quantiles of the improvements that an iteration's record holds, by name.
+_QUANTILES = {"lowest": 0.0, "p05": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95, "highest": 1.0}
 
-@dataclasses.dataclass(frozen=True)
-class Collected:
-    """What an iteration learns from.
+
+@dataclasses.dataclass
+class Seconds:
+    """Where the time of an iteration went; two equal runs differ in it.
 
     Attributes:
-      observations: N decisions.
-      returns: float32 [N].
-      score_change_percent: geometric mean over functions of the score against the default's, minus one; below 0 is better.
-      failed: kind of failure by "MODULE, sample K".
+      clang: CPU seconds of all compilers.
+      waiting: this process had nothing to do but wait for compilers.
+      preparing: reading what they logged and packing it for the learner.
+      learning: the learner's update.
+      total: wall clock of the iteration, validation included.
     """
 
-    observations: Observations
-    returns: np.ndarray
-    score_change_percent: float
-    failed: Mapping[str, str]
+    clang: float = 0.0
+    waiting: float = 0.0
+    preparing: float = 0.0
+    learning: float = 0.0
+    total: float = 0.0
+
+    def rounded(self) -> dict[str, float]:
+        """By name, in milliseconds' precision."""
+        return {name: round(value, 3) for name, value in dataclasses.asdict(self).items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """One compile of an iteration: `variant` is an index into the variants."""
+
+    module: Module
+    variant: int
+
+    @property
+    def name(self) -> str:
+        """For messages and folders."""
+        return f"{self.module.name} {self.variant}"
+
+
+def turns_of(modules: Sequence[Module], variants: Sequence[Variant]) -> list[Turn]:
+    """The iteration's compiles in their order: by module, then by variant."""
+    return [Turn(module, index) for module in modules for index in range(len(variants))]
+
+
+class VariantModels:
+    """Writes the policies of an iteration for the compiler, as they are asked for.
+
+    A greedy variant has one model for all modules, an exploring one a model per compile, with a seed of its own.
+    """
+
+    def __init__(self, models: "CollectionPolicy", variants: Sequence[Variant], seed: int, iteration: int):
+        self._models, self._variants = models, variants
+        self._seed, self._iteration = seed, iteration
+        self._greedy: dict[int, pathlib.Path] = {}
+
+    def write(self, turn: Turn) -> pathlib.Path:
+        """The model for `turn`."""
+        variant = self._variants[turn.variant]
+        if variant.exploring:
+            seed = determinism.derive_seed(self._seed, "exploration", self._iteration, turn.module.name, turn.variant)
+            return self._models.write(variant.network, turn.name, seed)
+        # Variants often share one network.
+        key = id(variant.network)
+        if key not in self._greedy:
+            self._greedy[key] = self._models.write(variant.network, f"greedy {len(self._greedy)}", None)
+        return self._greedy[key]
+
+    def remove(self, turn: Turn) -> None:
+        """`turn` was compiled."""
+        if self._variants[turn.variant].exploring:
+            self._models.remove(turn.name)
+
+    def close(self) -> None:
+        """All turns were compiled."""
+        for index in range(len(self._greedy)):
+            self._models.remove(f"greedy {index}")
 
 
 def collect(
     title: str,
-    modules: Sequence[Module],
-    samples: int,
-    network: PolicyNetwork,
-    models: "CollectionPolicy",
+    turns: Sequence[Turn],
+    outcomes: Iterator[tuple[Module, CompileResult | CompileFailure]],
+    models: VariantModels,
     default: Mapping[str, ModuleRecord],
-    setup: CompileSetup,
-    seed: int,
-    iteration: int,
-    lowest_return: float,
-) -> Collected:
-    """Compiles every module `samples` times under the exploring policy of `network`.
+    problem: Problem,
+    normalizer: Normalizer | None,
+    max_failure_ratio: float,
+    seconds: Seconds,
+) -> tuple[list[Sample], dict[str, str]]:
+    """Takes the outcomes of `turns` from `outcomes`, no more, and makes samples of them while others compile.
 
     Args:
       title: for messages.
-      modules: what to compile.
-      samples: see RunSettings.samples_per_module.
-      network: the policy that decides.
-      models: writes it for the compiler.
+      turns: what is compiled, in this order.
+      outcomes: of the turns, perhaps followed by others.
+      models: what was written for a turn is removed when it is done.
       default: module name -> what the compiler's default makes of it.
-      setup: how to compile.
-      seed, iteration: what is random depends on these, the module and the sample.
-      lowest_return: improvements below this count as this.
+      problem: says what is an improvement.
+      normalizer: of the packed decisions; None: samples without decisions.
+      max_failure_ratio: the part of the turns that may fail.
+      seconds: where the time goes is added here.
 
-    Raises: RunError: too many compiles failed, or none had a decision and a score.
+    Returns: the samples, in the order of the turns; and the kind of failure by "MODULE, sample K".
+    Raises: RunError: too many compiles failed, or no module has a score on both sides.
     """
-    turns = [(module, sample) for module in modules for sample in range(samples)]
-
-    def written() -> Iterator[pathlib.Path]:
-        for module, sample in turns:
-            exploration = determinism.derive_seed(seed, "exploration", iteration, module.name, sample)
-            yield models.write(network, f"{module.name} {sample}", exploration)
-
-    failures = FailureLimit(title, len(turns), setup.max_failure_ratio)
-    logs: dict[str, list[TrainingLog]] = {}
-    observations: list[Observations] = []
-    returns: list[np.ndarray] = []
-    logarithms: list[float] = []
-    outcomes = compile_modules([module for module, _ in turns], setup, written())
-    with contextlib.closing(outcomes):
-        for (module, sample), (_, outcome) in zip(turns, outcomes, strict=True):
-            models.remove(f"{module.name} {sample}")
-            if isinstance(outcome, CompileFailure):
-                failures.add(f"{module.name}, sample {sample}", outcome.kind.value, outcome.detail)
-            else:
-                logs.setdefault(module.name, []).append(outcome.log)
-            if sample == samples - 1:
-                # All samples of this module are there: only one module's logs are in memory at a time.
-                parts = logs.pop(module.name, [])
-                scores = default[module.name].functions
-                improvements = [_improvements(log, default[module.name], lowest_return) for log in parts]
-                for log, values in zip(parts, centred(improvements) if samples > 1 else improvements, strict=True):
-                    packed, kept = _learnable(log, values, network, setup)
-                    if len(packed):
-                        observations.append(packed)
-                        returns.append(kept)
-                    found = scores_of(log)
-                    logarithms += [
-                        math.log(score_ratio(setup.problem, scores[name].score, found[name].score))
-                        for name in sorted(set(scores) & set(found))
-                    ]
-    if not observations:
+    failures = FailureLimit(title, len(turns), max_failure_ratio)
+    samples: list[Sample] = []
+    begin = time.monotonic()
+    for turn in turns:
+        _, outcome = next(outcomes)
+        arrived = time.monotonic()
+        seconds.waiting += arrived - begin
+        models.remove(turn)
+        if isinstance(outcome, CompileFailure):
+            failures.add(f"{turn.module.name}, sample {turn.variant}", outcome.kind.value, outcome.detail)
+        else:
+            seconds.clang += outcome.cpu_seconds
+            sample = sample_of(turn, outcome, default[turn.module.name], problem, normalizer)
+            if sample is not None:
+                samples.append(sample)
+        begin = time.monotonic()
+        seconds.preparing += begin - arrived
+    models.close()
+    if not samples:
         raise RunError(
             title,
-            f"none of {len(turns)} compiles has a decision and a score to learn from",
+            f"none of {len(turns)} compiles has a score that could be compared with the default's",
             "Raise --modules_per_iteration",
             ExitCode.NOTHING_PRODUCED,
         )
-    change = 100.0 * math.expm1(math.fsum(logarithms) / len(logarithms))
-    return Collected(concatenate(observations), np.concatenate(returns), change, dict(failures.failed))
+    return samples, dict(failures.failed)
 
 
-def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-    """Each sample's values less the mean of the other samples' values of the same name.
-
-    Args: samples: name -> value; a name may be missing from some.
-    Returns: as many mappings; a name that only one sample has is left out.
-    """
-    totals: dict[str, list[float]] = {}
-    for sample in samples:
-        for name, value in sample.items():
-            totals.setdefault(name, []).append(value)
-    result = []
-    for sample in samples:
-        values = {}
-        for name, value in sample.items():
-            others = len(totals[name]) - 1
-            if others:
-                values[name] = value - (math.fsum(totals[name]) - value) / others
-        result.append(values)
-    return result
-
-
-def _improvements(log: TrainingLog, default: ModuleRecord, lowest: float) -> dict[str, float]:
-    """By function that has a score on both sides: how much better it became than under the default."""
-    found = scores_of(log)
-    names = sorted(set(found) & set(default.functions))
-    values = relative_improvement(
-        np.array([found[name].score for name in names]), np.array([default.functions[name].score for name in names])
+def sample_of(
+    turn: Turn, result: CompileResult, default: ModuleRecord, problem: Problem, normalizer: Normalizer | None
+) -> Sample | None:
+    """What the learner is told of one compile; None when the module has no score on one of the sides."""
+    scores = scores_of(result, problem)
+    overall = module_improvement(scores, default.functions, problem)
+    if overall is None:
+        return None
+    improvement, weight = overall
+    log = result.log
+    if normalizer is None or log is None or not log.observation_count:
+        return Sample(turn.module.name, turn.variant, improvement, weight)
+    return Sample(
+        turn.module.name,
+        turn.variant,
+        improvement,
+        weight,
+        pack(log.features, log.actions, normalizer, problem, log.observation_context),
+        tuple(log.contexts),
+        improvements_of(result, default, problem),
     )
-    return dict(zip(names, np.maximum(values, lowest).tolist(), strict=True))
 
 
-def _learnable(
-    log: TrainingLog, values: Mapping[str, float], network: PolicyNetwork, setup: CompileSetup
-) -> tuple[Observations, np.ndarray]:
-    """The observations of the functions in `values`, and their returns."""
-    by_context = np.array([values.get(name, np.nan) for name in log.contexts], np.float32)
-    every = decision_returns(by_context, log.observation_context)
-    kept = np.flatnonzero(np.isfinite(every))
-    packed = pack(
-        {feature: array[kept] for feature, array in log.features.items()},
-        log.actions[kept],
-        network.normalizer,
-        setup.problem,
-        log.observation_context[kept],
-    )
-    return packed, every[kept]
+def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:
+    """How the modules of an iteration fared: mean (by weight) and quantiles of their improvements over the default."""
+    values = np.array([sample.improvement for sample in samples], np.float64)
+    weights = np.array([sample.weight for sample in samples], np.float64)
+    quantiles = np.quantile(values, list(_QUANTILES.values()))
+    return {"mean": float(np.average(values, weights=weights)), **dict(zip(_QUANTILES, quantiles.tolist(), strict=True))}
+
+
+def failures_by_kind(failed: Mapping[str, str]) -> dict[str, int]:
+    """How often each kind of failure came."""
+    return dict(sorted(collections.Counter(failed.values()).items()))

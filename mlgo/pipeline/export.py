@@ -16,8 +16,7 @@ RECORD_NAME = "policy.json"
 _COPIED = ("saved_model.pb", "weights.npz")
 
 _BUILD = '''\
-# Written by //mlgo:train_regalloc beside the policy it trained. A release clang with it:
-#     ./bazelw build //release:clang --//release:eviction_policy=//<this folder>:policy
+# Written beside the policy that a training run has made.{clang}
 filegroup(
     name = "policy",
     srcs = [
@@ -30,6 +29,10 @@ filegroup(
 '''
 
 
+_CLANG = """ A release clang with it:
+#     ./bazelw build //release:clang --{setting}=//<this folder>:policy"""
+
+
 def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem) -> None:
     """Writes `network`, greedy, into `folder` as mlgo/policy/saved_model.py describes, and its TFLite form below that."""
     from mlgo.policy import saved_model, tflite  # pylint: disable=import-outside-toplevel  # They bring TensorFlow.
@@ -38,7 +41,9 @@ def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem
     tflite.convert(folder, folder / TFLITE_NAME, problem)
 
 
-def publish_policy(exported: pathlib.Path, folder: pathlib.Path, training: Mapping[str, Any]) -> None:
+def publish_policy(
+    exported: pathlib.Path, folder: pathlib.Path, problem: Problem, training: Mapping[str, Any]
+) -> None:
     """Makes `folder` what a user takes away: the files in `exported`, the training's record in policy.json, a BUILD file."""
     record = files.read_json(exported / RECORD_NAME, "record of the policy", "Run the same command again")
     with files.directory_written_atomically(folder) as partial:
@@ -46,4 +51,9 @@ def publish_policy(exported: pathlib.Path, folder: pathlib.Path, training: Mappi
             shutil.copyfile(exported / name, partial / name)
         shutil.copytree(exported / TFLITE_NAME, partial / TFLITE_NAME)
         (partial / RECORD_NAME).write_bytes(files.encode_json({**record, "training": training}))
-        (partial / "BUILD.bazel").write_text(_BUILD, encoding="utf-8")
+        (partial / "BUILD.bazel").write_text(_build_file(problem), encoding="utf-8")
+
+
+def _build_file(problem: Problem) -> str:
+    clang = "" if problem.release_setting is None else _CLANG.format(setting=problem.release_setting)
+    return _BUILD.format(clang=clang)

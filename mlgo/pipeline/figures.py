@@ -2,8 +2,9 @@
 
 import io
 import json
+import math
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.run import files
@@ -12,9 +13,16 @@ from mlgo.run import files
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
 
 
-def read_metrics(ppo_folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The figures of all iterations and of all validations of a reinforcement stage, by iteration."""
-    return _read_all(ppo_folder / "iterations"), _read_all(ppo_folder / "validations")
+#: The JSON-lines file of a run: a validation or an iteration a line. Equal runs have equal files.
+METRICS_NAME = "metrics.jsonl"
+
+#: The folder with the seconds of each iteration, which equal runs differ in.
+SECONDS_NAME = "seconds"
+
+
+def read_metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The figures of all iterations and of all validations of a learning stage, by iteration."""
+    return _read_all(folder / "iterations"), _read_all(folder / "validations")
 
 
 def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
@@ -24,6 +32,38 @@ def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence
     records += [(record["iteration"], 1, {"kind": "iteration", **record}) for record in iterations]
     lines = [json.dumps(record, sort_keys=True) for _, _, record in sorted(records, key=lambda entry: entry[:2])]
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
+
+
+class Metrics:
+    """Shows the figures of a run while it goes on: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
+
+    Args:
+      output: the run's folder.
+      stage: the learning stage's folder: what an interrupted run has left there is shown again.
+    """
+
+    def __init__(self, output: pathlib.Path, stage: pathlib.Path):
+        self._path, self._seconds = output / METRICS_NAME, output / SECONDS_NAME
+        self._tensorboard = TensorBoard(output / "tensorboard")
+        files.write_atomically(self._path, metrics_lines(*read_metrics(stage)))
+
+    def validation(self, record: Mapping[str, Any]) -> None:
+        """A validation has ended."""
+        self._append(metrics_lines([], [record]))
+        self._tensorboard.write("validation", record)
+
+    def iteration(self, record: Mapping[str, Any], seconds: Mapping[str, float]) -> None:
+        """An iteration has ended, its validation before it; `seconds` says where its time went."""
+        self._append(metrics_lines([record], []))
+        number = record["iteration"]
+        files.write_json_atomically(self._seconds / f"{number:05}.json", {"iteration": number, **seconds})
+        self._tensorboard.write("iteration", record)
+        self._tensorboard.write("seconds", {"iteration": number, **seconds})
+
+    def _append(self, line: bytes) -> None:
+        # Not synced: a run that goes on writes the file anew from the figures on disk.
+        with open(self._path, "ab") as file:
+            file.write(line)
 
 
 class TensorBoard:
@@ -39,9 +79,9 @@ class TensorBoard:
         import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
         with self._writer.as_default(step=record["iteration"]):
-            for name, value in record.items():
-                if isinstance(value, (int, float)) and name != "iteration":
-                    tf.summary.scalar(f"{prefix}/{name}", float(value))
+            for name, value in _numbers(prefix, record):
+                if name != f"{prefix}/iteration":
+                    tf.summary.scalar(name, value)
         self._writer.flush()
 
 
@@ -64,7 +104,7 @@ def learning_curve(iterations: Sequence[Mapping[str, Any]], validations: Sequenc
     if iterations:
         axes.plot(
             [record["iteration"] for record in iterations],
-            [record["score_change_percent"] for record in iterations],
+            [100.0 * math.expm1(-record["reward"]["mean"]) for record in iterations],
             color=_BLUE,
             linewidth=1,
             alpha=0.7,
@@ -88,6 +128,15 @@ def learning_curve(iterations: Sequence[Mapping[str, Any]], validations: Sequenc
     buffer = io.BytesIO()
     canvas.savefig(buffer, format="png", metadata={"Software": None})  # No version: equal figures, equal bytes.
     return buffer.getvalue()
+
+
+def _numbers(prefix: str, record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers in `record` and in mappings inside it, by their path."""
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(f"{prefix}/{name}", value)
+        elif isinstance(value, (int, float)):
+            yield f"{prefix}/{name}", float(value)
 
 
 def _percent(ratio: float) -> float:

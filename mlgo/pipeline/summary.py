@@ -4,11 +4,16 @@ import pathlib
 from collections.abc import Mapping
 
 from mlgo.evaluation.held_out import Comparison
+from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration
 
 
 def closing_lines(
-    output: pathlib.Path, workspace: pathlib.Path | None, comparison: Comparison, seconds: Mapping[str, float]
+    output: pathlib.Path,
+    workspace: pathlib.Path | None,
+    comparison: Comparison,
+    seconds: Mapping[str, float],
+    problem: Problem,
 ) -> list[str]:
     """What a run tells at its end.
 
@@ -17,6 +22,7 @@ def closing_lines(
       workspace: the user's Bazel workspace, if any.
       comparison: the held-out result.
       seconds: by stage.
+      problem: what was learned.
     """
     lines = ["", "Held-out score against the compiler's default (geometric mean over functions; minus is better):"]
     for name, title in (("policy", "policy"), ("warm_start", "warm start")):
@@ -42,7 +48,9 @@ def closing_lines(
     lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
     stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
     lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
-    lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in _build_command(output, workspace))]
+    if problem.release_setting is not None:
+        command = _build_command(output, workspace, problem.release_setting)
+        lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in command)]
     return lines
 
 
@@ -53,12 +61,12 @@ def _judgement(comparison: Comparison) -> str:
     return "Better than the default." if summary.high < 1.0 else "Worse than the default: train longer before you ship it."
 
 
-def _build_command(output: pathlib.Path, workspace: pathlib.Path | None) -> list[str]:
+def _build_command(output: pathlib.Path, workspace: pathlib.Path | None, setting: str) -> list[str]:
     policy = output / "policy"
     if workspace is not None and policy.is_relative_to(workspace):
         label = f"//{policy.relative_to(workspace)}:policy"
-        return [f"./bazelw build //release:clang --//release:eviction_policy={label}"]
+        return [f"./bazelw build //release:clang --{setting}={label}"]
     return [
         f"cp -r {policy} models/my_policy    # in the workspace: Bazel reads nothing outside of it",
-        "./bazelw build //release:clang --//release:eviction_policy=//models/my_policy:policy",
+        f"./bazelw build //release:clang --{setting}=//models/my_policy:policy",
     ]

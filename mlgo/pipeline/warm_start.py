@@ -1,4 +1,7 @@
-"""The warm start stage: a network that repeats the default's decisions, learned from the default trace."""
+"""The stage that makes the weights a run starts from: cloned from the default heuristic, random, or an earlier policy's.
+
+Its folder then holds a checkpoint `result` and the normaliser that belongs to these weights, `normalizer.json`.
+"""
 
 import dataclasses
 import pathlib
@@ -6,16 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.learning import checkpoint
-from mlgo.learning.behavioural_cloning import BcConfig, train_bc
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
-from mlgo.learning.normalization import load_normalizer
+from mlgo.learning.normalization import Normalizer, load_normalizer
 from mlgo.learning.observations import concatenate, pack
+from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import Problem
-from mlgo.run import progress
+from mlgo.run import files, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.trace import Trace
 
 _RESULT = "result"
+_NORMALIZER_NAME = "normalizer.json"
+_REMEDY = "Delete the folder and run the same command again"
 
 
 def clone_default(
@@ -26,12 +31,15 @@ def clone_default(
     problem: Problem,
     seed: int,
     network_config: NetworkConfig,
-    config: BcConfig,
+    config: Any,
 ) -> Mapping[str, Any]:
-    """Clones the default's decisions in modules `names` of `trace`; the weights go into `folder`.
+    """Clones the default's decisions in modules `names` of `trace`, with a BcConfig.
 
     Returns: the figures for the manifest.
     """
+    # It brings TensorFlow, which the other ways to start do without.
+    from mlgo.learning.behavioural_cloning import train_bc  # pylint: disable=import-outside-toplevel
+
     normalizer = load_normalizer(vocabulary, problem)
     parts = []
     for name in names:
@@ -52,16 +60,42 @@ def clone_default(
         "validation_accuracy": result.validation_accuracy,
         "majority_accuracy": result.majority_accuracy,
     }
-    checkpoint.save_checkpoint(folder, _RESULT, result.network.weights, figures)
-    return figures
+    return _keep(folder, result.network, {"from": "bc", **figures})
 
 
-def load_warm_start(folder: pathlib.Path, vocabulary: pathlib.Path, problem: Problem) -> PolicyNetwork:
-    """The network that `clone_default` has left in `folder`.
+def start_randomly(
+    folder: pathlib.Path, vocabulary: pathlib.Path, problem: Problem, seed: int, network_config: NetworkConfig
+) -> Mapping[str, Any]:
+    """Fresh weights over the normaliser of `vocabulary`."""
+    return _keep(folder, initial_network(load_normalizer(vocabulary, problem), seed, network_config), {"from": "none"})
+
+
+def start_from_policy(folder: pathlib.Path, policy: pathlib.Path, problem: Problem) -> Mapping[str, Any]:
+    """The weights and the normaliser of the policy directory `policy`.
+
+    Raises: RunError: it is none, or of another problem.
+    """
+    network, record = load_policy(policy, problem)
+    return _keep(folder, network, {"from": "policy", "policy_sha256": record["sha256"]})
+
+
+def load_start(folder: pathlib.Path) -> PolicyNetwork:
+    """The network that the stage has left in `folder`.
 
     Raises: RunError: there is none, or it is damaged.
     """
     loaded = checkpoint.load_checkpoint(folder, _RESULT)
     if loaded is None:
-        raise RunError(f"warm start in {folder}", "is absent", "Delete the folder and run the same command again")
-    return PolicyNetwork(load_normalizer(vocabulary, problem), loaded[0])
+        raise RunError(f"warm start in {folder}", "is absent", _REMEDY)
+    path = folder / _NORMALIZER_NAME
+    try:
+        normalizer = Normalizer.from_json(files.read_json(path, "normaliser", _REMEDY))
+    except ValueError as error:
+        raise RunError(f"normaliser ({path})", str(error), _REMEDY) from error
+    return PolicyNetwork(normalizer, loaded[0])
+
+
+def _keep(folder: pathlib.Path, network: PolicyNetwork, figures: Mapping[str, Any]) -> Mapping[str, Any]:
+    files.write_json_atomically(folder / _NORMALIZER_NAME, network.normalizer.to_json())
+    checkpoint.save_checkpoint(folder, _RESULT, network.weights, figures)
+    return figures

@@ -59,7 +59,8 @@ def training_run(training: Mapping[str, Any]) -> str:
     seed = _mapping(_mapping(training, "configuration"), "run").get("seed", training.get("seed"))
     if isinstance(seed, int):
         parts.append(f"seed {seed}")
-    iteration = _mapping(training, "ppo").get("chosen_iteration")
+    # "ppo": what policies of before other algorithms say.
+    iteration = (_mapping(training, "learning") or _mapping(training, "ppo")).get("chosen_iteration")
     if isinstance(iteration, int):
         parts.append(f"iteration {iteration}")
     corpus = _mapping(training, "inputs").get("train_corpus")

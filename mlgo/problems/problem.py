@@ -68,6 +68,9 @@ class Problem:
         output. The unit is a power of two and the largest number has few bits, so float32 never rounds it.
       default_decision_spec: what the compiler's own heuristic would decide, which LLVM logs beside the decision; not an
         observation, because no policy is shown it. None: not logged.
+      decides_after_optimiser: decisions happen in code generation only, so a corpus may be optimised once, and every further
+        compile starts from there.
+      release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
       interactive_flag: LLVM option, without dash: base of the names of the channel's two files. None: no such channel.
       interactive_default_flag: option that puts `default_decision_spec` behind the observations in the channel.
       model_input_prefix: what LLVM puts before an observation's name to get the model input's name.
@@ -89,6 +92,8 @@ class Problem:
     number_top: float | None = None
     number_unit: float | None = None
     default_decision_spec: TensorSpec | None = None
+    decides_after_optimiser: bool = False
+    release_setting: str | None = None
     interactive_flag: str | None = None
     interactive_default_flag: str | None = None
     model_input_prefix: str = "action_"

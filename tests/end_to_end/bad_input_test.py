@@ -87,8 +87,8 @@ class BadInputTest(unittest.TestCase):
         killed = command.Command([*self.flags, "--seed=7"])
         killed.kill_when((self.output / preflight.CONFIGURATION_NAME).exists)
         shutil.rmtree(self.output / "optimised", ignore_errors=True)
-        said = self.refused(ExitCode.MISUSE, "holds a run with another configuration", "--seed=8", "--ppo_iterations=3")
-        self.assertIn("configuration.run.ppo_iterations: was 2, now 3\n", said)
+        said = self.refused(ExitCode.MISUSE, "holds a run with another configuration", "--seed=8", "--iterations=3")
+        self.assertIn("configuration.run.iterations: was 2, now 3\n", said)
         self.assertIn("configuration.run.seed: was 7, now 8\n", said)
         self.assertRegex(said, "Give the old values, or another --output_dir, or delete")
 

@@ -17,7 +17,7 @@ _START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module('mlgo.trai
 
 #: Flags of a run that takes seconds.
 TINY = (
-    "--ppo_iterations=2",
+    "--iterations=2",
     "--modules_per_iteration=2",
     "--validation_modules=2",
     "--gin_bindings=RunSettings.validation_interval=1",
@@ -26,7 +26,7 @@ TINY = (
 )
 
 #: Files that two equal runs may differ in: how long stages took, and event files named after time and process.
-INCOMPARABLE = ("timings.json", "tensorboard/", ".lock")
+INCOMPARABLE = ("timings.json", "seconds/", "tensorboard/", ".lock")
 
 
 class Command:

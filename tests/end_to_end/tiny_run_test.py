@@ -67,7 +67,7 @@ class TinyRunTest(unittest.TestCase):
 
     def test_other_seed_gives_another_warm_start_and_another_policy(self):
         differing = command.differing(self.first, self.other)
-        for name in ("warm_start/result.json", "ppo/latest.json", "policy/weights.npz"):
+        for name in ("warm_start/result.json", "learning/latest.json", "policy/weights.npz"):
             self.assertIn(name, differing)
         # What no random number takes part in stays the same.
         self.assertEqual([name for name in differing if name.startswith(("optimised/", "trace/"))], [])

@@ -56,6 +56,8 @@ def origin(policy: pathlib.Path, problem: Problem, record: Mapping[str, Any]) ->
 _TRAINING_LINES = (
     ("training corpus", ("inputs", "train_corpus")),
     ("training clang", ("inputs", "clang")),
+    ("validation ratio", ("learning", "validation_ratio")),
+    # What policies of before other algorithms say.
     ("validation ratio", ("ppo", "validation_ratio")),
     ("held-out ratio", ("held_out", "all_functions", "policy", "geometric_mean")),
 )

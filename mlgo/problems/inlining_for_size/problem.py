@@ -73,6 +73,7 @@ PROBLEM = Problem(
     model_flag="ml-inliner-model-under-training",
     decision_kind="yes_no",
     default_decision_spec=_one("inlining_default"),
+    release_setting="//release:inlining_policy",
     interactive_flag="inliner-interactive-channel-base",
     interactive_default_flag="inliner-interactive-include-default",
 )

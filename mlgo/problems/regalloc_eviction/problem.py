@@ -50,5 +50,7 @@ PROBLEM = Problem(
     log_flag="regalloc-training-log",
     model_flag="regalloc-model",
     decision_kind="choice",
+    decides_after_optimiser=True,
+    release_setting="//release:eviction_policy",
     interactive_flag="regalloc-evict-interactive-channel-base",
 )

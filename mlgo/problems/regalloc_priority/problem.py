@@ -35,5 +35,7 @@ PROBLEM = Problem(
     action_bounds=(0.0, LARGEST_PRIORITY),
     number_top=POLICY_TOP,
     number_unit=POLICY_STEP,
+    decides_after_optimiser=True,
+    release_setting="//release:priority_policy",
     interactive_flag="regalloc-priority-interactive-channel-base",
 )

@@ -1,0 +1,56 @@
+"""The algorithms a run can learn with, by name. Adding one is adding a line to `ALGORITHMS`."""
+
+import dataclasses
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mlgo.learning.configuration import PpoConfig
+from mlgo.learning.learner import Learner
+from mlgo.learning.network import PolicyNetwork
+from mlgo.problems.problem import Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Algorithm:
+    """One way to learn.
+
+    Attributes:
+      name: as in --algorithm.
+      config: the class of its settings, which gin configures.
+      module, learner: where its Learner is. Imported when it is made, for it may bring TensorFlow.
+      shown: names of the figures of an update that a progress line shows.
+    """
+
+    name: str
+    config: type
+    module: str
+    learner: str
+    shown: tuple[str, ...] = ()
+
+    def make(
+        self,
+        network: PolicyNetwork,
+        problem: Problem,
+        seed: int,
+        config: Any,
+        state: Mapping[str, np.ndarray] | None = None,
+    ) -> Learner:
+        """A learner that starts from `network`, or goes on from it with `state`."""
+        learner = getattr(importlib.import_module(self.module), self.learner)
+        return learner(network, problem, seed, config, state)
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    algorithm.name: algorithm
+    for algorithm in (Algorithm("ppo", PpoConfig, "mlgo.learning.ppo", "PpoLearner", ("entropy", "kl")),)
+}
+
+
+def algorithm_named(name: str) -> Algorithm:
+    """Raises: ValueError: there is none of this name."""
+    if name not in ALGORITHMS:
+        raise ValueError(f"RunSettings.algorithm={name!r}: must be one of {', '.join(ALGORITHMS)}")
+    return ALGORITHMS[name]

@@ -1,0 +1,176 @@
+"""What the training commands share: flags, and the way from flags to a run that has ended."""
+
+import dataclasses
+import os
+import pathlib
+import sys
+
+from typing import Any
+
+from absl import app
+from absl import flags
+
+from mlgo.compiler.executor import available_cores
+from mlgo.pipeline import configuration, summary, training_run
+from mlgo.pipeline.algorithms import ALGORITHMS
+from mlgo.pipeline.settings import ON_DIVERGENCE, RunSettings
+from mlgo.run import locate
+from mlgo.run.ending import RESUMABLE, exit_code_of
+from mlgo.run.exit_codes import ExitCode, RunError
+
+FLAGS = flags.FLAGS
+
+#: Flags that override a field of RunSettings of the same name.
+_SETTING_FLAGS = (
+    "algorithm",
+    "seed",
+    "iterations",
+    "modules_per_iteration",
+    "validation_modules",
+    "validation_interval",
+    "max_failure_ratio",
+    "on_divergence",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Defaults:
+    """What a command does when nothing is said.
+
+    Attributes:
+      problems: the problems that --problem may name; the first is the default.
+      corpus: runfile of the built-in corpora, to which "_train" and "_held_out" are added.
+      output: name below out/ in the workspace.
+    """
+
+    problems: tuple[str, ...]
+    corpus: str
+    output: str
+
+
+def define_flags(defaults: Defaults) -> None:
+    """Defines all flags of a training command."""
+    problem = defaults.problems[0]
+    if len(defaults.problems) > 1:
+        flags.DEFINE_enum("problem", problem, defaults.problems, "What to learn.")
+    flags.DEFINE_string(
+        "output_dir", None, f"Folder of the run. Default: out/{defaults.output} in the workspace; with --problem, out/PROBLEM."
+    )
+    flags.DEFINE_string("train_corpus", None, "Corpus to learn from. Default: the built-in one.")
+    flags.DEFINE_string("held_out_corpus", None, "Corpus to measure on; no module may be in both. Default: the built-in one.")
+    flags.DEFINE_string("clang", None, "Development clang. Default: //development:clang.")
+    flags.DEFINE_string("vocabulary", None, "Folder with FEATURE.buckets files. Default: one is made from the default trace.")
+    flags.DEFINE_integer("workers", None, "Compiles at a time. Default: one per core. Changes no result.", lower_bound=1)
+    flags.DEFINE_enum("algorithm", None, tuple(ALGORITHMS), f"How to learn. Default: {RunSettings.algorithm}.")
+    flags.DEFINE_string(
+        "warm_start", None,
+        "What to start from: bc (clone the default's decisions first), none (random weights), or the folder of a policy that"
+        f" an earlier run has left. Default: {RunSettings.warm_start}.",
+    )  # fmt: skip
+    flags.DEFINE_integer("seed", None, f"Of everything random. Default: {RunSettings.seed}.", lower_bound=0)
+    flags.DEFINE_integer(
+        "iterations", None, f"Rounds of compiling and learning. Default: {RunSettings.iterations}; papers: thousands.", lower_bound=0
+    )
+    flags.DEFINE_alias("ppo_iterations", "iterations")
+    flags.DEFINE_integer(
+        "modules_per_iteration", None,
+        f"Modules compiled per iteration. Default: {RunSettings.modules_per_iteration}; papers: 512 and more.", lower_bound=1,
+    )  # fmt: skip
+    flags.DEFINE_integer(
+        "validation_modules", None,
+        f"Training modules set aside to choose the policy. Default: {RunSettings.validation_modules}.", lower_bound=1,
+    )  # fmt: skip
+    flags.DEFINE_integer(
+        "validation_interval", None,
+        f"Iterations between two validations. Default: {RunSettings.validation_interval}.", lower_bound=1,
+    )  # fmt: skip
+    flags.DEFINE_float(
+        "max_failure_ratio", None,
+        f"Part of a stage's compiles that may fail. Default: {RunSettings.max_failure_ratio}.", lower_bound=0.0, upper_bound=1.0,
+    )  # fmt: skip
+    flags.DEFINE_enum(
+        "on_divergence", None, ON_DIVERGENCE,
+        "When an update explodes, the policy stops exploring or all rewards are equal: end the run and say so, or go on from the"
+        f" best validated weights. Default: {RunSettings.on_divergence}.",
+    )  # fmt: skip
+    flags.DEFINE_bool(
+        "resume", True,
+        "Go on with the run in --output_dir when it has these settings. --noresume refuses a folder that holds a run.",
+    )  # fmt: skip
+    flags.DEFINE_multi_string("gin_files", [], "Gin files with settings; --gin_bindings and flags win over them.")
+    flags.DEFINE_multi_string(
+        "gin_bindings", [],
+        f"Single settings, CLASS.FIELD=VALUE, of {configuration.gin_classes()}; the fields are described where these classes are.",
+    )  # fmt: skip
+
+
+def run_main(defaults: Defaults) -> None:
+    """Parses the flags, trains, tells the result and exits. Stopped, it leaves no compiler behind."""
+    # tf-agents 0.19 runs on Keras 2 only; TensorFlow's start-up messages tell a user nothing.
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    app.run(lambda arguments: exit_code_of(lambda: _train(defaults, arguments), RESUMABLE), flags_parser=parse_flags)
+
+
+def parse_flags(arguments: list[str]) -> list[str]:
+    """For app.run: a wrong flag is one sentence and ExitCode.MISUSE."""
+    try:
+        return FLAGS(arguments)
+    except flags.Error as error:
+        print(f"error: {error}. See --help", file=sys.stderr)
+        raise SystemExit(int(ExitCode.MISUSE)) from error
+
+
+def refuse_arguments(arguments: list[str]) -> None:
+    """Raises: RunError: there is a word that is no flag."""
+    if len(arguments) > 1:
+        raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")
+
+
+def _train(defaults: Defaults, arguments: list[str]) -> int:
+    refuse_arguments(arguments)
+    given: dict[str, Any] = {name: FLAGS[name].value for name in _SETTING_FLAGS if FLAGS[name].value is not None}
+    problem = FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0]
+    given["problem"] = problem
+    start, policy = FLAGS.warm_start, None
+    if start is not None and start not in ("bc", "none"):
+        policy = locate.user_path(start)
+        start = "policy"
+        if not policy.is_dir():
+            raise RunError(f"--warm_start={FLAGS.warm_start}", "is not a folder", "Give bc, none, or the folder of a policy")
+    if start is not None:
+        given["warm_start"] = start
+    output = defaults.output if problem == defaults.problems[0] else problem.removeprefix("regalloc_")
+    places = _places(defaults, policy, output)
+    if not FLAGS.resume and (places.output / "configuration.json").exists():
+        raise RunError(f"--output_dir={places.output}", "holds a run", "Leave --noresume out to go on with it, or give another folder")
+    configurations = configuration.configure(
+        given, [locate.user_path(path) for path in FLAGS.gin_files], FLAGS.gin_bindings, {}
+    )
+    return train(places, configurations, FLAGS.workers or available_cores())
+
+
+def train(places: training_run.Places, configurations: configuration.Configurations, workers: int) -> int:
+    """One run to its end; tells the result on stdout."""
+    if (configurations.run.warm_start == "policy") != (places.policy is not None):
+        raise RunError("RunSettings.warm_start", "is 'policy', and no policy is given", "Give --warm_start=FOLDER")
+    run = training_run.TrainingRun(places, configurations, workers)
+    comparison = run.run()
+    for line in summary.closing_lines(places.output, locate.workspace(), comparison, run.seconds, run.problem):
+        print(line)
+    return ExitCode.DONE
+
+
+def _places(defaults: Defaults, policy: pathlib.Path | None, output: str) -> training_run.Places:
+    def given_or(flag: str, runfile: str) -> pathlib.Path:
+        value = FLAGS[flag].value
+        return locate.user_path(value) if value else locate.runfile(runfile)
+
+    return training_run.Places(
+        clang=given_or("clang", "development/clang"),
+        train_corpus=given_or("train_corpus", f"{defaults.corpus}_train"),
+        held_out_corpus=given_or("held_out_corpus", f"{defaults.corpus}_held_out"),
+        vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
+        policy=policy,
+        output=locate.output_directory(FLAGS.output_dir, output),
+    )

@@ -1,0 +1,104 @@
+"""The settings of a run, put together: a problem's own gin file, the user's gin files and bindings, and flags."""
+
+import dataclasses
+import importlib.util
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gin
+
+from mlgo.learning.configuration import BcConfig
+from mlgo.learning.network import NetworkConfig
+from mlgo.pipeline.algorithms import ALGORITHMS, algorithm_named
+from mlgo.pipeline.settings import RunSettings
+from mlgo.run.exit_codes import RunError
+from mlgo.trace.vocabulary import VocabularyConfig
+
+
+@dataclasses.dataclass(frozen=True)
+class Configurations:
+    """The settings of all parts; every field of every part belongs to the run's identity.
+
+    Attributes:
+      learner: of the algorithm that `run` names.
+    """
+
+    run: RunSettings
+    vocabulary: VocabularyConfig
+    network: NetworkConfig
+    behavioural_cloning: BcConfig
+    learner: Any
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field of every part by name; the learner's under the algorithm's name."""
+        parts = {field.name: dataclasses.asdict(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        parts[self.run.algorithm] = parts.pop("learner")
+        return parts
+
+
+def gin_classes() -> str:
+    """For messages: the classes that a binding may name."""
+    learners = [algorithm.config.__name__ for algorithm in ALGORITHMS.values()]
+    return ", ".join(["RunSettings", "VocabularyConfig", "NetworkConfig", "BcConfig", *learners])
+
+
+def configure(
+    given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str], defaults: Mapping[str, Any]
+) -> Configurations:
+    """The settings of a run.
+
+    What comes later wins: the defaults of the classes; `defaults` of the command; the problem's own file for the algorithm,
+    mlgo/problems/<problem>/<algorithm>.gin, where there is one; the user's files; bindings; flags.
+
+    Args:
+      given: fields of RunSettings that flags have set.
+      gin_files: the user's.
+      bindings: `CLASS.FIELD=VALUE`.
+      defaults: fields of RunSettings that the command has another default for.
+
+    Raises: RunError: they do not give usable settings.
+    """
+    try:
+        files = [str(path) for path in gin_files]
+        gin.clear_config()
+        gin.parse_config_files_and_bindings(files, list(bindings))
+        chosen = {**defaults, **_bound(("problem", "algorithm")), **given}
+        first = RunSettings(**{name: chosen[name] for name in ("problem", "algorithm") if name in chosen})
+        own = own_file(first.problem, first.algorithm)
+        gin.clear_config()
+        gin.parse_config_files_and_bindings([*([str(own)] if own else []), *files], list(bindings))
+        run = RunSettings(**{**{k: v for k, v in defaults.items() if k not in _bound(defaults)}, **given})
+        return Configurations(
+            run=run,
+            vocabulary=VocabularyConfig(),
+            network=NetworkConfig(),
+            behavioural_cloning=BcConfig(),
+            learner=algorithm_named(run.algorithm).config(),
+        )
+    except (OSError, ValueError, TypeError, AttributeError, SyntaxError) as error:
+        raise RunError(
+            "--gin_files, --gin_bindings or a flag",
+            f"does not give usable settings: {error}",
+            f"Correct it; `CLASS.FIELD=VALUE` with CLASS one of {gin_classes()}",
+        ) from error
+
+
+def own_file(problem: str, algorithm: str) -> pathlib.Path | None:
+    """The problem's own settings for the algorithm, if it has any."""
+    specification = importlib.util.find_spec(f"mlgo.problems.{problem}.problem")
+    if specification is None or specification.origin is None:
+        raise ValueError(f"problem {problem!r} is no folder below mlgo/problems")
+    path = pathlib.Path(specification.origin).parent / f"{algorithm}.gin"
+    return path if path.exists() else None
+
+
+def _bound(names) -> dict[str, Any]:
+    """Those fields of RunSettings that gin has a value for."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = gin.query_parameter(f"RunSettings.{name}")
+        except ValueError:
+            continue
+    return found
