@@ -7,6 +7,7 @@ from mlgo.learning import determinism
 from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.behavioural_cloning import train_bc
 from mlgo.learning.configuration import BcConfig, PpoConfig
+from mlgo.learning.evolution import EsConfig, EsLearner
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.ppo import PpoLearner
 
@@ -38,6 +39,23 @@ class LearningCurvesTest(unittest.TestCase):
         for environment, iterations in zip(_ENVIRONMENTS[:2], (10, 30)):
             learner = PpoLearner(_fresh(environment), environment.problem, 1, config)
             synthetic.train(environment, learner, iterations, 8)
+            self._assert_found(environment, learner.network)
+
+    def test_ppo_of_numbers_from_a_clone_of_the_default(self):
+        environment = synthetic.NumberEnvironment()
+        shown = synthetic.play(environment, range(50), environment.default).observations
+        clone = train_bc(_fresh(environment), shown, 1, BcConfig(epochs=20, learning_rate=5e-3)).network
+        self.assertLess(synthetic.share_of_optimum(environment, clone), 0.2)
+        config = PpoConfig(learning_rate=1e-2, highest_kl=0.1, deviation=0.5)
+        learner = PpoLearner(clone, environment.problem, 1, config)
+        synthetic.train(environment, learner, 25, 8)
+        self._assert_found(environment, learner.network)
+
+    def test_evolution_strategies(self):
+        for environment, generations in zip(_ENVIRONMENTS, (20, 80, 30)):
+            small = initial_network(environment.normalizer, 1, NetworkConfig((16, 8), (4,)))
+            learner = EsLearner(small, environment.problem, 1, EsConfig(learning_rate=0.05))
+            synthetic.train(environment, learner, generations, 4)
             self._assert_found(environment, learner.network)
 
 

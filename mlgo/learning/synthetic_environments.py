@@ -230,8 +230,10 @@ def decider_of(environment: Environment, variant: Variant, seed: int) -> Decider
     return decide
 
 
-def samples_of(environment: Environment, modules: Sequence[int], variants: Sequence[Variant], seed: int) -> list[Sample]:
-    """What an iteration's compiles give, by module, then by variant."""
+def samples_of(
+    environment: Environment, modules: Sequence[int], variants: Sequence[Variant], seed: int, decisions: bool = True
+) -> list[Sample]:
+    """What an iteration's compiles give, by module, then by variant; without `decisions` scores only."""
     default = play(environment, modules, environment.default).costs
     by_variant = []
     for index, variant in enumerate(variants):
@@ -244,14 +246,14 @@ def samples_of(environment: Environment, modules: Sequence[int], variants: Seque
         functions = slice(place * FUNCTIONS, (place + 1) * FUNCTIONS)
         which = np.arange(functions.start * STEPS, functions.stop * STEPS)
         for index, (observations, improvements) in enumerate(by_variant):
-            part = observations.select(which)
-            part = dataclasses.replace(part, group=part.group - functions.start)
             here = improvements[functions]
-            samples.append(
-                Sample(
-                    str(module), index, float(here.mean()), 1.0, part, contexts, dict(zip(contexts, here.tolist()))
-                )
-            )
+            of_module = (str(module), index, float(here.mean()), 1.0)
+            if decisions:
+                part = observations.select(which)
+                part = dataclasses.replace(part, group=part.group - functions.start)
+                samples.append(Sample(*of_module, part, contexts, dict(zip(contexts, here.tolist()))))
+            else:
+                samples.append(Sample(*of_module))
     return samples
 
 
@@ -276,6 +278,6 @@ def train(environment: Environment, learner: Learner, iterations: int, modules: 
     metrics = []
     for iteration in range(iterations):
         which = range(iteration * modules, (iteration + 1) * modules)
-        samples = samples_of(environment, which, learner.variants(iteration), seed + iteration)
+        samples = samples_of(environment, which, learner.variants(iteration), seed + iteration, learner.needs_decisions)
         metrics.append(dict(learner.update(iteration, samples)))
     return metrics
