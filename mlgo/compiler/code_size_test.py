@@ -1,0 +1,84 @@
+"""Code sizes of real objects, against what the packaged tools say of them, and of damaged ones."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.compiler.code_size import code_of_object
+from mlgo.run.exit_codes import RunError
+
+CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
+LLVM_SIZE = pathlib.Path(sys.argv.pop(1)).absolute()
+
+_SOURCE = """
+template <class T> __attribute__((noinline)) T twice(T x) { return x + x; }
+struct Base { Base(int); int value; };
+Base::Base(int x) : value(twice(x)) {}
+static __attribute__((noinline)) int local(int x) { return x * 3; }
+const char *text = "read only";
+int exported(int x) { return local(x) + twice(x) + static_cast<int>(twice(1.5f)); }
+"""
+
+
+def _compile(folder: pathlib.Path, *flags: str) -> bytes:
+    source, made = folder / "a.cc", folder / "a.o"
+    source.write_text(_SOURCE)
+    command = [CLANG, "-c", "-Oz", "-target", "x86_64-linux-gnu", *flags, source, "-o", made]
+    subprocess.run(command, check=True)
+    return made.read_bytes()
+
+
+class CodeSizeTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def test_functions_their_sizes_and_their_comdats(self):
+        code = code_of_object(_compile(self.folder, "-ffunction-sections"), "a.cc")
+        comdats = {function.name: function.comdat for function in code.functions}
+        self.assertEqual(
+            comdats,
+            {
+                "_Z5twiceIfET_S0_": "_Z5twiceIfET_S0_",
+                "_Z5twiceIiET_S0_": "_Z5twiceIiET_S0_",
+                "_Z8exportedi": None,
+                # Complete and base object constructor are one function.
+                "_ZN4BaseC1Ei": None,
+                "_ZL5locali": None,
+            },
+        )
+        self.assertEqual([f.name for f in code.functions], sorted(comdats))
+        self.assertTrue(all(function.size > 0 for function in code.functions))
+
+    def test_without_function_sections_padding_is_code_of_no_function(self):
+        code = code_of_object(_compile(self.folder, "-falign-functions=64"), "a.cc")
+        self.assertGreater(code.code_bytes, sum(function.size for function in code.functions))
+
+    def test_text_is_what_llvm_size_calls_text(self):
+        content = _compile(self.folder)
+        printed = subprocess.run(
+            [LLVM_SIZE, self.folder / "a.o"], check=True, capture_output=True, text=True
+        ).stdout
+        code = code_of_object(content, "a.cc")
+        self.assertEqual(code.text_bytes, int(printed.splitlines()[1].split()[0]))
+        self.assertLess(code.code_bytes, code.text_bytes)
+
+    def test_what_is_no_object_is_refused(self):
+        with self.assertRaisesRegex(RunError, "object of m: is not 64-bit little-endian ELF. Compile for x86-64"):
+            code_of_object(b"BC\xc0\xde", "m")
+
+    def test_a_cut_object_is_refused_or_has_all_its_code(self):
+        content = _compile(self.folder)
+        whole = code_of_object(content, "m")
+        for length in range(64, len(content)):
+            try:
+                self.assertEqual(code_of_object(content[:length], "m"), whole, length)
+            except RunError as error:
+                self.assertRegex(str(error), "object of m: is damaged")
+
+
+if __name__ == "__main__":
+    unittest.main()
