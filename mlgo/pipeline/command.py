@@ -4,16 +4,18 @@ import dataclasses
 import os
 import pathlib
 import sys
+from collections.abc import Callable
 
 from typing import Any
 
 from absl import app
 from absl import flags
 
-from mlgo.compiler.executor import available_cores
-from mlgo.pipeline import configuration, summary, training_run
+from mlgo.pipeline import configuration, preflight, summary, training_run
 from mlgo.pipeline.algorithms import ALGORITHMS
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given, workers_given
 from mlgo.pipeline.settings import ON_DIVERGENCE, RunSettings
+from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
 from mlgo.run.ending import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -58,16 +60,19 @@ def define_flags(defaults: Defaults) -> None:
     )
     flags.DEFINE_string("train_corpus", None, "Corpus to learn from. Default: the built-in one.")
     flags.DEFINE_string("held_out_corpus", None, "Corpus to measure on; no module may be in both. Default: the built-in one.")
-    flags.DEFINE_string("clang", None, "Development clang. Default: //development:clang.")
     flags.DEFINE_string("vocabulary", None, "Folder with FEATURE.buckets files. Default: one is made from the default trace.")
-    flags.DEFINE_integer("workers", None, "Compiles at a time. Default: one per core. Changes no result.", lower_bound=1)
+    define_compiler_flags()
+    define_learning_flags()
+
+
+def define_learning_flags() -> None:
+    """Defines the flags that decide how is learned."""
     flags.DEFINE_enum("algorithm", None, tuple(ALGORITHMS), f"How to learn. Default: {RunSettings.algorithm}.")
     flags.DEFINE_string(
         "warm_start", None,
         "What to start from: bc (clone the default's decisions first), none (random weights), or the folder of a policy that"
         f" an earlier run has left. Default: {RunSettings.warm_start}.",
     )  # fmt: skip
-    flags.DEFINE_integer("seed", None, f"Of everything random. Default: {RunSettings.seed}.", lower_bound=0)
     flags.DEFINE_integer(
         "iterations", None, f"Rounds of compiling and learning. Default: {RunSettings.iterations}; papers: thousands.", lower_bound=0
     )
@@ -75,10 +80,6 @@ def define_flags(defaults: Defaults) -> None:
     flags.DEFINE_integer(
         "modules_per_iteration", None,
         f"Modules compiled per iteration. Default: {RunSettings.modules_per_iteration}; papers: 512 and more.", lower_bound=1,
-    )  # fmt: skip
-    flags.DEFINE_integer(
-        "validation_modules", None,
-        f"Training modules set aside to choose the policy. Default: {RunSettings.validation_modules}.", lower_bound=1,
     )  # fmt: skip
     flags.DEFINE_integer(
         "validation_interval", None,
@@ -95,7 +96,17 @@ def define_flags(defaults: Defaults) -> None:
     )  # fmt: skip
     flags.DEFINE_bool(
         "resume", True,
-        "Go on with the run in --output_dir when it has these settings. --noresume refuses a folder that holds a run.",
+        "Go on with the run in the output folder when it has these settings. --noresume refuses a folder that holds a run.",
+    )  # fmt: skip
+    define_seed_flags()
+
+
+def define_seed_flags() -> None:
+    """Defines the flags of everything that learns."""
+    flags.DEFINE_integer("seed", None, f"Of everything random. Default: {RunSettings.seed}.", lower_bound=0)
+    flags.DEFINE_integer(
+        "validation_modules", None,
+        f"Training modules set aside to choose the policy. Default: {RunSettings.validation_modules}.", lower_bound=1,
     )  # fmt: skip
     flags.DEFINE_multi_string("gin_files", [], "Gin files with settings; --gin_bindings and flags win over them.")
     flags.DEFINE_multi_string(
@@ -106,10 +117,15 @@ def define_flags(defaults: Defaults) -> None:
 
 def run_main(defaults: Defaults) -> None:
     """Parses the flags, trains, tells the result and exits. Stopped, it leaves no compiler behind."""
+    run_command(lambda arguments: _train(defaults, arguments))
+
+
+def run_command(main: Callable[[list[str]], int]) -> None:
+    """Parses the flags, calls `main` with what is none, and exits with the code it returns or that its error has."""
     # tf-agents 0.19 runs on Keras 2 only; TensorFlow's start-up messages tell a user nothing.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    app.run(lambda arguments: exit_code_of(lambda: _train(defaults, arguments), RESUMABLE), flags_parser=parse_flags)
+    app.run(lambda arguments: exit_code_of(lambda: main(arguments), RESUMABLE), flags_parser=parse_flags)
 
 
 def parse_flags(arguments: list[str]) -> list[str]:
@@ -121,43 +137,58 @@ def parse_flags(arguments: list[str]) -> list[str]:
         raise SystemExit(int(ExitCode.MISUSE)) from error
 
 
+def problem_given(name: str) -> Problem:
+    """Raises: RunError: there is no such problem."""
+    try:
+        return load_problem(name)
+    except ValueError as error:
+        raise RunError(f"--problem={name}", str(error), "Give the name of a folder below mlgo/problems") from error
+
+
 def refuse_arguments(arguments: list[str]) -> None:
     """Raises: RunError: there is a word that is no flag."""
     if len(arguments) > 1:
         raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")
 
 
+def configurations_given(problem: str) -> tuple[configuration.Configurations, pathlib.Path | None]:
+    """The settings that gin files and flags give for `problem`, and the policy to start from, if one is named.
+
+    Raises: RunError: they are not usable.
+    """
+    given: dict[str, Any] = {name: FLAGS[name].value for name in _SETTING_FLAGS if name in FLAGS and FLAGS[name].value is not None}
+    given["problem"] = problem
+    policy = None
+    if "warm_start" in FLAGS and (start := FLAGS.warm_start) is not None:
+        given["warm_start"] = start
+        if start not in ("bc", "none"):
+            policy = locate.user_path(start)
+            given["warm_start"] = "policy"
+            if not policy.is_dir():
+                raise RunError(f"--warm_start={start}", "is not a folder", "Give bc, none, or the folder of a policy")
+    gin_files = [locate.user_path(path) for path in FLAGS.gin_files]
+    return configuration.configure(given, gin_files, FLAGS.gin_bindings), policy
+
+
 def _train(defaults: Defaults, arguments: list[str]) -> int:
     refuse_arguments(arguments)
-    given: dict[str, Any] = {name: FLAGS[name].value for name in _SETTING_FLAGS if FLAGS[name].value is not None}
     problem = FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0]
-    given["problem"] = problem
-    start, policy = FLAGS.warm_start, None
-    if start is not None and start not in ("bc", "none"):
-        policy = locate.user_path(start)
-        start = "policy"
-        if not policy.is_dir():
-            raise RunError(f"--warm_start={FLAGS.warm_start}", "is not a folder", "Give bc, none, or the folder of a policy")
-    if start is not None:
-        given["warm_start"] = start
+    configurations, policy = configurations_given(problem)
     output = defaults.output if problem == defaults.problems[0] else problem.removeprefix("regalloc_")
-    places = _places(defaults, policy, output)
-    if not FLAGS.resume and (places.output / "configuration.json").exists():
-        raise RunError(f"--output_dir={places.output}", "holds a run", "Leave --noresume out to go on with it, or give another folder")
-    configurations = configuration.configure(
-        given, [locate.user_path(path) for path in FLAGS.gin_files], FLAGS.gin_bindings, {}
-    )
-    return train(places, configurations, FLAGS.workers or available_cores())
+    return train(_places(defaults, policy, output), configurations, workers_given())
 
 
 def train(places: training_run.Places, configurations: configuration.Configurations, workers: int) -> int:
     """One run to its end; tells the result on stdout."""
+    if not FLAGS.resume and (places.output / preflight.CONFIGURATION_NAME).exists():
+        raise RunError(f"folder {places.output}", "holds a run", "Leave --noresume out to go on with it, or give another folder")
     if (configurations.run.warm_start == "policy") != (places.policy is not None):
         raise RunError("RunSettings.warm_start", "is 'policy', and no policy is given", "Give --warm_start=FOLDER")
-    run = training_run.TrainingRun(places, configurations, workers)
-    comparison = run.run()
-    for line in summary.closing_lines(places.output, locate.workspace(), comparison, run.seconds, run.problem):
-        print(line)
+    with executor_given(places.clang, workers) as executor:
+        run = training_run.TrainingRun(places, configurations, workers, executor)
+        comparison = run.run()
+    lines = summary.closing_lines(places.output, locate.workspace(), comparison, run.seconds, run.problem, run.learned)
+    print("\n".join(lines))
     return ExitCode.DONE
 
 
@@ -167,7 +198,7 @@ def _places(defaults: Defaults, policy: pathlib.Path | None, output: str) -> tra
         return locate.user_path(value) if value else locate.runfile(runfile)
 
     return training_run.Places(
-        clang=given_or("clang", "development/clang"),
+        clang=clang_given(),
         train_corpus=given_or("train_corpus", f"{defaults.corpus}_train"),
         held_out_corpus=given_or("held_out_corpus", f"{defaults.corpus}_held_out"),
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,

@@ -43,32 +43,28 @@ def gin_classes() -> str:
     return ", ".join(["RunSettings", "VocabularyConfig", "NetworkConfig", "BcConfig", *learners])
 
 
-def configure(
-    given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str], defaults: Mapping[str, Any]
-) -> Configurations:
+def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
     """The settings of a run.
 
-    What comes later wins: the defaults of the classes; `defaults` of the command; the problem's own file for the algorithm,
+    What comes later wins: the defaults of the classes; the problem's own file for the algorithm,
     mlgo/problems/<problem>/<algorithm>.gin, where there is one; the user's files; bindings; flags.
 
     Args:
-      given: fields of RunSettings that flags have set.
+      given: fields of RunSettings that flags have set; `problem` is among them.
       gin_files: the user's.
       bindings: `CLASS.FIELD=VALUE`.
-      defaults: fields of RunSettings that the command has another default for.
 
     Raises: RunError: they do not give usable settings.
     """
     try:
         files = [str(path) for path in gin_files]
+        # Twice: which file is the problem's own depends on the algorithm, which the user's files may say.
         gin.clear_config()
         gin.parse_config_files_and_bindings(files, list(bindings))
-        chosen = {**defaults, **_bound(("problem", "algorithm")), **given}
-        first = RunSettings(**{name: chosen[name] for name in ("problem", "algorithm") if name in chosen})
-        own = own_file(first.problem, first.algorithm)
+        own = own_file(given["problem"], dataclasses.replace(RunSettings(), **given).algorithm)
         gin.clear_config()
         gin.parse_config_files_and_bindings([*([str(own)] if own else []), *files], list(bindings))
-        run = RunSettings(**{**{k: v for k, v in defaults.items() if k not in _bound(defaults)}, **given})
+        run = dataclasses.replace(RunSettings(), **given)
         return Configurations(
             run=run,
             vocabulary=VocabularyConfig(),
@@ -91,14 +87,3 @@ def own_file(problem: str, algorithm: str) -> pathlib.Path | None:
         raise ValueError(f"problem {problem!r} is no folder below mlgo/problems")
     path = pathlib.Path(specification.origin).parent / f"{algorithm}.gin"
     return path if path.exists() else None
-
-
-def _bound(names) -> dict[str, Any]:
-    """Those fields of RunSettings that gin has a value for."""
-    found = {}
-    for name in names:
-        try:
-            found[name] = gin.query_parameter(f"RunSettings.{name}")
-        except ValueError:
-            continue
-    return found

@@ -25,14 +25,16 @@ _BYTES_PER_BITCODE_BYTE = 3
 _FIXED_BYTES = 512 * 1024 * 1024
 
 
-def check_corpora(train: Corpus, held_out: Corpus) -> None:
+def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
     """The corpora have commands, and no module in common.
 
     Raises: RunError: they have one, the first is named; or nobody filled in the command of ThinLTO modules.
     """
     for corpus in (train, held_out):
         # Of the other commands, each is read when its module is compiled.
-        _ = corpus.modules[0].command
+        _ = corpus and corpus.modules[0].command
+    if held_out is None:
+        return
     common = sorted({module.name for module in train.modules} & {module.name for module in held_out.modules})
     if common:
         raise RunError(

@@ -2,6 +2,7 @@
 
 import pathlib
 from collections.abc import Mapping
+from typing import Any
 
 from mlgo.evaluation.held_out import Comparison
 from mlgo.problems.problem import Problem
@@ -11,20 +12,38 @@ from mlgo.run.progress import format_duration
 def closing_lines(
     output: pathlib.Path,
     workspace: pathlib.Path | None,
-    comparison: Comparison,
+    comparison: Comparison | None,
     seconds: Mapping[str, float],
     problem: Problem,
+    learned: Mapping[str, Any],
 ) -> list[str]:
     """What a run tells at its end.
 
     Args:
       output: the run's folder.
       workspace: the user's Bazel workspace, if any.
-      comparison: the held-out result.
+      comparison: the held-out result, if there is one.
       seconds: by stage.
       problem: what was learned.
+      learned: see TrainingRun.learned.
     """
-    lines = ["", "Held-out score against the compiler's default (geometric mean over functions; minus is better):"]
+    change = 100.0 * (learned["validation_ratio"] - 1.0)
+    lines = ["", *([] if comparison is None else _held_out(comparison))]
+    lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
+    lines += ["", f"Policy:          {output / 'policy'}"]
+    lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
+    if comparison is not None:
+        lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
+    stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
+    lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
+    if problem.release_setting is not None:
+        command = _build_command(output, workspace, problem.release_setting)
+        lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in command)]
+    return lines
+
+
+def _held_out(comparison: Comparison) -> list[str]:
+    lines = ["Held-out score against the compiler's default (geometric mean over functions; minus is better):"]
     for name, title in (("policy", "policy"), ("warm_start", "warm start")):
         summary = comparison.summaries[name]
         if summary is None:
@@ -43,14 +62,6 @@ def closing_lines(
         lines.append(f"  left out, for they failed: {names}")
     if comparison.unmatched:
         lines.append(f"  left out, for a side had no decision in them: {comparison.unmatched} functions")
-    lines += ["", f"Policy:          {output / 'policy'}"]
-    lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
-    lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
-    stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
-    lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
-    if problem.release_setting is not None:
-        command = _build_command(output, workspace, problem.release_setting)
-        lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in command)]
     return lines
 
 

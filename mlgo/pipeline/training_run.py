@@ -45,7 +45,8 @@ class Places:
 
     Attributes:
       clang: the development clang.
-      train_corpus, held_out_corpus: corpora.
+      train_corpus: what is learned from.
+      held_out_corpus: what the result is measured on; None: it is not measured.
       vocabulary: a vocabulary to use; None: one is made from the default trace.
       policy: what RunSettings.warm_start "policy" starts from; None with every other.
       output: the run's folder.
@@ -53,7 +54,7 @@ class Places:
 
     clang: pathlib.Path
     train_corpus: pathlib.Path
-    held_out_corpus: pathlib.Path
+    held_out_corpus: pathlib.Path | None
     vocabulary: pathlib.Path | None
     policy: pathlib.Path | None
     output: pathlib.Path
@@ -85,6 +86,7 @@ class TrainingRun:
 
     Attributes:
       problem: what is learned.
+      learned: figures of the learning stage, once it has ended: which iteration was chosen, and its validation.
     """
 
     def __init__(
@@ -98,11 +100,12 @@ class TrainingRun:
         )
         self._folder: RunFolder | None = None
         self._identity: dict[str, Any] = {}
+        self.learned: Mapping[str, Any] = {}
 
-    def run(self) -> Comparison:
+    def run(self) -> Comparison | None:
         """Does everything that is left to do.
 
-        Returns: the held-out comparison of "warm_start" and "policy" with the compiler's default.
+        Returns: the held-out comparison of "warm_start" and "policy" with the compiler's default; None without such a corpus.
         Raises: RunError: something is not as a stage needs it.
         """
         corpora = self._check()
@@ -115,8 +118,9 @@ class TrainingRun:
         )
         start = self._start(traces["train"], training)
         learned = self._learn(parts["train"].corpus, traces["train"], training, validation, start)
+        self.learned = learned.summary
         exported = self._export(start, learned)
-        comparison = self._evaluate(parts["held_out"], traces, start, exported)
+        comparison = self._evaluate(parts["held_out"], traces, start, exported) if "held_out" in parts else None
         self._report(comparison, parts, traces, start, learned)
         self._folder.remove_work()
         return comparison
@@ -133,8 +137,10 @@ class TrainingRun:
     def _check(self) -> dict[str, Corpus]:
         """Everything that can be known before the first compile; then the run owns its folder."""
         places, settings = self._places, self._configurations.run
-        corpora = {"train": Corpus.load(places.train_corpus), "held_out": Corpus.load(places.held_out_corpus)}
-        preflight.check_corpora(corpora["train"], corpora["held_out"])
+        corpora = {"train": Corpus.load(places.train_corpus)}
+        if places.held_out_corpus is not None:
+            corpora["held_out"] = Corpus.load(places.held_out_corpus)
+        preflight.check_corpora(corpora["train"], corpora.get("held_out"))
         if places.vocabulary is not None:
             preflight.check_vocabulary(places.vocabulary, self.problem)
         policy = None
@@ -348,7 +354,7 @@ class TrainingRun:
 
     def _report(
         self,
-        comparison: Comparison,
+        comparison: Comparison | None,
         parts: Mapping[str, Part],
         traces: Mapping[str, tuple[Trace, Manifest]],
         start: Manifest,
@@ -360,8 +366,10 @@ class TrainingRun:
         with quiet_libraries():
             curve = figures.learning_curve(iterations, validations, learned.summary["chosen_iteration"])
         files.write_atomically(self._out / "learning_curve.png", curve)
-        files.write_atomically(self._out / "held_out" / "functions.csv", rows_to_csv(comparison.rows, ["warm_start", "policy"]))
-        files.write_json_atomically(self._out / "held_out" / "result.json", comparison.to_json())
+        if comparison is not None:
+            table = rows_to_csv(comparison.rows, ["warm_start", "policy"])
+            files.write_atomically(self._out / "held_out" / "functions.csv", table)
+            files.write_json_atomically(self._out / "held_out" / "result.json", comparison.to_json())
         export.publish_policy(
             self._out / "export",
             self._out / "policy",
@@ -372,7 +380,7 @@ class TrainingRun:
                 "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
                 "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
                 "learning": dict(learned.summary),
-                "held_out": comparison.to_json(),
+                "held_out": comparison and comparison.to_json(),
             },
         )
 

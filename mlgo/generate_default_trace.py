@@ -1,0 +1,135 @@
+"""Records what the compiler's own heuristic, or a policy, decides in every module of a corpus, and the scores it reaches.
+
+    ./bazelw run //mlgo:generate_default_trace -- --data_path=/data/corpus --output_path=/data/trace --sampling_rate=0.2
+    ./bazelw run //mlgo:generate_default_trace -- --problem=regalloc_eviction --data_path=/data/corpus --output_path=/data/trace
+    ./bazelw run //mlgo:generate_default_trace -- --data_path=/data/corpus --output_path=/data/policy_trace \\
+        --policy_path=out/inlining/policy
+
+Input: a corpus, as //mlgo:extract_ir writes it, a folder or an archive. Output, below --output_path/trace/default: per
+module NAME modules/NAME.json (how it fared; [decisions, score] per function) and modules/NAME.arrays (all decisions: named arrays
+in one Zstandard file, see mlgo/trace/arrays.py); manifest.json comes last and says that the trace is whole. There is no TFRecord file:
+//mlgo:sparse_bucket_generator and //mlgo:train_bc read --output_path. Ctrl-C or worse: the same command goes on.
+
+Exit codes: 0 done, 2 something is not as it should be and nothing was compiled, 10 no module has a decision, 11 too many modules
+failed, 130 interrupted.
+"""
+
+import math
+import pathlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import flags
+
+from mlgo.compiler.preflight import preflight as check_compiler
+from mlgo.compiler.request import CompileLimits
+from mlgo.corpus.corpus import Corpus
+from mlgo.learning import determinism
+from mlgo.learning.network import PolicyNetwork
+from mlgo.pipeline import preflight
+from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given, workers_given
+from mlgo.pipeline.run_folder import RunFolder
+from mlgo.pipeline.settings import RunSettings
+from mlgo.policy.directory import load_policy
+from mlgo.problems.problem import Problem
+from mlgo.run import files, locate
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.quiet import quiet_libraries
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import trace_corpus
+
+FLAGS = flags.FLAGS
+
+#: The stage below --output_path that holds the trace.
+STAGE = "trace/default"
+
+define_compiler_flags("clang_path", "num_workers")
+flags.DEFINE_string("problem", "inlining_for_size", "A folder below mlgo/problems: whose decisions are recorded.")
+flags.DEFINE_string("data_path", None, "The corpus.", required=True)
+flags.DEFINE_string("output_path", None, "Folder of the trace.", required=True)
+flags.DEFINE_string("policy_path", None, "Folder of a policy that decides. Default: the compiler's own heuristic does.")
+flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, chosen by --seed.", lower_bound=0.0, upper_bound=1.0)
+flags.DEFINE_string("module_filter", None, "Compile only modules in whose name this regular expression is found.")
+flags.DEFINE_integer("seed", RunSettings.seed, "Of the choice of modules.", lower_bound=0)
+flags.DEFINE_float(
+    "max_failure_ratio", RunSettings.max_failure_ratio, "Part of the modules that may fail.", lower_bound=0.0, upper_bound=1.0
+)
+flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
+
+
+def main(arguments: list[str]) -> int:
+    """Traces; returns the exit code."""
+    refuse_arguments(arguments)
+    problem = problem_given(FLAGS.problem)
+    corpus = Corpus.load(locate.user_path(FLAGS.data_path))
+    names = chosen_modules([module.name for module in corpus.modules], FLAGS.module_filter, FLAGS.sampling_rate, FLAGS.seed)
+    policy = FLAGS.policy_path and locate.user_path(FLAGS.policy_path)
+    network, record = load_policy(policy, problem) if policy else (None, None)
+    clang, chosen = clang_given("clang_path"), corpus.select(names)
+    limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
+    folder = RunFolder(locate.user_path(FLAGS.output_path))
+    preflight.check_disk_space(folder.path, [chosen])
+    check_compiler(clang, problem)
+    inputs = {"corpus": corpus.digest, "clang": digest_of_file(clang)}
+    if record is not None:
+        inputs["policy"] = digest_of_bytes(files.encode_json(record["sha256"]))
+    configuration = {
+        "problem": problem.name,
+        "sampling_rate": FLAGS.sampling_rate,
+        "module_filter": FLAGS.module_filter,
+        "seed": FLAGS.seed,
+        "max_failure_ratio": FLAGS.max_failure_ratio,
+        "compile_cpu_seconds": FLAGS.compile_cpu_seconds,
+    }
+    folder.claim({"inputs": inputs, "configuration": configuration})
+    workers = workers_given("num_workers")
+    with executor_given(clang, workers) as executor:
+        setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
+
+        def work(stage: pathlib.Path) -> Mapping[str, Any]:
+            model = _model(network, problem, folder.work) if network else None
+            return trace_corpus(stage, chosen, setup, "trace", model)
+
+        counts = folder.stage(STAGE, inputs, configuration, work).summary
+    folder.remove_work()
+    print(
+        f"traced {counts['traced']} of {len(names)} modules, {counts['no decisions']} without decisions, {counts['failed']} failed;"
+        f" {counts['decisions']} decisions -> {folder.path / STAGE}"
+    )
+    return ExitCode.DONE
+
+
+def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rate: float, seed: int) -> list[str]:
+    """Of the names in which the filter is found, the given part, rounded up, in their order.
+
+    Raises: RunError: the filter is no regular expression, or nothing is left.
+    """
+    try:
+        matching = [name for name in names if module_filter is None or re.search(module_filter, name)]
+    except re.error as error:
+        raise RunError(f"--module_filter={module_filter}", f"is no regular expression: {error}", "Correct it") from error
+    count = math.ceil(sampling_rate * len(matching))
+    if not count:
+        raise RunError(
+            f"--module_filter={module_filter} --sampling_rate={sampling_rate}",
+            f"leave none of {len(names)} modules",
+            "Widen them",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    order = determinism.generator(seed, "sampled modules").permutation(len(matching))
+    return [matching[index] for index in sorted(order[:count].tolist())]
+
+
+def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path) -> pathlib.Path:
+    # It brings TensorFlow, which tracing the default does without.
+    with quiet_libraries():
+        from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel
+
+        return CollectionPolicy(problem, work).write(network, "policy", exploration_seed=None)
+
+
+if __name__ == "__main__":
+    run_command(main)
