@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlgo.learning.configuration import PpoConfig
+from mlgo.learning.evolution import EsConfig
 from mlgo.learning.learner import Learner
 from mlgo.learning.network import PolicyNetwork
 from mlgo.problems.problem import Problem
@@ -45,7 +46,10 @@ class Algorithm:
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     algorithm.name: algorithm
-    for algorithm in (Algorithm("ppo", PpoConfig, "mlgo.learning.ppo", "PpoLearner", ("entropy", "kl")),)
+    for algorithm in (
+        Algorithm("ppo", PpoConfig, "mlgo.learning.ppo", "PpoLearner", ("entropy", "kl")),
+        Algorithm("es", EsConfig, "mlgo.learning.evolution", "EsLearner"),
+    )
 }
 
 

@@ -185,13 +185,13 @@ class LearningLoop:
             if validates:
                 self._validate(network, outcomes)
         record = {
+            **metrics,
             "iteration": iteration,
             "modules": len(names),
             "compiles": len(turns),
             "failed_compiles": failed,
             "failures": failures_by_kind(failed),
             "reward": reward_distribution(samples),
-            **metrics,
         }
         files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
         self._iteration += 1
