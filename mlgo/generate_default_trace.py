@@ -22,6 +22,7 @@ from typing import Any
 
 from absl import flags
 
+from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
@@ -29,7 +30,7 @@ from mlgo.learning import determinism
 from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import preflight
 from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given, workers_given
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
@@ -85,8 +86,8 @@ def main(arguments: list[str]) -> int:
         "compile_cpu_seconds": FLAGS.compile_cpu_seconds,
     }
     folder.claim({"inputs": inputs, "configuration": configuration})
-    workers = workers_given("num_workers")
-    with executor_given(clang, workers) as executor:
+    with executor_given(clang, FLAGS.num_workers) as executor:
+        workers = FLAGS.num_workers or available_cores()
         setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
 
         def work(stage: pathlib.Path) -> Mapping[str, Any]:

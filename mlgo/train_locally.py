@@ -18,7 +18,7 @@ interrupted.
 from absl import flags
 
 from mlgo.pipeline import command
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, workers_given
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags
 from mlgo.pipeline.training_run import Places
 from mlgo.run import locate
 
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
         policy=policy,
         output=locate.user_path(FLAGS.root_dir),
     )
-    return command.train(places, configurations, workers_given("num_workers"))
+    return command.train(places, configurations, FLAGS.num_workers)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ from typing import Any
 from absl import app
 from absl import flags
 
+from mlgo.compiler.executor import available_cores
 from mlgo.pipeline import configuration, preflight, summary, training_run
 from mlgo.pipeline.algorithms import ALGORITHMS
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given, workers_given
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.pipeline.settings import ON_DIVERGENCE, RunSettings
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
@@ -175,17 +176,17 @@ def _train(defaults: Defaults, arguments: list[str]) -> int:
     problem = FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0]
     configurations, policy = configurations_given(problem)
     output = defaults.output if problem == defaults.problems[0] else problem.removeprefix("regalloc_")
-    return train(_places(defaults, policy, output), configurations, workers_given())
+    return train(_places(defaults, policy, output), configurations, FLAGS.workers)
 
 
-def train(places: training_run.Places, configurations: configuration.Configurations, workers: int) -> int:
+def train(places: training_run.Places, configurations: configuration.Configurations, workers: int | None) -> int:
     """One run to its end; tells the result on stdout."""
     if not FLAGS.resume and (places.output / preflight.CONFIGURATION_NAME).exists():
         raise RunError(f"folder {places.output}", "holds a run", "Leave --noresume out to go on with it, or give another folder")
     if (configurations.run.warm_start == "policy") != (places.policy is not None):
         raise RunError("RunSettings.warm_start", "is 'policy', and no policy is given", "Give --warm_start=FOLDER")
     with executor_given(places.clang, workers) as executor:
-        run = training_run.TrainingRun(places, configurations, workers, executor)
+        run = training_run.TrainingRun(places, configurations, workers or available_cores(), executor)
         comparison = run.run()
     lines = summary.closing_lines(places.output, locate.workspace(), comparison, run.seconds, run.problem, run.learned)
     print("\n".join(lines))

@@ -17,7 +17,16 @@ FLAGS = flags.FLAGS
 def define_compiler_flags(clang: str = "clang", workers: str = "workers") -> None:
     """Defines the flags; the first two under the given names, for commands whose documents call them otherwise."""
     flags.DEFINE_string(clang, None, "Development clang. Default: //development:clang.")
-    flags.DEFINE_integer(workers, None, "Compiles at a time. Default: one per core. Changes no result.", lower_bound=1)
+    flags.DEFINE_integer(
+        workers, None, "Compiles at a time, with --executor=ray on each node. Default: one per core. Changes no result.", lower_bound=1
+    )
+    flags.DEFINE_enum(
+        "executor", "local", ("local", "ray"),
+        "Where compiles run: on this machine, or on the nodes of a Ray cluster (docs/train-on-a-cluster.md). Changes no result.",
+    )  # fmt: skip
+    flags.DEFINE_string(
+        "ray_address", None, "HOST:PORT of the Ray cluster's head. Default: the cluster that this machine is a node of."
+    )
     flags.DEFINE_string(
         "compile_server", None,
         "Compile server that was built together with the clang. Default: the one beside it; without one every compile starts a"
@@ -35,13 +44,17 @@ def clang_given(flag: str = "clang") -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def executor_given(clang: pathlib.Path, workers: int) -> Iterator[Executor]:
-    """Where the flags say that compiles run; what it has started ends with the block."""
-    program = FLAGS.compile_server and locate.user_path(FLAGS.compile_server)
-    with contextlib.closing(server_executor.executor_for(clang, workers, program, tell)) as executor:
+def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executor]:
+    """Where the flags say that compiles run; what it has started ends with the block.
+
+    Args: workers: as the user gave it.
+    """
+    if FLAGS.executor == "ray":
+        from mlgo.cluster import executors  # pylint: disable=import-outside-toplevel  # Only who asks for it needs Ray.
+
+        executor = executors.executor_for("ray", FLAGS.ray_address, workers)
+    else:
+        program = FLAGS.compile_server and locate.user_path(FLAGS.compile_server)
+        executor = server_executor.executor_for(clang, workers or available_cores(), program, tell)
+    with contextlib.closing(executor):
         yield executor
-
-
-def workers_given(flag: str = "workers") -> int:
-    """Compiles at a time."""
-    return FLAGS[flag].value or available_cores()

@@ -1,5 +1,6 @@
 """Everything that can be known to be wrong before the first module is compiled."""
 
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -7,11 +8,17 @@ import shutil
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mlgo.compiler.request import CompileFailure
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning.normalization import load_normalizer
 from mlgo.problems.problem import Problem
 from mlgo.run import files
-from mlgo.run.exit_codes import RunError
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_modules
+
+#: Modules that are compiled to see that it can be done at all; the smallest ones.
+_TRIED_MODULES = 3
 
 #: Records what the run in an output directory was configured with.
 CONFIGURATION_NAME = "configuration.json"
@@ -42,6 +49,27 @@ def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
             f"shares {len(common)} modules with the training corpus (first: {common[0]}), so its score would prove nothing",
             "Give a corpus of other modules",
         )
+
+
+def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
+    """Some of the smallest modules compile, their decisions logged; one that does is enough, for modules may fail.
+
+    Raises: RunError: none does; the first one's failure is named.
+    """
+    tried = sorted(corpus.modules, key=lambda module: (module.bitcode_size, module.name))[:_TRIED_MODULES]
+    failed = []
+    outcomes = compile_modules(tried, setup, [None] * len(tried))
+    with contextlib.closing(outcomes):
+        for module, outcome in outcomes:
+            if not isinstance(outcome, CompileFailure):
+                return
+            failed.append(f"{module.name}: {outcome.kind.value}: {outcome.detail}")
+    raise RunError(
+        f"corpus {corpus.path}",
+        f"does not compile: of its modules the {len(tried)} smallest fail (first: {failed[0]})",
+        "Give the clang that the corpus was made for, or make the corpus again",
+        ExitCode.TOO_MANY_FAILURES,
+    )
 
 
 def check_vocabulary(folder: pathlib.Path, problem: Problem) -> None:

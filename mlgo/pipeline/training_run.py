@@ -149,6 +149,8 @@ class TrainingRun:
         self._folder = RunFolder(self._out)
         preflight.check_disk_space(self._out, list(corpora.values()))
         check_compiler(places.clang, self.problem)
+        if not (self._out / preflight.CONFIGURATION_NAME).exists():
+            preflight.check_modules(corpora["train"], self._setup)
         self._identity = {
             "configuration": self._configurations.to_json(),
             "inputs": {

@@ -91,7 +91,16 @@ class WholeCommandTest(unittest.TestCase):
             self.break_module(f"train/train/m{index}.cpp", "crash")
         code, said = command.run(*self.flags, "--max_failure_ratio=1")
         self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
-        self.assertRegex(said, "error: stage optimised/train: all 8 modules failed; 8 failed: crash 8 .first: train/m0.cpp: crash")
+        self.assertRegex(said, "error: corpus .*/train: does not compile: of its modules the 3 smallest fail .first: train/m0.cpp: crash")
+
+    def test_many_failing_is_an_error(self):
+        # Preflight finds m6 and m7 well, for they are smaller.
+        for index in range(6):
+            path = self.folder / "inputs" / "train" / "train" / f"m{index}.cpp.bc"
+            path.write_bytes(FakeModule.bitcode({f"f{number}": 3 for number in range(20)}, "crash"))
+        code, said = command.run(*self.flags)
+        self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
+        self.assertRegex(said, "error: stage optimised/train: more than 1 of 8 modules failed; 2 failed: crash 2 .first: train/m0.cpp")
 
     def test_some_failing_are_named_and_the_run_goes_on(self):
         self.break_module("train/train/m1.cpp", "crash")
