@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
-from mlgo.learning.configuration import BcConfig
+from mlgo.learning.configuration import BcConfig, BcMaxConfig
 from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.distribution import RowDistribution
 from mlgo.learning.exact_network import exact_network
@@ -105,7 +105,7 @@ def train_bc(
     identity = _identity(network, observations, seed, config)
     if resume_dir is not None:
         state.restore(load_checkpoint(resume_dir, _CHECKPOINT), identity, str(resume_dir))
-    learner = _Cloner(network.with_weights(state.weights), config, observations.kind, state.optimizer)
+    learner = Cloner(network.with_weights(state.weights), config, observations.kind, state.optimizer)
     held_back = observations.select(validation)
     per_epoch = math.ceil(len(training) / config.minibatch)
     for epoch in range(len(state.epochs), config.epochs):
@@ -212,12 +212,17 @@ class _State:
         self.best_epoch = int(np.argmax([epoch.validation_accuracy for epoch in self.epochs]))
 
 
-class _Cloner:
+class Cloner:
     """The gradient step; only the policy's weights take part."""
 
     def __init__(
-        self, network: PolicyNetwork, config: BcConfig, kind: DecisionKind, optimizer: Mapping[str, np.ndarray] | None
+        self,
+        network: PolicyNetwork,
+        config: BcConfig | BcMaxConfig,
+        kind: DecisionKind,
+        optimizer: Mapping[str, np.ndarray] | None,
     ):
+        """`optimizer` is what `state()` returned together with these weights; None starts afresh."""
         self._rest = {n: w for n, w in network.weights.items() if not n.startswith("policy/")}
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)

@@ -1,10 +1,11 @@
-"""Settings of behavioural cloning and PPO, apart from the code so that reading flags needs no TensorFlow.
+"""Settings of behavioural cloning, PPO, DQN and BC-Max, apart from the code so that reading flags needs no TensorFlow.
 
 "mlco" below is ml-compiler-opt, compiler_opt/rl/regalloc/gin_configs/.
 """
 
 import dataclasses
 import math
+from typing import Literal
 
 import gin
 
@@ -108,3 +109,87 @@ class PpoConfig:
         for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss", "temperature", "deviation"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class DqnConfig:
+    """DQN's settings. "mlco-inl": ml-compiler-opt, compiler_opt/rl/inlining/gin_configs/dqn_nn_agent.gin.
+
+    Attributes:
+      samples_per_module, minibatch, epochs, lowest_return, gradient_clipping, divergence_loss: as PpoConfig's.
+      learning_rate, adam_epsilon: mlco-inl.
+      discount: a return counts as discount ^ (decisions of its function that were still to come). mlco-inl (gamma).
+      replay_iterations: how many iterations are learned from at a time, the last ones; the memory of DQN. Ours: policies
+        change slowly between iterations, and a checkpoint holds the memory.
+      temperature, final_temperature, temperature_decay: of exploration, temperature * decay ^ iteration, but not below the
+        final one; in deviations of the first iteration's returns (dqn.py). Ours; mlco-inl explores 10 % of decisions.
+      l2: as PpoConfig's.
+    """
+
+    samples_per_module: int = 4
+    minibatch: int = 512
+    epochs: int = 4
+    learning_rate: float = 1e-3
+    adam_epsilon: float = 3.125e-4
+    discount: float = 1.0
+    replay_iterations: int = 4
+    temperature: float = 1.0
+    final_temperature: float = 0.1
+    temperature_decay: float = 0.95
+    l2: float = 1e-5
+    gradient_clipping: float | None = 1.0
+    lowest_return: float = -1.0
+    divergence_loss: float = 1e3
+
+    def __post_init__(self):
+        for name in ("samples_per_module", "minibatch", "epochs", "replay_iterations"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"DqnConfig.{name}={getattr(self, name)} must be at least 1")
+        for name in ("learning_rate", "adam_epsilon", "temperature", "final_temperature", "divergence_loss"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ValueError(f"DqnConfig.{name}={getattr(self, name)} must be positive")
+        if not (0 < self.discount <= 1 and 0 < self.temperature_decay <= 1):
+            raise ValueError(f"DqnConfig: discount={self.discount} and temperature_decay={self.temperature_decay} lie in (0, 1]")
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class BcMaxConfig:
+    """BC-Max's settings (bc_max.py). Where not said otherwise the defaults are ours.
+
+    Attributes:
+      granularity: "module": all decisions of the best compile of a module are imitated, as in arXiv:2403.19462, algorithm 1;
+        "context": of each function those of the compile which was best for it. Finer, and right as far as functions do
+        not depend on each other.
+      exploring_samples: compiles of each module under the exploring current policy, beside the greedy ones; there the
+        exploration policy of the paper's section 5.
+      temperature, deviation: of that exploration, as PpoConfig's.
+      memory_modules: of how many modules the best decisions are remembered, those of the last iterations.
+      epochs: passes over the memory per iteration.
+      minibatch, learning_rate, adam_epsilon, l2, label_smoothing: as BcConfig's.
+    """
+
+    granularity: Literal["module", "context"] = "module"
+    exploring_samples: int = 3
+    temperature: float = 1.0
+    deviation: float = DEFAULT_DEVIATION
+    memory_modules: int = 256
+    epochs: int = 2
+    minibatch: int = 256
+    learning_rate: float = 1e-3
+    adam_epsilon: float = 3.125e-4
+    l2: float = 1e-5
+    label_smoothing: float = 0.0
+
+    def __post_init__(self):
+        if self.granularity not in ("module", "context"):
+            raise ValueError(f"BcMaxConfig.granularity={self.granularity!r} is neither module nor context")
+        for name in ("memory_modules", "epochs", "minibatch"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"BcMaxConfig.{name}={getattr(self, name)} must be at least 1")
+        if self.exploring_samples < 0 or not 0 <= self.label_smoothing < 1:
+            raise ValueError(f"{self}: exploring_samples must not be negative and label_smoothing lie in [0, 1)")
+        for name in ("temperature", "deviation", "learning_rate", "adam_epsilon"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
+                raise ValueError(f"BcMaxConfig.{name}={getattr(self, name)} must be positive")

@@ -5,8 +5,10 @@ import unittest
 
 from mlgo.learning import determinism
 from mlgo.learning import synthetic_environments as synthetic
+from mlgo.learning.bc_max import BcMaxLearner
 from mlgo.learning.behavioural_cloning import train_bc
-from mlgo.learning.configuration import BcConfig, PpoConfig
+from mlgo.learning.configuration import BcConfig, BcMaxConfig, DqnConfig, PpoConfig
+from mlgo.learning.dqn import DqnLearner
 from mlgo.learning.evolution import EsConfig, EsLearner
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.ppo import PpoLearner
@@ -50,6 +52,20 @@ class LearningCurvesTest(unittest.TestCase):
         learner = PpoLearner(clone, environment.problem, 1, config)
         synthetic.train(environment, learner, 25, 8)
         self._assert_found(environment, learner.network)
+
+    def test_dqn(self):
+        config = DqnConfig(learning_rate=3e-3, temperature=0.3)
+        for environment in _ENVIRONMENTS[:2]:
+            learner = DqnLearner(_fresh(environment), environment.problem, 1, config)
+            synthetic.train(environment, learner, 8, 8)
+            self._assert_found(environment, learner.network)
+
+    def test_bc_max(self):
+        config = BcMaxConfig(learning_rate=3e-3, granularity="context", exploring_samples=8)
+        for environment, iterations in zip(_ENVIRONMENTS[:2], (8, 15)):
+            learner = BcMaxLearner(_fresh(environment), environment.problem, 1, config)
+            synthetic.train(environment, learner, iterations, 8)
+            self._assert_found(environment, learner.network)
 
     def test_evolution_strategies(self):
         for environment, generations in zip(_ENVIRONMENTS, (20, 80, 30)):

@@ -1,0 +1,222 @@
+"""DQN, the algorithm of the original RFC ("An MLGO framework in LLVM", 2020), for returns that come once per function.
+
+What it is here: a network learns Q(observation, decision) by regression, decisions are drawn by softmax(Q / temperature), and
+the policy that is shipped takes the highest Q. Each target is the discounted return of the rest of its function as it was
+really played, not an estimate from the next observation: with one reward at a function's end, bootstrapping would only carry
+that reward backwards by a step per iteration (ml-compiler-opt's dqn_nn_agent.gin does so, with a target network that is
+replaced after every step). Hence no target network; what is left of DQN (Mnih et al., 2015) is the Q-network, the replay
+memory, the Huber loss (tf-agents') and exploration by value. Q is split into the value of the observation and the advantage
+of the decision (Wang et al., arXiv:1511.06581); the advantage is the policy network's z:
+
+    choice    Q(row) = V + z(row) - mean of z over the observation's rows
+    yes_no    Q(yes) = V + z / 2,  Q(no) = V - z / 2
+
+in units of the first iteration's deviation of returns. So the greedy policy of these weights is that of every other
+algorithm, exploring is sigmoid(z / temperature) or softmax(z / temperature) and needs no model of its own, and a clone's
+logits are a start. Exploration by epsilon-greedy is not offered: compilers are given weights, and no weights decide so.
+Numbers have no finite set of decisions to compare: refused.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import gin
+import numpy as np
+import tensorflow as tf
+
+# As in agent.py.
+with gin.unlock_config():
+    from tf_agents.utils import common
+
+from mlgo.learning.configuration import DqnConfig
+from mlgo.learning.determinism import generator
+from mlgo.learning.divergence import Divergence, DivergenceError
+from mlgo.learning.exploration import exploring_network
+from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.network import PolicyNetwork, row_logits, values
+from mlgo.learning.observations import Observations, concatenate
+from mlgo.learning.optimizer import Adam
+from mlgo.learning.returns import returns_of
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import RunError
+
+_OBSERVATION_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Memory:
+    """One iteration's decisions and their targets, float32 [N]."""
+
+    observations: Observations
+    targets: np.ndarray
+
+
+class DqnLearner:
+    """A Q-network being trained; a `Learner` (learner.py).
+
+    Raises: RunError: the problem's decisions are numbers.
+    """
+
+    needs_decisions = True
+
+    def __init__(
+        self,
+        network: PolicyNetwork,
+        problem: Problem,
+        seed: int,
+        config: DqnConfig | None = None,
+        state: Mapping[str, np.ndarray] | None = None,
+    ):
+        """Args:
+          network: the weights to start from; logits count as advantages.
+          seed: of the minibatches' order.
+          state: what `state()` returned together with these weights.
+        """
+        if problem.decision_kind == "number":
+            raise RunError(
+                f"DQN for {problem.name}",
+                "compares the values of all decisions, and a number has no end of them",
+                "Train with PPO or evolution strategies",
+            )
+        self.config = config or DqnConfig()
+        self._seed, self._problem, self._normalizer = seed, problem, network.normalizer
+        state = dict(state or {})
+        self.updates = int(state.pop("updates", 0))
+        self._unit = float(state.pop("unit", 0.0))
+        self._replay = _replay_from({n: state.pop(n) for n in list(state) if n.startswith("replay/")}, problem)
+        self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
+        self._names = sorted(network.weights)
+        levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
+        summaries = tf.TensorSpec([None, network.normalizer.width], tf.float32)
+        floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
+        taken = indices if problem.decision_kind == "choice" else floats
+        self._step = tf.function(
+            self._step_once, input_signature=[levels, indices, taken, summaries, floats, number, number]
+        )
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """A copy of the current weights; its greedy decisions have the highest Q."""
+        return PolicyNetwork(self._normalizer, self._adam.weights())
+
+    def temperature(self, iteration: int) -> float:
+        """Of the exploration in `iteration`."""
+        config = self.config
+        return max(config.final_temperature, config.temperature * config.temperature_decay**iteration)
+
+    def variants(self, iteration: int) -> list[Variant]:
+        """The current weights, exploring, `samples_per_module` times."""
+        network = exploring_network(self.network, self.temperature(iteration))
+        return [Variant(network, exploring=True)] * self.config.samples_per_module
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Adam's, the unit of Q, the number of updates, and the replay memory."""
+        return {
+            **self._adam.state(),
+            "updates": np.array(self.updates, np.int64),
+            "unit": np.array(self._unit, np.float64),
+            **_arrays_of(self._replay),
+        }
+
+    def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
+        """See `Learner.update`."""
+        config = self.config
+        observations, returns = returns_of(samples, config.lowest_return, centre=config.samples_per_module > 1)
+        if not self._unit:
+            self._unit = max(float(returns.std()), 1e-6)
+        discounted = returns * np.float32(config.discount) ** remaining_decisions(observations.group)
+        self._replay = [*self._replay, _Memory(observations, (discounted / self._unit).astype(np.float32))]
+        self._replay = self._replay[-config.replay_iterations :]
+        memory = concatenate([each.observations for each in self._replay])
+        targets = np.concatenate([each.targets for each in self._replay])
+        summaries = memory.summaries()
+        totals = []
+        for epoch in range(config.epochs):
+            order = generator(self._seed, "dqn minibatches", self.updates, epoch).permutation(len(memory))
+            for which in np.array_split(order, math.ceil(len(order) / config.minibatch)):
+                part = memory.select(which)
+                step = self._step(
+                    part.levels,
+                    part.row_observation(),
+                    part.taken,
+                    summaries[which],
+                    targets[which],
+                    *self._adam.next_powers(),
+                ).numpy()
+                if not np.isfinite(step).all() or step[0] > config.divergence_loss:
+                    raise DivergenceError(
+                        Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
+                        f"DQN update {self.updates}",
+                        f"minibatch {len(totals)} has loss {step[0]:.4g}",
+                        f"Resume from the last checkpoint with a smaller DqnConfig.learning_rate (now {config.learning_rate})",
+                    )
+                totals.append(step)
+        self.updates += 1
+        mean = np.mean(totals, axis=0, dtype=np.float64)
+        return {
+            "decisions": float(len(observations)),
+            "replayed_decisions": float(len(memory)),
+            "mean_return": float(returns.mean(dtype=np.float64)),
+            "return_deviation": float(returns.std(dtype=np.float64)),
+            "explained_variance": float(1.0 - mean[1] / max(float(targets.var(dtype=np.float64)), 1e-12)),
+            "temperature": self.temperature(iteration),
+            "minibatches": float(len(totals)),
+            "loss": float(mean[0]),
+            "gradient_norm": float(mean[2]),
+        }
+
+    def _step_once(self, levels, observation, taken, summaries, targets, power1, power2):
+        """One gradient step. Returns [loss, mean squared error, gradient norm]."""
+        variables, config = self._adam.variables, self.config
+        with tf.GradientTape() as tape:
+            advantage = self._advantages(row_logits(variables, levels), observation, taken)
+            q = values(variables, summaries) + advantage
+            loss = tf.reduce_mean(common.element_wise_huber_loss(targets, q))
+            decay = config.l2 * tf.add_n(
+                [tf.nn.l2_loss(v) for n, v in variables.items() if n.startswith("policy/") and n.endswith("kernel")]
+            )
+            total = loss + decay
+        gradients = tape.gradient(total, [variables[name] for name in self._names])
+        norm = tf.linalg.global_norm(gradients)
+        if config.gradient_clipping is not None:
+            gradients, _ = tf.clip_by_global_norm(gradients, config.gradient_clipping, use_norm=norm)
+        self._adam.apply(self._names, gradients, config.learning_rate, power1, power2)
+        return tf.stack([loss, tf.reduce_mean(tf.square(targets - q)), norm])
+
+    def _advantages(self, logits, observation, taken):
+        """float32 [B], of the decisions taken."""
+        if self._problem.decision_kind == "yes_no":
+            return logits * (taken - 0.5)
+        mean = tf.math.unsorted_segment_mean(logits, observation, tf.shape(taken)[0])
+        return tf.gather(logits, taken) - mean
+
+
+def remaining_decisions(group: np.ndarray) -> np.ndarray:
+    """int64 [N]: how many decisions of the same group come after each."""
+    order = np.argsort(group, kind="stable")
+    _, starts, counts = np.unique(group[order], return_index=True, return_counts=True)
+    place = np.arange(len(group)) - np.repeat(starts, counts)
+    result = np.empty(len(group), np.int64)
+    result[order] = np.repeat(counts, counts) - 1 - place
+    return result
+
+
+def _arrays_of(replay: Sequence[_Memory]) -> dict[str, np.ndarray]:
+    arrays = {}
+    for index, memory in enumerate(replay):
+        arrays[f"replay/{index}/targets"] = memory.targets
+        for name in _OBSERVATION_ARRAYS:
+            if (array := getattr(memory.observations, name)) is not None:
+                arrays[f"replay/{index}/{name}"] = array
+    return arrays
+
+
+def _replay_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> list[_Memory]:
+    replay = []
+    while f"replay/{len(replay)}/targets" in arrays:
+        parts = {name: arrays.get(f"replay/{len(replay)}/{name}") for name in _OBSERVATION_ARRAYS}
+        positions = problem.action_count if problem.decision_kind == "choice" else 1
+        observations = Observations(**parts, position_count=positions, kind=problem.decision_kind)
+        replay.append(_Memory(observations, arrays[f"replay/{len(replay)}/targets"]))
+    return replay
