@@ -18,7 +18,7 @@ interrupted.
 from absl import flags
 
 from mlgo.pipeline import command
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags
+from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_compiler_flags
 from mlgo.pipeline.training_run import Places
 from mlgo.run import locate
 
@@ -47,6 +47,7 @@ def main(arguments: list[str]) -> int:
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
         policy=policy,
         output=locate.user_path(FLAGS.root_dir),
+        cache=cache_given(),
     )
     return command.train(places, configurations, FLAGS.num_workers)
 

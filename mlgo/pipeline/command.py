@@ -14,7 +14,7 @@ from absl import flags
 from mlgo.compiler.executor import available_cores
 from mlgo.pipeline import configuration, preflight, summary, training_run
 from mlgo.pipeline.algorithms import ALGORITHMS
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
 from mlgo.pipeline.settings import ON_DIVERGENCE, RunSettings
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
@@ -67,7 +67,8 @@ def define_flags(defaults: Defaults) -> None:
 
 
 def define_learning_flags() -> None:
-    """Defines the flags that decide how is learned."""
+    """Defines the flags that decide how is learned, and from what again."""
+    define_cache_flags()
     flags.DEFINE_enum("algorithm", None, tuple(ALGORITHMS), f"How to learn. Default: {RunSettings.algorithm}.")
     flags.DEFINE_string(
         "warm_start", None,
@@ -205,4 +206,5 @@ def _places(defaults: Defaults, policy: pathlib.Path | None, output: str) -> tra
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
         policy=policy,
         output=locate.output_directory(FLAGS.output_dir, output),
+        cache=cache_given(),
     )

@@ -9,6 +9,7 @@ from absl import flags
 from mlgo.compiler import server_executor
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.run import locate
+from mlgo.run.cache import Cache
 from mlgo.trace.setup import tell
 
 FLAGS = flags.FLAGS
@@ -41,6 +42,26 @@ def clang_given(flag: str = "clang") -> pathlib.Path:
     """
     value = FLAGS[flag].value
     return locate.user_path(value) if value else locate.runfile("development/clang")
+
+
+def define_cache_flags() -> None:
+    """Defines the flags of commands that keep what compiles gave."""
+    flags.DEFINE_string(
+        "cache_dir", None,
+        "Folder that keeps optimised modules and traces for other runs, by content. Default: out/cache in the workspace; empty: none.",
+    )  # fmt: skip
+    flags.DEFINE_float("cache_gigabytes", 4.0, "What was used least recently goes when the cache is larger.", lower_bound=0.0)
+
+
+def cache_given() -> Cache | None:
+    """The cache that the flags name, if any."""
+    if FLAGS.cache_dir:
+        folder = locate.user_path(FLAGS.cache_dir)
+    elif FLAGS.cache_dir is None and (root := locate.workspace()) is not None:
+        folder = root / "out" / "cache"
+    else:
+        return None
+    return Cache(folder, int(FLAGS.cache_gigabytes * 1e9))
 
 
 @contextlib.contextmanager

@@ -19,12 +19,14 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.held_out import Comparison, compare, rows_to_csv
 from mlgo.learning import determinism
 from mlgo.pipeline import candidates, export, figures, preflight, warm_start
+from mlgo.pipeline.compile_cache import CompileCache
 from mlgo.pipeline.configuration import Configurations
 from mlgo.pipeline.module_order import validation_split
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import load_problem
 from mlgo.run import files
+from mlgo.run.cache import Cache
 from mlgo.run.manifest import Manifest, digest_of_bytes, digest_of_file
 from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.optimised_corpus import optimise_corpus
@@ -50,6 +52,7 @@ class Places:
       vocabulary: a vocabulary to use; None: one is made from the default trace.
       policy: what RunSettings.warm_start "policy" starts from; None with every other.
       output: the run's folder.
+      cache: where what compiles gave is kept for other runs; None: nowhere.
     """
 
     clang: pathlib.Path
@@ -58,6 +61,7 @@ class Places:
     vocabulary: pathlib.Path | None
     policy: pathlib.Path | None
     output: pathlib.Path
+    cache: Cache | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +104,7 @@ class TrainingRun:
         )
         self._folder: RunFolder | None = None
         self._identity: dict[str, Any] = {}
+        self._known = CompileCache(None, {})
         self.learned: Mapping[str, Any] = {}
 
     def run(self) -> Comparison | None:
@@ -162,6 +167,7 @@ class TrainingRun:
             "versions": _versions(),
         }
         resumed = self._folder.claim(self._identity)
+        self._known = CompileCache(places.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
         tell(
             f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm}, {counts} modules,"
@@ -177,6 +183,14 @@ class TrainingRun:
             "max_failure_ratio": settings.max_failure_ratio,
         }
 
+    def _compiled_by(self) -> dict[str, Any]:
+        """What every compile depends on beside its module and the policy."""
+        return {
+            "clang": self._identity["inputs"]["clang"],
+            "problem": self.problem.name,
+            "compile_cpu_seconds": self._configurations.run.compile_cpu_seconds,
+        }
+
     def _compiled(self, digest: str) -> dict[str, str]:
         """The inputs of a stage that compiles the corpus with this digest."""
         return {"corpus": digest, "clang": self._identity["inputs"]["clang"]}
@@ -189,7 +203,9 @@ class TrainingRun:
             name,
             self._compiled(corpus.digest),
             self._compile_configuration(),
-            lambda folder: optimise_corpus(folder, corpus, self._setup, name),
+            lambda folder: self._known.optimised(
+                folder, corpus, lambda: optimise_corpus(folder, corpus, self._setup, name)
+            ),
         )
         return Part(Corpus.load(self._out / name), manifest.digest, manifest.summary["failed"])
 
@@ -199,7 +215,9 @@ class TrainingRun:
             name,
             self._compiled(prepared.digest),
             self._compile_configuration(),
-            lambda folder: trace_corpus(folder, prepared.corpus, self._setup, name),
+            lambda folder: self._known.traced(
+                folder, prepared.corpus, None, True, lambda: trace_corpus(folder, prepared.corpus, self._setup, name)
+            ),
         )
         return Trace.load(self._out / name, prepared.corpus), manifest
 
@@ -337,10 +355,11 @@ class TrainingRun:
                 model_dir = models.write(
                     warm_start.load_start(self._out / "warm_start"), "warm_start", exploration_seed=None
                 )
-            return self._score(folder, held_out, "held-out, warm start", model_dir)
+            return self._score(folder, held_out, "held-out, warm start", model_dir, start.digest)
 
         def work_policy(folder: pathlib.Path) -> Mapping[str, Any]:
-            return self._score(folder, held_out, "held-out, policy", self._out / "export" / export.TFLITE_NAME)
+            model_dir = self._out / "export" / export.TFLITE_NAME
+            return self._score(folder, held_out, "held-out, policy", model_dir, exported.digest)
 
         works = {"warm_start": (start, work_warm_start), "policy": (exported, work_policy)}
         policies = {}
@@ -351,8 +370,17 @@ class TrainingRun:
         seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions)
         return compare(self.problem, traces["held_out"][0].records, policies, seen, self._configurations.run.seed)
 
-    def _score(self, folder: pathlib.Path, part: Part, title: str, model_dir: pathlib.Path) -> Mapping[str, Any]:
-        return trace_corpus(folder, part.corpus, self._setup, title, model_dir, keep_decisions=False)
+    def _score(
+        self, folder: pathlib.Path, part: Part, title: str, model_dir: pathlib.Path, policy: str
+    ) -> Mapping[str, Any]:
+        """The work of a held-out stage; `policy` is the digest of what is in `model_dir`."""
+        return self._known.traced(
+            folder,
+            part.corpus,
+            policy,
+            False,
+            lambda: trace_corpus(folder, part.corpus, self._setup, title, model_dir, keep_decisions=False),
+        )
 
     def _report(
         self,

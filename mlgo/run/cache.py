@@ -1,0 +1,80 @@
+"""Files kept by the digest of what they were made from: bounded, shared by runs, whole or absent.
+
+Below the folder: KK/KEY/NAME, KEY being 64 hexadecimal digits and KK its first two, and beside them digests.json with the sha256
+of each. An entry appears in one rename and is not waited for; one that a power cut or anything else has damaged counts as absent.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+
+from mlgo.run import files
+from mlgo.run.manifest import digest_of_bytes
+
+_DIGESTS_NAME = "digests.json"
+
+
+class Cache:
+    """A folder of entries.
+
+    Args:
+      folder: created when something is stored.
+      most_bytes: above this, `trim` removes what was not used for longest.
+    """
+
+    def __init__(self, folder: pathlib.Path, most_bytes: int):
+        self._folder, self._most_bytes = folder, most_bytes
+
+    def fetch(self, key: str) -> dict[str, bytes] | None:
+        """The entry's files by name; None when there is none, or a damaged one."""
+        entry = self._entry(key)
+        try:
+            digests = json.loads((entry / _DIGESTS_NAME).read_bytes())
+            contents = {name: (entry / name).read_bytes() for name in digests}
+            if {name: digest_of_bytes(content) for name, content in contents.items()} != digests:
+                raise ValueError("damaged")
+            os.utime(entry)
+            return contents
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, OSError):
+            shutil.rmtree(entry, ignore_errors=True)
+            return None
+
+    def store(self, key: str, contents: Mapping[str, bytes]) -> None:
+        """Keeps `contents` by name; an entry that is there stays. A full disk keeps nothing, and is no error."""
+        entry = self._entry(key)
+        if entry.is_dir():
+            return
+        digests = {name: digest_of_bytes(content) for name, content in contents.items()}
+        with contextlib.suppress(OSError):  # Also when another run was faster: its entry is as good.
+            entry.parent.mkdir(parents=True, exist_ok=True)
+            partial = tempfile.mkdtemp(dir=entry.parent, prefix=f".{key[:8]}.", suffix=files.PARTIAL_SUFFIX)
+            try:
+                for name, content in {**contents, _DIGESTS_NAME: files.encode_json(digests)}.items():
+                    pathlib.Path(partial, name).write_bytes(content)
+                os.rename(partial, entry)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+
+    def trim(self) -> int:
+        """Removes the entries unused for longest until the rest fits; returns how many went."""
+        entries = []
+        for entry in self._folder.glob("??/*"):
+            with contextlib.suppress(OSError):  # Another run has just removed it.
+                size = sum(file.stat().st_size for file in entry.iterdir())
+                entries.append((entry.stat().st_mtime_ns, str(entry), size))
+        total, removed = sum(size for _, _, size in entries), 0
+        for _, path, size in sorted(entries):
+            if total <= self._most_bytes:
+                break
+            shutil.rmtree(path, ignore_errors=True)
+            total, removed = total - size, removed + 1
+        return removed
+
+    def _entry(self, key: str) -> pathlib.Path:
+        return self._folder / key[:2] / key
