@@ -48,6 +48,7 @@ def main(arguments: list[str]) -> int:
         policy=policy,
         output=locate.user_path(FLAGS.root_dir),
         cache=cache_given(),
+        imitated=command.imitated_given(configurations.run.algorithm),
     )
     return command.train(places, configurations, FLAGS.num_workers)
 

@@ -2,12 +2,12 @@
 
 import dataclasses
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mlgo.learning.configuration import PpoConfig
+from mlgo.learning.configuration import BcMaxConfig, DqnConfig, PpoConfig
 from mlgo.learning.evolution import EsConfig
 from mlgo.learning.learner import Learner
 from mlgo.learning.network import PolicyNetwork
@@ -23,6 +23,7 @@ class Algorithm:
       config: the class of its settings, which gin configures.
       module, learner: where its Learner is. Imported when it is made, for it may bring TensorFlow.
       shown: names of the figures of an update that a progress line shows.
+      imitates: whether it learns from policies beside the current one (--imitate).
     """
 
     name: str
@@ -30,6 +31,7 @@ class Algorithm:
     module: str
     learner: str
     shown: tuple[str, ...] = ()
+    imitates: bool = False
 
     def make(
         self,
@@ -38,10 +40,11 @@ class Algorithm:
         seed: int,
         config: Any,
         state: Mapping[str, np.ndarray] | None = None,
+        policies: Sequence[PolicyNetwork] = (),
     ) -> Learner:
-        """A learner that starts from `network`, or goes on from it with `state`."""
+        """A learner that starts from `network`, or goes on from it with `state`; `policies` only where it imitates."""
         learner = getattr(importlib.import_module(self.module), self.learner)
-        return learner(network, problem, seed, config, state)
+        return learner(network, problem, seed, config, state, *([policies] if self.imitates else []))
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
@@ -49,6 +52,8 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     for algorithm in (
         Algorithm("ppo", PpoConfig, "mlgo.learning.ppo", "PpoLearner", ("entropy", "kl")),
         Algorithm("es", EsConfig, "mlgo.learning.evolution", "EsLearner"),
+        Algorithm("dqn", DqnConfig, "mlgo.learning.dqn", "DqnLearner", ("loss",)),
+        Algorithm("bc_max", BcMaxConfig, "mlgo.learning.bc_max", "BcMaxLearner", ("loss",), imitates=True),
     )
 }
 

@@ -75,6 +75,9 @@ def define_learning_flags() -> None:
         "What to start from: bc (clone the default's decisions first), none (random weights), or the folder of a policy that"
         f" an earlier run has left. Default: {RunSettings.warm_start}.",
     )  # fmt: skip
+    flags.DEFINE_multi_string(
+        "imitate", [], "With --algorithm=bc_max: the folder of a policy whose decisions are imitated where they are best; repeatable."
+    )
     flags.DEFINE_integer(
         "iterations", None, f"Rounds of compiling and learning. Default: {RunSettings.iterations}; papers: thousands.", lower_bound=0
     )
@@ -177,7 +180,8 @@ def _train(defaults: Defaults, arguments: list[str]) -> int:
     problem = FLAGS["problem"].value if "problem" in FLAGS else defaults.problems[0]
     configurations, policy = configurations_given(problem)
     output = defaults.output if problem == defaults.problems[0] else problem.removeprefix("regalloc_")
-    return train(_places(defaults, policy, output), configurations, FLAGS.workers)
+    imitated = imitated_given(configurations.run.algorithm)
+    return train(_places(defaults, policy, output, imitated), configurations, FLAGS.workers)
 
 
 def train(places: training_run.Places, configurations: configuration.Configurations, workers: int | None) -> int:
@@ -194,7 +198,16 @@ def train(places: training_run.Places, configurations: configuration.Configurati
     return ExitCode.DONE
 
 
-def _places(defaults: Defaults, policy: pathlib.Path | None, output: str) -> training_run.Places:
+def imitated_given(algorithm: str) -> tuple[pathlib.Path, ...]:
+    """Raises: RunError: there are some, and the algorithm does not imitate."""
+    if FLAGS.imitate and not ALGORITHMS[algorithm].imitates:
+        raise RunError(f"--imitate={FLAGS.imitate[0]}", f"means nothing to {algorithm}", "Add --algorithm=bc_max, or leave it out")
+    return tuple(locate.user_path(path) for path in FLAGS.imitate)
+
+
+def _places(
+    defaults: Defaults, policy: pathlib.Path | None, output: str, imitated: tuple[pathlib.Path, ...]
+) -> training_run.Places:
     def given_or(flag: str, runfile: str) -> pathlib.Path:
         value = FLAGS[flag].value
         return locate.user_path(value) if value else locate.runfile(runfile)
@@ -207,4 +220,5 @@ def _places(defaults: Defaults, policy: pathlib.Path | None, output: str) -> tra
         policy=policy,
         output=locate.output_directory(FLAGS.output_dir, output),
         cache=cache_given(),
+        imitated=imitated,
     )

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import pathlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,12 +63,14 @@ class Material:
       training, validation: modules to learn from and to validate on, as they are compiled.
       default: module name -> what the compiler's default makes of it.
       setup: how to compile.
+      imitated: policies to learn from, for algorithms that do.
     """
 
     training: Corpus
     validation: Corpus
     default: Mapping[str, ModuleRecord]
     setup: CompileSetup
+    imitated: Sequence[PolicyNetwork] = ()
 
 
 class LearningLoop:
@@ -137,7 +139,8 @@ class LearningLoop:
         }
 
     def _make_learner(self, network: PolicyNetwork, state: Mapping[str, np.ndarray] | None) -> Learner:
-        return self._algorithm.make(network, self._problem, self._settings.seed, self._config, state)
+        policies = self._material.imitated
+        return self._algorithm.make(network, self._problem, self._settings.seed, self._config, state, policies)
 
     def _must_validate(self) -> bool:
         due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations

@@ -53,6 +53,7 @@ class Places:
       policy: what RunSettings.warm_start "policy" starts from; None with every other.
       output: the run's folder.
       cache: where what compiles gave is kept for other runs; None: nowhere.
+      imitated: policies to learn from, for an algorithm that imitates.
     """
 
     clang: pathlib.Path
@@ -62,6 +63,7 @@ class Places:
     policy: pathlib.Path | None
     output: pathlib.Path
     cache: Cache | None = None
+    imitated: tuple[pathlib.Path, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,9 +150,7 @@ class TrainingRun:
         preflight.check_corpora(corpora["train"], corpora.get("held_out"))
         if places.vocabulary is not None:
             preflight.check_vocabulary(places.vocabulary, self.problem)
-        policy = None
-        if places.policy is not None:
-            policy = digest_of_bytes(files.encode_json(load_policy(places.policy, self.problem)[1]["sha256"]))
+        policy = None if places.policy is None else self._digest_of_policy(places.policy)
         self._folder = RunFolder(self._out)
         preflight.check_disk_space(self._out, list(corpora.values()))
         check_compiler(places.clang, self.problem)
@@ -163,6 +163,7 @@ class TrainingRun:
                 "clang": digest_of_file(places.clang),
                 "vocabulary": places.vocabulary and digest_of_vocabulary(places.vocabulary, self.problem),
                 "policy": policy,
+                "imitated": [self._digest_of_policy(imitated) for imitated in places.imitated],
             },
             "versions": _versions(),
         }
@@ -174,6 +175,9 @@ class TrainingRun:
             f" seed {settings.seed}"
         )
         return corpora
+
+    def _digest_of_policy(self, folder: pathlib.Path) -> str:
+        return digest_of_bytes(files.encode_json(load_policy(folder, self.problem)[1]["sha256"]))
 
     def _compile_configuration(self) -> dict[str, Any]:
         settings = self._configurations.run
@@ -312,7 +316,11 @@ class TrainingRun:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             loop = self._start_tensorflow("mlgo.pipeline.learning_loop")
             material = loop.Material(
-                corpus.select(training), corpus.select(validation), traced[0].records, self._setup
+                corpus.select(training),
+                corpus.select(validation),
+                traced[0].records,
+                self._setup,
+                [load_policy(folder, self.problem)[0] for folder in self._places.imitated],
             )
             return loop.LearningLoop(
                 folder,
@@ -326,6 +334,7 @@ class TrainingRun:
 
         inputs = {"trace": traced[1].digest, "warm_start": start.digest, "clang": self._identity["inputs"]["clang"]}
         configuration = {
+            "imitated": self._identity["inputs"]["imitated"],
             "run": configurations.run.to_json(),
             configurations.run.algorithm: dataclasses.asdict(configurations.learner),
         }
