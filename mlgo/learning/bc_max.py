@@ -127,6 +127,7 @@ class BcMaxLearner:
             "modules": float(len(found)),
             "remembered_modules": float(len(self._memory)),
             "mean_best_improvement": float(np.mean(gains)),
+            "improvement_deviation": float(np.mean([np.std([e.improvement for _, e in each]) for each in found.values()])),
             "best_is_another_policy": float(np.mean([variant < fixed for variant in best_variants])),
             "best_is_exploring": float(np.mean([variant > fixed for variant in best_variants])),
             "minibatches": float(minibatches),

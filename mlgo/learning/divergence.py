@@ -1,12 +1,26 @@
-"""How training goes wrong, as typed conditions, and what a loop may do about each."""
+"""How training goes wrong, as typed conditions with a sentence each, and what a training loop does about them.
 
+An update that breaks down raises `DivergenceError` by itself. Conditions that only several iterations show are found by
+`judge` in the metrics of these iterations. `answer_to` says whether a run stops or rolls back; all of it is pure.
+
+Rolling back: the loop goes back to the checkpoint from before the update, counts one more rollback in it, constructs the
+learner again with `slowed(config, rollbacks)`, and goes on with the next iteration, whose modules and draws are others:
+going on with the same ones at the same rate would end in the same place.
+"""
+
+import dataclasses
 import enum
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import gin
 
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
 class Divergence(enum.Enum):
-    """What is wrong with an update."""
+    """What is wrong."""
 
     #: Returns, a loss or a gradient hold NaN or infinity.
     NOT_FINITE = "not finite"
@@ -14,8 +28,15 @@ class Divergence(enum.Enum):
     EXPLODED = "exploded"
     #: The exploring policy takes nearly the same decisions every time: nothing more can be found out.
     COLLAPSED_ENTROPY = "collapsed entropy"
-    #: All returns of an iteration are equal: there is nothing to prefer.
+    #: All returns are equal: there is nothing to prefer.
     EQUAL_RETURNS = "equal returns"
+
+
+class OnDivergence(enum.Enum):
+    """What the user wants to happen; the values are those of the flag --on_divergence."""
+
+    STOP = "stop"
+    ROLL_BACK = "roll_back"
 
 
 class DivergenceError(RunError):
@@ -28,3 +49,88 @@ class DivergenceError(RunError):
     def __init__(self, kind: Divergence, where: str, wrong: str, remedy: str):
         super().__init__(where, wrong, remedy, ExitCode.INTERNAL_ERROR)
         self.kind = kind
+
+
+@gin.configurable
+@dataclasses.dataclass(frozen=True)
+class DivergenceRules:
+    """When training counts as diverged, beyond what the learners see themselves. All defaults are ours.
+
+    Attributes:
+      patience: a condition must hold in this many iterations in a row: a few small modules may well return the same.
+      lowest_entropy: mean entropy of decisions, in nats, below which exploration has collapsed. At 0.001 one yes-or-no
+        decision in 10,000 is another one than the greedy policy's.
+      lowest_deviation: standard deviation of returns (or of candidates' improvements) up to which they are all equal; float32
+        leaves less than this of equal numbers.
+      slow_down: what the learning rate is multiplied by at each rollback.
+      most_rollbacks: after this many the run stops.
+    """
+
+    patience: int = 3
+    lowest_entropy: float = 1e-3
+    lowest_deviation: float = 1e-7
+    slow_down: float = 0.5
+    most_rollbacks: int = 3
+
+    def __post_init__(self):
+        if self.patience < 1 or self.most_rollbacks < 0:
+            raise ValueError(f"DivergenceRules: patience={self.patience} >= 1, most_rollbacks={self.most_rollbacks} >= 0")
+        if not 0 < self.slow_down < 1:
+            raise ValueError(f"DivergenceRules.slow_down={self.slow_down} must lie between 0 and 1")
+
+
+def judge(history: Sequence[Mapping[str, float]], rules: DivergenceRules) -> DivergenceError | None:
+    """What is wrong with the last iterations, or None.
+
+    Args: history: the metrics of all iterations so far, oldest first, as `Learner.update` returned them.
+    """
+    if not history:
+        return None
+    where, last = f"iteration {len(history) - 1}", history[-1]
+    for name, value in sorted(last.items()):
+        if isinstance(value, (int, float)) and not math.isfinite(value):
+            remedy = "Resume with a smaller learning rate, or with --on_divergence=roll_back"
+            return DivergenceError(Divergence.NOT_FINITE, where, f"its {name} is {value}", remedy)
+    recent = history[-rules.patience :]
+    if len(recent) < rules.patience:
+        return None
+    times = f"for {rules.patience} iterations" if rules.patience > 1 else "now"
+    if all(each.get("entropy", math.inf) < rules.lowest_entropy for each in recent):
+        return DivergenceError(
+            Divergence.COLLAPSED_ENTROPY,
+            where,
+            f"the entropy of decisions is {last['entropy']:.2g}, {times} below {rules.lowest_entropy:g}: the policy explores nothing",
+            "Take the best validated policy, or train again with more entropy (PpoConfig.entropy, PpoConfig.temperature, "
+            "BcConfig.label_smoothing)",
+        )
+    for name in ("return_deviation", "improvement_deviation"):
+        if all(each.get(name, math.inf) <= rules.lowest_deviation for each in recent):
+            return DivergenceError(
+                Divergence.EQUAL_RETURNS,
+                where,
+                f"all returns have been equal {times}: no decision is better than another",
+                "Use modules with decisions that change the score, more of them, or more exploration",
+            )
+    return None
+
+
+def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rules: DivergenceRules) -> OnDivergence:
+    """What to do about `error`, `rollbacks` having been done before.
+
+    A collapse of the entropy or equal returns stop the run in any case: the checkpoint before the update is no better, and
+    a slower step does not make decisions differ.
+    """
+    curable = error.kind in (Divergence.NOT_FINITE, Divergence.EXPLODED)
+    if wanted is OnDivergence.ROLL_BACK and curable and rollbacks < rules.most_rollbacks:
+        return OnDivergence.ROLL_BACK
+    return OnDivergence.STOP
+
+
+_Config = TypeVar("_Config", bound=Any)
+
+
+def slowed(config: _Config, rollbacks: int, rules: DivergenceRules) -> _Config:
+    """`config`, of any learner, with its learning rate reduced for this many rollbacks; itself for none."""
+    if not rollbacks:
+        return config
+    return dataclasses.replace(config, learning_rate=config.learning_rate * rules.slow_down**rollbacks)

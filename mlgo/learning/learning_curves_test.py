@@ -8,6 +8,7 @@ from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.bc_max import BcMaxLearner
 from mlgo.learning.behavioural_cloning import train_bc
 from mlgo.learning.configuration import BcConfig, BcMaxConfig, DqnConfig, PpoConfig
+from mlgo.learning.divergence import DivergenceRules, judge
 from mlgo.learning.dqn import DqnLearner
 from mlgo.learning.evolution import EsConfig, EsLearner
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
@@ -50,8 +51,11 @@ class LearningCurvesTest(unittest.TestCase):
         self.assertLess(synthetic.share_of_optimum(environment, clone), 0.2)
         config = PpoConfig(learning_rate=1e-2, highest_kl=0.1, deviation=0.5)
         learner = PpoLearner(clone, environment.problem, 1, config)
-        synthetic.train(environment, learner, 25, 8)
+        metrics = synthetic.train(environment, learner, 25, 8)
         self._assert_found(environment, learner.network)
+        # Noise that is given has no entropy to collapse.
+        self.assertNotIn("entropy", metrics[-1])
+        self.assertIsNone(judge(metrics, DivergenceRules()))
 
     def test_dqn(self):
         config = DqnConfig(learning_rate=3e-3, temperature=0.3)

@@ -45,7 +45,7 @@ class TrainingBatch:
 
 @dataclasses.dataclass(frozen=True)
 class UpdateMetrics:
-    """What one update did; means over its minibatches, the first four before any of them.
+    """What one update did; means over its minibatches, the first five before any of them.
 
     `explained_variance` is 1 - var(return - value) / var(return): 0 for a value network that knows nothing.
     `stopped_early` says whether the KL limit ended it after `minibatches`.
@@ -53,6 +53,7 @@ class UpdateMetrics:
 
     decisions: int
     mean_return: float
+    return_deviation: float
     explained_variance: float
     advantage_deviation: float
     minibatches: int
@@ -142,7 +143,10 @@ class PpoLearner:
         del iteration
         centre = self.config.samples_per_module > 1
         batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre))
-        return {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
+        metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
+        if self._problem.decision_kind == "number":
+            del metrics["entropy"]  # Of the noise alone, a constant of the configuration.
+        return metrics
 
     def learn(self, batch: TrainingBatch) -> UpdateMetrics:
         """Improves the policy on one iteration's data, collected with the current weights.
@@ -196,6 +200,7 @@ class PpoLearner:
         return UpdateMetrics(
             decisions=len(observations),
             mean_return=float(returns.mean(dtype=np.float64)),
+            return_deviation=float(returns.std(dtype=np.float64)),
             explained_variance=float(1.0 - advantages.var() / max(float(returns.var()), 1e-12)),
             advantage_deviation=deviation,
             minibatches=len(totals),
