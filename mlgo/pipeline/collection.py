@@ -18,7 +18,8 @@ from mlgo.learning.observations import pack
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
-from mlgo.pipeline.measure import improvements_of, module_improvement, scores_of
+from mlgo.trace.trace import scores_of
+from mlgo.pipeline.measure import Measure
 
 if typing.TYPE_CHECKING:
     from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
@@ -109,6 +110,7 @@ def collect(
     models: VariantModels,
     default: Mapping[str, ModuleRecord],
     problem: Problem,
+    measure: Measure,
     normalizer: Normalizer | None,
     max_failure_ratio: float,
     seconds: Seconds,
@@ -121,7 +123,8 @@ def collect(
       outcomes: of the turns, perhaps followed by others.
       models: what was written for a turn is removed when it is done.
       default: module name -> what the compiler's default makes of it.
-      problem: says what is an improvement.
+      problem: whose decisions these are.
+      measure: says what is an improvement.
       normalizer: of the packed decisions; None: samples without decisions.
       max_failure_ratio: the part of the turns that may fail.
       seconds: where the time goes is added here.
@@ -141,7 +144,7 @@ def collect(
             failures.add(f"{turn.module.name}, sample {turn.variant}", outcome.kind.value, outcome.detail)
         else:
             seconds.clang += outcome.cpu_seconds
-            sample = sample_of(turn, outcome, default[turn.module.name], problem, normalizer)
+            sample = sample_of(turn, outcome, default[turn.module.name], problem, measure, normalizer)
             if sample is not None:
                 samples.append(sample)
         begin = time.monotonic()
@@ -158,26 +161,24 @@ def collect(
 
 
 def sample_of(
-    turn: Turn, result: CompileResult, default: ModuleRecord, problem: Problem, normalizer: Normalizer | None
+    turn: Turn,
+    result: CompileResult,
+    default: ModuleRecord,
+    problem: Problem,
+    measure: Measure,
+    normalizer: Normalizer | None,
 ) -> Sample | None:
     """What the learner is told of one compile; None when the module has no score on one of the sides."""
-    scores = scores_of(result, problem)
-    overall = module_improvement(scores, default.functions, problem)
+    overall = measure.module_improvement(scores_of(result, problem), default.functions)
     if overall is None:
         return None
     improvement, weight = overall
     log = result.log
     if normalizer is None or log is None or not log.observation_count:
         return Sample(turn.module.name, turn.variant, improvement, weight)
-    return Sample(
-        turn.module.name,
-        turn.variant,
-        improvement,
-        weight,
-        pack(log.features, log.actions, normalizer, problem, log.observation_context),
-        tuple(log.contexts),
-        improvements_of(result, default, problem),
-    )
+    contexts, improvements = measure.improvements_of(result, default.functions)
+    observations = pack(log.features, log.actions, normalizer, problem, log.observation_context)
+    return Sample(turn.module.name, turn.variant, improvement, weight, observations, contexts, improvements)
 
 
 def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:

@@ -35,7 +35,7 @@ from mlgo.pipeline.collection import (
     turns_of,
 )
 from mlgo.pipeline.figures import Metrics
-from mlgo.pipeline.measure import module_improvement, scores_of
+from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.module_order import modules_of_iteration
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.collection import CollectionPolicy
@@ -98,6 +98,8 @@ class LearningLoop:
         self._folder, self._material, self._settings, self._config = folder, material, settings, config
         self._metrics = metrics
         self._problem = material.setup.problem
+        default = {name: record.functions for name, record in material.default.items()}
+        self._measure = measure_of(self._problem, default, settings.reward)
         self._algorithm = algorithm_named(settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
@@ -178,6 +180,7 @@ class LearningLoop:
                 models,
                 material.default,
                 self._problem,
+                self._measure,
                 network.normalizer if self._learner.needs_decisions else None,
                 settings.max_failure_ratio,
                 seconds,
@@ -247,7 +250,7 @@ class LearningLoop:
                 failures.add(module.name, outcome.kind.value, outcome.detail)
                 continue
             default = material.default[module.name].functions
-            if (found := module_improvement(scores_of(outcome, self._problem), default, self._problem)) is not None:
+            if (found := self._measure.module_improvement(scores_of(outcome, self._problem), default)) is not None:
                 improvements[module.name] = found
         self._models.remove("validation")
         summary = summarize_modules(improvements, self._settings.seed)

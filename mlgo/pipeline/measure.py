@@ -1,40 +1,78 @@
-"""What a compile is worth against the compiler's default, per function and per module."""
+"""What a compile is worth against the compiler's default: per context, for the decisions taken there, and per module.
+
+Two kinds of problems: those whose score LLVM logs per function (register allocation), and those whose score is the size of the
+code (inlining; code_measure.py). A `Measure` hides the difference from whoever trains, validates or compares.
+"""
 
 import math
+import typing
 from collections.abc import Mapping
 
 import numpy as np
 
 from mlgo.compiler.request import CompileResult
 from mlgo.learning.rewards import relative_improvement
+from mlgo.pipeline.code_measure import CodeMeasure
 from mlgo.problems.problem import Problem
-from mlgo.trace import scores
-from mlgo.trace.outcomes import ModuleRecord
-from mlgo.trace.scores import FunctionScore, score_ratio
+from mlgo.trace.scores import FunctionScore, score_ratio, scores_of_log
 
 
-def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScore]:
-    """The scores of the functions in `result`, by name."""
-    del problem
-    return scores.scores_of(result.log)
+class Measure(typing.Protocol):
+    """How compiles of one problem are compared with the default's."""
+
+    def module_improvement(
+        self, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]
+    ) -> tuple[float, float] | None:
+        """(improvement, weight in means) of a module; 0.02 is about two percent better. None: there is nothing to compare."""
+
+    def compared(self, functions: Mapping[str, FunctionScore]) -> Mapping[str, FunctionScore]:
+        """What is held against the default's one by one: a module's functions, or the module as a whole under ""."""
+
+    def improvements_of(
+        self, result: CompileResult, default: Mapping[str, FunctionScore]
+    ) -> tuple[tuple[str, ...], dict[str, float]]:
+        """(the name of each of the log's contexts, name -> improvement that the decisions there are credited with).
+
+        Contexts without anything to compare are missing from the second.
+        """
 
 
-def improvements_of(result: CompileResult, default: ModuleRecord, problem: Problem) -> dict[str, float]:
-    """By function that has a score on both sides: how much better it became than under the default."""
-    found = scores_of(result, problem)
-    names = sorted(set(found) & set(default.functions))
-    values = relative_improvement(
-        np.array([found[name].score for name in names]), np.array([default.functions[name].score for name in names])
-    )
-    return dict(zip(names, values.tolist(), strict=True))
+def measure_of(
+    problem: Problem, default: Mapping[str, Mapping[str, FunctionScore]], reward: str | None = None
+) -> Measure:
+    """The measure of `problem`.
+
+    Args:
+      default: module name -> what the default makes of it, over the whole corpus: it says which COMDATs are carried how often.
+      reward: one of `problem.rewards`; None: the first.
+
+    Raises: ValueError: the problem has no such reward.
+    """
+    if problem.score_spec is not None:
+        return LogMeasure(problem)
+    return CodeMeasure.of(problem.chosen_reward(reward), default)
 
 
-def module_improvement(
-    found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore], problem: Problem
-) -> tuple[float, float] | None:
-    """(minus the mean logarithm of the functions' score ratios, number of functions); None when no function is on both sides."""
-    names = sorted(set(found) & set(default))
-    if not names:
-        return None
-    logarithms = [math.log(score_ratio(problem, default[name].score, found[name].score)) for name in names]
-    return -math.fsum(logarithms) / len(names), float(len(names))
+class LogMeasure:
+    """Scores per function that LLVM logs; a module's improvement is minus the mean logarithm of its functions' score ratios."""
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+
+    def module_improvement(self, found, default):
+        names = sorted(set(found) & set(default))
+        if not names:
+            return None
+        logarithms = [math.log(score_ratio(self._problem, default[name].score, found[name].score)) for name in names]
+        return -math.fsum(logarithms) / len(names), float(len(names))
+
+    def compared(self, functions):
+        return functions
+
+    def improvements_of(self, result, default):
+        found = scores_of_log(result.log)
+        names = sorted(set(found) & set(default))
+        values = relative_improvement(
+            np.array([found[name].score for name in names]), np.array([default[name].score for name in names])
+        )
+        return tuple(result.log.contexts), dict(zip(names, values.tolist(), strict=True))

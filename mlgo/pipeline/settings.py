@@ -22,6 +22,7 @@ class RunSettings:
     Attributes:
       problem: a folder below mlgo/problems.
       algorithm: one of those in algorithms.py.
+      reward: of the problem's rewards, where it has several; "": its usual one.
       warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random weights;
         "policy": start from a policy that an earlier run has left.
       seed: of everything random, >= 0.
@@ -39,6 +40,7 @@ class RunSettings:
 
     problem: str = "regalloc_eviction"
     algorithm: str = "ppo"
+    reward: str = ""
     warm_start: str = "bc"
     seed: int = 1
     iterations: int = 80

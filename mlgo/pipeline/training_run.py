@@ -21,6 +21,7 @@ from mlgo.learning import determinism
 from mlgo.pipeline import candidates, export, figures, preflight, warm_start
 from mlgo.pipeline.compile_cache import CompileCache
 from mlgo.pipeline.configuration import Configurations
+from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.module_order import validation_split
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.policy.directory import load_policy
@@ -376,8 +377,16 @@ class TrainingRun:
             inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
             self._folder.stage(f"held_out/{name}", inputs, configuration, work)
             policies[name] = Trace.load(self._out / "held_out" / name, held_out.corpus).records
-        seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions)
-        return compare(self.problem, traces["held_out"][0].records, policies, seen, self._configurations.run.seed)
+        default = traces["held_out"][0].records
+        measure = measure_of(
+            self.problem, {name: record.functions for name, record in default.items()}, self._configurations.run.reward
+        )
+        sides = {
+            side: {name: dataclasses.replace(r, functions=measure.compared(r.functions)) for name, r in records.items()}
+            for side, records in {"default": default, **policies}.items()
+        }
+        seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)
+        return compare(self.problem, sides.pop("default"), sides, seen, self._configurations.run.seed)
 
     def _score(
         self, folder: pathlib.Path, part: Part, title: str, model_dir: pathlib.Path, policy: str

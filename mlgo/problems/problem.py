@@ -71,6 +71,9 @@ class Problem:
       decides_after_optimiser: decisions happen in code generation only, so a corpus may be optimised once, and every further
         compile starts from there.
       release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
+      context_flags: further cc1 flags under which the log's contexts are named after what a decision belongs to.
+      rewards: where the score is the size of the code, names of the ways to count it, the usual one first
+        (mlgo/pipeline/code_measure.py).
       interactive_flag: LLVM option, without dash: base of the names of the channel's two files. None: no such channel.
       interactive_default_flag: option that puts `default_decision_spec` behind the observations in the channel.
       model_input_prefix: what LLVM puts before an observation's name to get the model input's name.
@@ -94,6 +97,8 @@ class Problem:
     default_decision_spec: TensorSpec | None = None
     decides_after_optimiser: bool = False
     release_setting: str | None = None
+    context_flags: tuple[str, ...] = ()
+    rewards: tuple[str, ...] = ()
     interactive_flag: str | None = None
     interactive_default_flag: str | None = None
     model_input_prefix: str = "action_"
@@ -182,10 +187,21 @@ class Problem:
             raise ValueError(f"{self.name}: development mode needs a training log, a model, or both; both are None")
         flags = ["-mllvm", f"-{self.advisor_flag}=development"]
         if log_path is not None:
-            flags += ["-mllvm", f"-{self.log_flag}={log_path}"]
+            flags += ["-mllvm", f"-{self.log_flag}={log_path}", *self.context_flags]
         if model_dir is not None:
             flags += ["-mllvm", f"-{self.model_flag}={model_dir}"]
         return flags
+
+    def chosen_reward(self, name: str | None) -> str:
+        """`name`, or the usual reward when it is None or "".
+
+        Raises: ValueError: the problem has no reward of that name.
+        """
+        if not name and self.rewards:
+            return self.rewards[0]
+        if name not in self.rewards:
+            raise ValueError(f"{self.name}: reward {name!r} is none of {', '.join(self.rewards) or 'its own: LLVM logs the score'}")
+        return name
 
     def release_flags(self) -> list[str]:
         """cc1 flags for a release clang which carries this problem's policy."""

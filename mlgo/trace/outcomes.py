@@ -32,7 +32,7 @@ class ModuleRecord:
     Attributes:
       outcome: how it fared.
       failure_kind: why it failed, such as "crash"; None unless it failed.
-      functions: the scores of its functions that had decisions, by name.
+      functions: the scores of its functions, by name.
     """
 
     outcome: Outcome
@@ -50,8 +50,11 @@ class ModuleRecord:
 
 
 def write_record(path: pathlib.Path, record: ModuleRecord) -> None:
-    """Writes `record` as JSON; function scores are pairs [decisions, score]."""
-    functions = {name: [score.decisions, score.score] for name, score in record.functions.items()}
+    """Writes `record` as JSON; function scores are [decisions, score], and the COMDAT where there is one."""
+    functions = {
+        name: [score.decisions, score.score, *([score.comdat] if score.comdat is not None else [])]
+        for name, score in record.functions.items()
+    }
     content = {"outcome": record.outcome.value, "failure_kind": record.failure_kind, "functions": functions}
     files.write_json_atomically(path, content)
 
@@ -127,6 +130,6 @@ def count_outcomes(records: Iterable[ModuleRecord]) -> dict[str, int]:
     """Modules by outcome, all three always present, plus the functions and decisions in them."""
     records = list(records)
     counts = {outcome.value: sum(record.outcome is outcome for record in records) for outcome in Outcome}
-    counts["functions"] = sum(len(record.functions) for record in records)
+    counts["functions"] = sum(score.decisions > 0 for record in records for score in record.functions.values())
     counts["decisions"] = sum(record.decisions for record in records)
     return counts

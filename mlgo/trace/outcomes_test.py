@@ -25,7 +25,7 @@ class RecordTest(unittest.TestCase):
 
     def test_damage_is_an_error_with_a_remedy(self):
         for content in ("{}", "[]", '{"outcome": "dreamt", "failure_kind": null, "functions": {}}',
-                        '{"outcome": "traced", "failure_kind": null, "functions": {"f": [0, 1]}}'):
+                        '{"outcome": "traced", "failure_kind": null, "functions": {"f": [-1, 1]}}'):
             self.path.write_text(content)
             with self.assertRaisesRegex(RunError, "is not one: .*its module is then compiled anew"):
                 outcomes.read_record(self.path)

@@ -15,22 +15,24 @@ SCORE_OFFSET = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class FunctionScore:
-    """What one compile made of one function (one context of the log).
+    """What one compile made of one function.
 
     Attributes:
-      decisions: how many decisions were taken, >= 1.
-      score: the compiler's own score of the result; the problem says whether less or more is better.
+      decisions: how many decisions were taken in it, >= 0.
+      score: the compiler's own score of the result, or its code's size in bytes; the problem says whether less or more is better.
+      comdat: the signature of its COMDAT, where the score is a size; None: it has none.
     """
 
     decisions: int
     score: float
+    comdat: str | None = None
 
     def __post_init__(self):
-        if self.decisions < 1 or not math.isfinite(self.score):
-            raise ValueError(f"a function score needs decisions >= 1 and a finite score, not {self}")
+        if self.decisions < 0 or not math.isfinite(self.score):
+            raise ValueError(f"a function score needs decisions >= 0 and a finite score, not {self}")
 
 
-def scores_of(log: TrainingLog) -> dict[str, FunctionScore]:
+def scores_of_log(log: TrainingLog) -> dict[str, FunctionScore]:
     """The functions of one module that had decisions and a score, by name.
 
     A name that comes twice counts as one function: its decisions are added up, the last score stands.

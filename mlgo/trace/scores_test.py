@@ -7,7 +7,7 @@ import numpy as np
 
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
-from mlgo.trace.scores import FunctionScore, score_ratio, scores_of
+from mlgo.trace.scores import FunctionScore, score_ratio, scores_of_log
 
 
 def log(contexts, observation_context, outcomes):
@@ -24,15 +24,15 @@ def log(contexts, observation_context, outcomes):
 
 class ScoresOfTest(unittest.TestCase):
     def test_only_functions_with_decisions_and_a_score_count(self):
-        found = scores_of(log(["f", "idle", "lost", "g"], [0, 0, 2, 3], [1.5, 2.0, np.nan, 4.0]))
+        found = scores_of_log(log(["f", "idle", "lost", "g"], [0, 0, 2, 3], [1.5, 2.0, np.nan, 4.0]))
         self.assertEqual(found, {"f": FunctionScore(2, 1.5), "g": FunctionScore(1, 4.0)})
 
     def test_function_that_comes_twice_is_one(self):
-        found = scores_of(log(["f", "g", "f"], [0, 1, 2, 2], [1.0, 2.0, 3.0]))
+        found = scores_of_log(log(["f", "g", "f"], [0, 1, 2, 2], [1.0, 2.0, 3.0]))
         self.assertEqual(found, {"f": FunctionScore(3, 3.0), "g": FunctionScore(1, 2.0)})
 
     def test_infinite_score_does_not_count(self):
-        self.assertEqual(scores_of(log(["f"], [0], [np.inf])), {})
+        self.assertEqual(scores_of_log(log(["f"], [0], [np.inf])), {})
 
 
 class ScoreRatioTest(unittest.TestCase):

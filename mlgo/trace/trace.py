@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.trace.scores import scores_of
+from mlgo.trace.code_scores import code_scores
+from mlgo.trace.scores import FunctionScore, scores_of_log
 from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -118,7 +120,7 @@ def trace_corpus(
     outcomes = compile_modules(left, setup, itertools.repeat(model_dir))
     try:
         for module, outcome in outcomes:
-            _keep(folder, module, outcome, failures, keep_decisions)
+            _keep(folder, module, outcome, failures, setup.problem, keep_decisions)
             shown.advance(1, failures.describe() if failures.failed else "")
     finally:
         outcomes.close()
@@ -149,7 +151,12 @@ def compile_modules(
     """
     requests = (
         CompileRequest(
-            clang=setup.clang, module=module, problem=setup.problem, model_dir=model, limits=setup.limits
+            clang=setup.clang,
+            module=module,
+            problem=setup.problem,
+            model_dir=model,
+            want_object=setup.problem.score_spec is None,
+            limits=setup.limits,
         )
         for module, model in zip(modules, models)
     )
@@ -170,17 +177,30 @@ def score_corpus(
     failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
     outcomes = compile_modules(corpus.modules, setup, itertools.repeat(model_dir))
     try:
-        return {module.name: _record(module, outcome, failures) for module, outcome in outcomes}
+        return {module.name: _record(module, outcome, failures, setup.problem) for module, outcome in outcomes}
     finally:
         outcomes.close()
 
 
-def _record(module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit) -> ModuleRecord:
+def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScore]:
+    """The scores in `result` by function: logged ones, or code sizes in bytes (code_scores.py).
+
+    Raises: RunError: the object of a problem whose score is its size cannot be read.
+    """
+    if problem.score_spec is not None:
+        return scores_of_log(result.log)
+    return code_scores(code_of_object(result.object_bytes, result.module_name), result.log)
+
+
+def _record(
+    module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit, problem: Problem
+) -> ModuleRecord:
     if isinstance(outcome, CompileFailure):
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return ModuleRecord(Outcome.FAILED, outcome.kind.value)
-    functions = scores_of(outcome.log)
-    return ModuleRecord(Outcome.TRACED if functions else Outcome.NO_DECISIONS, functions=functions)
+    functions = scores_of(outcome, problem)
+    decided = any(function.decisions for function in functions.values())
+    return ModuleRecord(Outcome.TRACED if decided else Outcome.NO_DECISIONS, functions=functions)
 
 
 def _keep(
@@ -188,11 +208,12 @@ def _keep(
     module: Module,
     outcome: CompileResult | CompileFailure,
     failures: FailureLimit,
+    problem: Problem,
     keep_decisions: bool,
 ) -> None:
     record_path = _record_path(folder, module)
     try:
-        record = _record(module, outcome, failures)
+        record = _record(module, outcome, failures, problem)
     except RunError:
         # The module's record must not be there: the next run, with the cause removed, compiles it again.
         record_path.unlink(missing_ok=True)

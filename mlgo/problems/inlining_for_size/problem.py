@@ -4,7 +4,9 @@ Transcribed from llvm/include/llvm/Analysis/InlineModelFeatureMaps.h, llvm/lib/A
 DevelopmentModeInlineAdvisor.cpp of LLVM 22.1.8. IR2Vec embeddings, which the advisor adds when the compiler is given an
 IR2Vec vocabulary, are not among the observations: their size is that of the vocabulary.
 
-The log of a module has one context, named "", and no score: LLVM declares a reward (delta_size) and never writes it.
+The log of a module has no score: LLVM declares a reward (delta_size) and never writes it. Upstream's log has one context, named
+""; with `context_flags` (patches/llvm/inlining_log_names_call_sites.patch) every decision stands in one named after its call site,
+"CALLER\\nCALLEE".
 """
 
 from mlgo.problems.problem import Problem, TensorSpec
@@ -74,6 +76,8 @@ PROBLEM = Problem(
     decision_kind="yes_no",
     default_decision_spec=_one("inlining_default"),
     release_setting="//release:inlining_policy",
+    context_flags=("-mllvm", "-training-log-callsites"),
+    rewards=("comdat_weighted_code", "object_text"),
     interactive_flag="inliner-interactive-channel-base",
     interactive_default_flag="inliner-interactive-include-default",
 )

@@ -1,0 +1,121 @@
+"""Code size as a reward: how many bytes of a module count, and which decision is credited with which of them.
+
+Rewards (`Problem.rewards`):
+
+    comdat_weighted_code   the code bytes of each function divided by the number of the corpus's modules whose default build carries
+                           its COMDAT, for a linker keeps one of them; nothing else counts. It ranks policies much as the linked
+                           image does: measured on LLVM and on C and C++ libraries.
+    object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is .eh_frame and another
+                           third COMDAT code that other modules carry too, so it says little about a linked program.
+"""
+
+import collections
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mlgo.compiler.code_size import code_of_object
+from mlgo.compiler.request import CompileResult
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.trace.code_scores import REST, call_site, code_scores
+from mlgo.trace.scores import FunctionScore
+
+OBJECT_TEXT, COMDAT_WEIGHTED_CODE = "object_text", "comdat_weighted_code"
+
+
+def modules_by_comdat(modules: Iterable[Mapping[str, FunctionScore]]) -> Mapping[str, int]:
+    """COMDAT signature -> number of `modules` that carry it."""
+    return collections.Counter(
+        comdat for scores in modules for comdat in {score.comdat for score in scores.values()} if comdat is not None
+    )
+
+
+class CodeMeasure:
+    """Code size; a module's improvement is minus the logarithm of the ratio of its weighted sizes.
+
+    A decision is credited with what happened to the code that it can have changed: its caller, every function that the caller was
+    inlined into, directly or not, and the callee, which may be gone. In units of CREDIT_BYTES saved.
+
+    Args: carriers: COMDAT signature -> modules that carry it by default; None: all of the text counts, in full.
+    """
+
+    #: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
+    CREDIT_BYTES = 16.0
+    #: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
+    _MOST_ANCESTORS = 200
+
+    def __init__(self, carriers: Mapping[str, int] | None):
+        self._carriers = carriers
+
+    @classmethod
+    def of(cls, reward: str, default: Mapping[str, Mapping[str, FunctionScore]]) -> "CodeMeasure":
+        """The measure of `reward` in a corpus of which `default` is what the default makes of it, by module."""
+        return cls(modules_by_comdat(default.values()) if reward == COMDAT_WEIGHTED_CODE else None)
+
+    def module_improvement(self, found, default):
+        sizes = [self._module_size(scores) for scores in (found, default)]
+        if not all(sizes):
+            return None
+        return -math.log(sizes[0] / sizes[1]), 1.0
+
+    def compared(self, functions):
+        if not functions:
+            return {}
+        decisions = sum(score.decisions for score in functions.values())
+        return {"": FunctionScore(decisions, self._module_size(functions))}
+
+    def improvements_of(self, result, default):
+        return self.credited(code_scores(code_of_object(result.object_bytes, result.module_name), None), default, result.log)
+
+    def credited(
+        self, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore], log: TrainingLog
+    ) -> tuple[tuple[str, ...], dict[str, float]]:
+        """`improvements_of` for the sizes `found`: the caller of each context of `log`, and what each caller is credited with."""
+        saved = self._saved_bytes(found, default)
+        callers, callees, parents = _inline_graph(log)
+        improvements = {
+            caller: math.fsum(saved.get(name, 0.0) for name in self._touched(caller, callees, parents)) / self.CREDIT_BYTES
+            for caller in dict.fromkeys(callers)
+        }
+        return tuple(callers), improvements
+
+    def _module_size(self, scores: Mapping[str, FunctionScore]) -> float:
+        whole = self._carriers is None
+        return math.fsum(self._counted(score) for name, score in scores.items() if whole or name != REST)
+
+    def _counted(self, score: FunctionScore) -> float:
+        """The bytes of a function that count: all, or of a COMDAT its share; one that no module carried by default counts in full."""
+        if self._carriers is None or score.comdat is None:
+            return score.score
+        return score.score / max(1, self._carriers.get(score.comdat, 1))
+
+    def _saved_bytes(self, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]) -> dict[str, float]:
+        """Weighted bytes by which each function is smaller than by default; one that is gone saves all of its own."""
+        saved = {name: self._counted(score) for name, score in default.items() if name != REST}
+        for name, score in found.items():
+            saved[name] = saved.get(name, 0.0) - self._counted(score)
+        return saved
+
+    def _touched(self, caller: str, callees: Mapping[str, set[str]], parents: Mapping[str, set[str]]) -> list[str]:
+        touched, waiting = {caller}, [caller]
+        while waiting and len(touched) <= self._MOST_ANCESTORS:
+            for parent in sorted(parents.get(waiting.pop(), ())):
+                if parent not in touched:
+                    touched.add(parent)
+                    waiting.append(parent)
+        return sorted(touched | callees.get(caller, set()))
+
+
+def _inline_graph(log: TrainingLog) -> tuple[list[str], dict[str, set[str]], dict[str, set[str]]]:
+    """(caller of each context, caller -> its callees, function -> functions it was inlined into)."""
+    inlined = np.zeros(len(log.contexts), bool)
+    np.logical_or.at(inlined, log.observation_context, np.asarray(log.actions).reshape(-1) != 0)
+    callers, callees, parents = [], {}, {}
+    for name, taken in zip(log.contexts, inlined.tolist(), strict=True):
+        caller, callee = call_site(name)
+        callers.append(caller)
+        callees.setdefault(caller, set()).add(callee)
+        if taken:
+            parents.setdefault(callee, set()).add(caller)
+    return callers, callees, parents
