@@ -96,8 +96,8 @@ def define_learning_flags() -> None:
     )  # fmt: skip
     flags.DEFINE_enum(
         "on_divergence", None, ON_DIVERGENCE,
-        "When an update explodes, the policy stops exploring or all rewards are equal: end the run and say so, or go on from the"
-        f" best validated weights. Default: {RunSettings.on_divergence}.",
+        "When an update breaks down: end the run and say so, or go on from the weights before it, more slowly. A policy that no longer"
+        f" explores, or rewards that are all equal, end the run in any case. Default: {RunSettings.on_divergence}.",
     )  # fmt: skip
     flags.DEFINE_bool(
         "resume", True,

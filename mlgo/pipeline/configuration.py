@@ -9,6 +9,7 @@ from typing import Any
 import gin
 
 from mlgo.learning.configuration import BcConfig
+from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
 from mlgo.pipeline.algorithms import ALGORITHMS, algorithm_named
 from mlgo.pipeline.settings import RunSettings
@@ -29,6 +30,7 @@ class Configurations:
     network: NetworkConfig
     behavioural_cloning: BcConfig
     learner: Any
+    divergence: DivergenceRules = DivergenceRules()
 
     def to_json(self) -> dict[str, Any]:
         """Every field of every part by name; the learner's under the algorithm's name."""
@@ -40,7 +42,7 @@ class Configurations:
 def gin_classes() -> str:
     """For messages: the classes that a binding may name."""
     learners = [algorithm.config.__name__ for algorithm in ALGORITHMS.values()]
-    return ", ".join(["RunSettings", "VocabularyConfig", "NetworkConfig", "BcConfig", *learners])
+    return ", ".join(["RunSettings", "VocabularyConfig", "NetworkConfig", "BcConfig", "DivergenceRules", *learners])
 
 
 def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
@@ -71,6 +73,7 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
             network=NetworkConfig(),
             behavioural_cloning=BcConfig(),
             learner=algorithm_named(run.algorithm).config(),
+            divergence=DivergenceRules(),
         )
     except (OSError, ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise RunError(

@@ -20,9 +20,9 @@ import numpy as np
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.statistics import summarize_modules
-from mlgo.learning import checkpoint
-from mlgo.learning.divergence import DivergenceError
-from mlgo.learning.learner import Learner
+from mlgo.learning import checkpoint, divergence
+from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
+from mlgo.learning.learner import Learner, Sample
 from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import candidates
 from mlgo.pipeline.algorithms import algorithm_named
@@ -34,7 +34,7 @@ from mlgo.pipeline.collection import (
     reward_distribution,
     turns_of,
 )
-from mlgo.pipeline.figures import Metrics
+from mlgo.pipeline.figures import Metrics, read_metrics
 from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.module_order import modules_of_iteration
 from mlgo.pipeline.settings import RunSettings
@@ -44,13 +44,10 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup, tell
-from mlgo.trace.trace import compile_modules
+from mlgo.trace.trace import compile_modules, scores_of
 
 LATEST = "latest"
 _STATE_PREFIX = "optimiser:"
-
-#: Updates in a row that may diverge and be rolled back before the run ends after all.
-_MOST_ROLL_BACKS = 3
 
 _Outcomes = Iterator[tuple[Module, CompileResult | CompileFailure]]
 
@@ -83,6 +80,7 @@ class LearningLoop:
       settings, config: what decides the result; `config` is of the algorithm that `settings` names.
       work: a folder for policies that are needed for one compile only.
       metrics: told of every iteration and validation.
+      rules: when training counts as diverged.
     """
 
     def __init__(
@@ -94,23 +92,20 @@ class LearningLoop:
         config: Any,
         work: pathlib.Path,
         metrics: Metrics,
+        rules: DivergenceRules,
     ):
         self._folder, self._material, self._settings, self._config = folder, material, settings, config
-        self._metrics = metrics
+        self._metrics, self._rules = metrics, rules
         self._problem = material.setup.problem
         default = {name: record.functions for name, record in material.default.items()}
         self._measure = measure_of(self._problem, default, settings.reward)
         self._algorithm = algorithm_named(settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
-        weights, state = dict(start.weights), None
-        if (loaded := checkpoint.load_checkpoint(folder, LATEST)) is not None:
-            arrays, facts = loaded
-            self._iteration, self._roll_backs = int(facts["iteration"]), int(facts["roll_backs"])
-            weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
-            state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}
+        loaded = self._load()
+        self._history = [r for r in read_metrics(folder)[0] if r["iteration"] < self._iteration]
         with quiet_libraries():
-            self._learner = self._make_learner(start.with_weights(weights), state)
+            self._learner = self._make_learner(*loaded)
             # Models are converted once; here, where no progress bar is disturbed.
             for exploring in {False, *(variant.exploring for variant in self._learner.variants(self._iteration))}:
                 self._models.write(start, "first", 1 if exploring else None)
@@ -140,9 +135,20 @@ class LearningLoop:
             "validations": {str(candidate.iteration): candidate.ratio for candidate in validated},
         }
 
+    def _load(self) -> tuple[PolicyNetwork, dict[str, np.ndarray] | None]:
+        """Weights and state of the last checkpoint, or what the run starts from."""
+        if (loaded := checkpoint.load_checkpoint(self._folder, LATEST)) is None:
+            return self._start, None
+        arrays, facts = loaded
+        self._iteration, self._roll_backs = int(facts["iteration"]), int(facts["roll_backs"])
+        weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
+        state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}
+        return self._start.with_weights(weights), state
+
     def _make_learner(self, network: PolicyNetwork, state: Mapping[str, np.ndarray] | None) -> Learner:
+        config = divergence.slowed(self._config, self._roll_backs, self._rules)
         policies = self._material.imitated
-        return self._algorithm.make(network, self._problem, self._settings.seed, self._config, state, policies)
+        return self._algorithm.make(network, self._problem, self._settings.seed, config, state, policies)
 
     def _must_validate(self) -> bool:
         due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations
@@ -200,6 +206,7 @@ class LearningLoop:
             "reward": reward_distribution(samples),
         }
         files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
+        self._history.append(record)
         self._iteration += 1
         self._save()
         seconds.total = time.monotonic() - begin
@@ -207,28 +214,25 @@ class LearningLoop:
         shown = [f"{name} {metrics[name]:.3g}" for name in self._algorithm.shown if name in metrics]
         return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *note])
 
-    def _update(self, title: str, samples) -> tuple[dict[str, Any], list[str]]:
+    def _update(self, title: str, samples: Sequence[Sample]) -> tuple[dict[str, Any], list[str]]:
         """Lets the learner learn: (figures, remarks). Rolls back where it diverges and that is wanted.
 
-        Raises: DivergenceError: it diverged, and the run is to stop then, or it did so too often in a row.
+        Raises: DivergenceError: it diverged, and the run is to stop then, or nothing can be cured by going back.
         """
         try:
             metrics = dict(self._learner.update(self._iteration, samples))
-            self._roll_backs = 0
+            if (error := divergence.judge([*self._history, metrics], self._rules)) is not None:
+                raise error
             return metrics, []
         except DivergenceError as error:
-            if self._settings.on_divergence != "roll_back" or self._roll_backs >= _MOST_ROLL_BACKS:
+            wanted = OnDivergence(self._settings.on_divergence)
+            if divergence.answer_to(error, wanted, self._roll_backs, self._rules) is OnDivergence.STOP:
                 raise
+            tell(f"{title}: {error.kind.value} ({error.wrong}); going on from the weights before it, more slowly")
+            before = self._load()
             self._roll_backs += 1
-            validated = candidates.read_candidates(self._folder)
-            if validated:
-                best = candidates.choose(validated)
-                network, where = candidates.candidate_network(self._folder, best, self._start), best.iteration
-            else:
-                network, where = self._start, 0
-            tell(f"{title}: {error.kind.value} ({error.wrong}); rolled back to the weights of iteration {where}")
-            self._learner = self._make_learner(network, None)
-            return {"diverged": error.kind.value, "rolled_back_to": where}, [f"rolled back to {where}"]
+            self._learner = self._make_learner(*before)
+            return {"diverged": error.kind.value}, ["rolled back"]
 
     def _validate_alone(self) -> None:
         network, modules = self._learner.network, self._material.validation.modules

@@ -331,12 +331,14 @@ class TrainingRun:
                 configurations.learner,
                 self._folder.work,
                 figures.Metrics(self._out, folder),
+                configurations.divergence,
             ).run()
 
         inputs = {"trace": traced[1].digest, "warm_start": start.digest, "clang": self._identity["inputs"]["clang"]}
         configuration = {
             "imitated": self._identity["inputs"]["imitated"],
             "run": configurations.run.to_json(),
+            "divergence": dataclasses.asdict(configurations.divergence),
             configurations.run.algorithm: dataclasses.asdict(configurations.learner),
         }
         return self._folder.stage(_LEARNING, inputs, configuration, work)
