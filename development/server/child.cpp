@@ -16,6 +16,9 @@
 namespace mlgo {
 namespace {
 
+// As mlgo/compiler/limited_exec.cc has it.
+constexpr int kCannotStart = 127;
+
 // As mlgo/compiler/limited_exec.cc, which does this for a compiler that is started as a process.
 bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
   rlimit limit;
@@ -27,20 +30,18 @@ bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
   return setrlimit(resource, &limit) == 0;
 }
 
-int64_t Microseconds(const timeval &time) { return time.tv_sec * int64_t{1000000} + time.tv_usec; }
-
-}  // namespace
-
 bool Enter(const Request &request, pid_t parent) {
   setsid();
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) return false;  // nobody would ever kill this
   if (dup2(request.messages, STDERR_FILENO) < 0) return false;
+  close(request.messages);
   if (chdir(request.directory.c_str()) || setenv("TMPDIR", request.directory.c_str(), 1)) {
     dprintf(STDERR_FILENO, "compile server: cannot work in %s: %s\n", request.directory.c_str(), strerror(errno));
     return false;
   }
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  // SIGXCPU at the limit, SIGKILL five seconds later for a program which ignores it.
   if (!Limit(RLIMIT_CPU, request.cpu_seconds, 5) || !Limit(RLIMIT_AS, request.address_space_bytes, 0) ||
       !Limit(RLIMIT_FSIZE, request.file_bytes, 0)) {
     dprintf(STDERR_FILENO, "compile server: cannot set limits: %s\n", strerror(errno));
@@ -49,17 +50,36 @@ bool Enter(const Request &request, pid_t parent) {
   return true;
 }
 
-bool WatchToTheEnd(int socket, pid_t child) {
+}  // namespace
+
+pid_t ForkInto(const Request &request) {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0 && !Enter(request, parent)) _exit(kCannotStart);
+  if (child < 0) dprintf(request.messages, "compile server: cannot fork: %s\n", strerror(errno));
+  close(request.messages);
+  return child;
+}
+
+bool WatchToTheEnd(int socket, pid_t child, Event event, int taken_over) {
   const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   bool listening = true;
+  int heard = socket;
   while (end >= 0) {
-    pollfd watched[] = {{end, POLLIN, 0}, {listening ? socket : -1, POLLIN, 0}};
-    if (poll(watched, 2, -1) < 0) continue;
+    pollfd watched[] = {{end, POLLIN, 0}, {heard, POLLIN, 0}, {taken_over, POLLIN, 0}};
+    if (poll(watched, 3, -1) < 0) continue;
     if (watched[0].revents) break;
+    // Looked at after the socket became readable: what comes after the child has announced itself is for the child.
+    pollfd announced = {taken_over, POLLIN, 0};
+    if (taken_over >= 0 && poll(&announced, 1, 0) > 0) {
+      taken_over = heard = -1;
+      continue;
+    }
     if (!watched[1].revents) continue;
     Request request;
     listening = Receive(socket, &request) == Received::kRequest && request.order == Order::kKill;
     if (request.messages >= 0) close(request.messages);
+    if (!listening) heard = -1;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);  // it may not have made its group yet
   }
@@ -70,8 +90,11 @@ bool WatchToTheEnd(int socket, pid_t child) {
   rusage usage = {};
   while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
   }
-  const Answer answer = {Event::kEnded, status, Microseconds(usage.ru_utime) + Microseconds(usage.ru_stime), usage.ru_maxrss};
-  return listening && Send(socket, answer);
+  return listening && Send(socket, {event, status, CpuMicroseconds(usage), usage.ru_maxrss});
+}
+
+int64_t CpuMicroseconds(const rusage &usage) {
+  return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * int64_t{1000000} + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
 }
 
 }  // namespace mlgo

@@ -4,6 +4,7 @@
 // A child is what `clang -cc1` is after its start-up; everything it does to itself (options, output files, crashes) is
 // gone with it. Ends when the client is gone.
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "clang/Basic/Stack.h"
 #include "clang/Config/config.h"
 #include "development/server/child.h"
+#include "development/server/decision_point.h"
 #include "development/server/protocol.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/InitLLVM.h"
@@ -29,21 +31,47 @@ int Compile(const mlgo::Request &request) {
   return cc1_main(arguments, request.arguments[0].c_str(), reinterpret_cast<void *>(&Compile));
 }
 
+// False when the client is gone.
+bool CompileOne(int socket, const mlgo::Request &request) {
+  const pid_t child = mlgo::ForkInto(request);
+  if (child == 0) {
+    close(socket);
+    // As after main: what is buffered is written, what lies on the stack is not looked at.
+    exit(Compile(request));
+  }
+  return child > 0 && mlgo::WatchToTheEnd(socket, child);
+}
+
+bool CompileSeveral(int socket, const mlgo::Request &request) {
+  int announcement[2];
+  if (pipe2(announcement, O_CLOEXEC)) return false;
+  const pid_t child = mlgo::ForkInto(request);
+  if (child == 0) {
+    close(announcement[0]);
+    exit(mlgo::CompileFromDecisionPoint(request.arguments, socket, announcement[1]));
+  }
+  const bool good = child > 0 && mlgo::WatchToTheEnd(socket, child, mlgo::Event::kReleased, announcement[0]);
+  close(announcement[0]);
+  close(announcement[1]);
+  return good;
+}
+
 void Serve(int socket) {
-  const pid_t server = getpid();
   mlgo::Request request;
   while (mlgo::Receive(socket, &request) == mlgo::Received::kRequest) {
-    if (request.order == mlgo::Order::kKill) continue;  // it has ended already
-    const pid_t child = fork();
-    if (child == 0) {
-      close(socket);
-      if (!mlgo::Enter(request, server)) _exit(127);
-      // As after main: what is buffered is written, what lies on the stack is not looked at.
-      exit(Compile(request));
+    switch (request.order) {
+      case mlgo::Order::kCompile:
+        if (!CompileOne(socket, request)) return;
+        break;
+      case mlgo::Order::kShare:
+        if (!CompileSeveral(socket, request)) return;
+        break;
+      case mlgo::Order::kKill:
+        break;  // it has ended already
+      case mlgo::Order::kFinish:
+      case mlgo::Order::kRelease:
+        return;
     }
-    if (child < 0) dprintf(request.messages, "compile server: fork: out of memory\n");
-    close(request.messages);
-    if (child < 0 || !mlgo::WatchToTheEnd(socket, child)) return;
   }
 }
 

@@ -39,8 +39,17 @@ bool ReadAll(int socket, char *bytes, size_t count, int *descriptor) {
 bool Parse(const std::string &payload, Request *request) {
   if (payload.empty()) return false;
   request->order = static_cast<Order>(payload[0]);
-  if (request->order == Order::kKill) return payload.size() == 1;
-  if (request->order != Order::kCompile) return false;
+  switch (request->order) {
+    case Order::kRelease:
+    case Order::kKill:
+      return payload.size() == 1;
+    case Order::kCompile:
+    case Order::kShare:
+    case Order::kFinish:
+      break;
+    default:
+      return false;
+  }
   if (payload.size() < 1 + kLimitsBytes || payload.back() != '\0' || request->messages < 0) return false;
   uint64_t limits[3];
   memcpy(limits, payload.data() + 1, kLimitsBytes);

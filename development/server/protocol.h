@@ -2,9 +2,13 @@
 // other side.
 //
 // Client: 4 bytes, the payload's length, little-endian, with a descriptor for the compiler's messages where one is needed;
-// then the payload: a letter (Order) and, for a compile, three 8-byte numbers (CPU seconds, bytes of address space, bytes
-// of a file), the directory and the arguments, each followed by a NUL.
+// then the payload: a letter (Order) and, unless the order has no more to say, three 8-byte numbers (CPU seconds, bytes of
+// address space, bytes of a file), the directory and the arguments, each followed by a NUL.
 // Server: four 8-byte numbers (Answer).
+//
+// A compile is kCompile, then kEnded. Several compiles of one module, which differ in nothing but their policy, can share what
+// comes before the first decision: kShare, then kReady; for each of them kFinish, then kEnded; at last kRelease, then
+// kReleased. When kShare is answered by kReleased, the module came to no decision, and is to be compiled as any other.
 
 #ifndef MLGO_DEVELOPMENT_SERVER_PROTOCOL_H
 #define MLGO_DEVELOPMENT_SERVER_PROTOCOL_H
@@ -18,7 +22,10 @@ namespace mlgo {
 
 enum class Order : char {
   kCompile = 'C',
-  kKill = 'K',
+  kShare = 'S',    // `arguments`: a command which writes its object to stdout
+  kFinish = 'F',   // `arguments`: the name of the object
+  kRelease = 'R',  // says nothing more
+  kKill = 'K',     // the same: ends what is under way
 };
 
 struct Request {
@@ -33,6 +40,8 @@ struct Request {
 
 enum class Event : int64_t {
   kEnded = 1,
+  kReady = 2,     // status 0; what is shared has taken so much time
+  kReleased = 3,  // what was shared is gone: on demand, or because it ended
 };
 
 struct Answer {

@@ -15,7 +15,7 @@ from mlgo.run.exit_codes import RunError
 
 # Names inside the temporary directory. The compiler only ever sees these, so that a command, and whatever of it may end up
 # in an object or a message, is the same wherever corpus, model and temporary files lie.
-_BITCODE, _OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
+_BITCODE, OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
 _INDEX, _TEXT = "module.thinlto.bc", "module.ll"
 
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: ")
@@ -83,7 +83,7 @@ def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) 
                 os.path.join(directory, _LOG),
                 request.problem,
                 f"training log of {request.module.name}",
-                no_code=empty_object.is_empty(os.path.join(directory, _OBJECT)),
+                no_code=empty_object.is_empty(os.path.join(directory, OBJECT)),
             )
         except TrainingLogError as error:
             return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))
@@ -95,21 +95,23 @@ def collect(
 ) -> CompileResult | CompileFailure:
     """What a compile that ended well has left in `directory`, which must be all that was asked for."""
     files = {}
-    for name in (*([_OBJECT] if request.want_object else []), *request.extra_files):
+    for name in (*([OBJECT] if request.want_object else []), *request.extra_files):
         try:
             files[name] = pathlib.Path(directory, name).read_bytes()
         except FileNotFoundError:
-            missing = "object" if name == _OBJECT else name
+            missing = "object" if name == OBJECT else name
             return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {missing} file")
     if request.module.has_thinlto_index and (why := _lost_module(request, directory)):
-        return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, why)
-    return CompileResult(request.module.name, log, files.pop(_OBJECT, None), outcome.cpu_seconds, files)
+        return CompileFailure(request.module.name, FailureKind.EMPTYOBJECT, why)
+    return CompileResult(request.module.name, log, files.pop(OBJECT, None), outcome.cpu_seconds, files)
 
 
-def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = ()) -> list[str]:
+def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), output: str = OBJECT) -> list[str]:
     """The whole command of a request, paths relative to the temporary directory that it runs in.
 
-    Args: advisor_flags: put at the end, for a mode of the advisor that needs neither log nor model.
+    Args:
+      advisor_flags: put at the end, for a mode of the advisor that needs neither log nor model.
+      output: where the object goes.
     """
     needs_advisor = request.want_log or request.model_dir is not None
     flags = [*request.extra_flags, *advisor_flags]
@@ -118,7 +120,7 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = ()) ->
             _LOG if request.want_log else None, _MODEL if request.model_dir is not None else None
         )
     index = _INDEX if request.module.has_thinlto_index else None
-    return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, _OBJECT, flags, index)]
+    return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, output, flags, index)]
 
 
 def place_inputs(request: CompileRequest, directory: str) -> None:
@@ -138,11 +140,11 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
 
     Only what looks empty costs anything: clang then prints the module.
     """
-    made = pathlib.Path(directory, _OBJECT)
+    made = pathlib.Path(directory, OBJECT)
     if not made.is_file() or not empty_object.may_be_empty(content := made.read_bytes()):
         return None
     # Whoever asks for bitcode instead of an object gets it under the same name.
-    if empty_object.is_bitcode(content) and empty_object.defines_something(_printed(request, directory, _OBJECT)):
+    if empty_object.is_bitcode(content) and empty_object.defines_something(_printed(request, directory, OBJECT)):
         return None
     if not empty_object.defines_something(_printed(request, directory, _BITCODE)):
         return None

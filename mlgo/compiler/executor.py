@@ -4,7 +4,7 @@ import collections
 import concurrent.futures
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from mlgo.compiler.compile import compile_module
@@ -48,42 +48,60 @@ class LocalExecutor:
         """Nothing is kept."""
 
 
+#: Compiles a group of requests in a worker; returns an outcome for each, in their order.
+GroupCompiler = Callable[[Sequence[CompileRequest], Cancellation], Sequence[CompileResult | CompileFailure]]
+
+
 def run_ordered(
     requests: Iterable[CompileRequest],
     workers: int | None = None,
     progress: Callable[[CompileResult | CompileFailure], None] | None = None,
-    compile_one: Callable[[CompileRequest, Cancellation], CompileResult | CompileFailure] = compile_module,
 ) -> Iterator[CompileResult | CompileFailure]:
     """Yields the outcome of each request, in the order of `requests`, whatever the number of workers (None: all cores).
 
-    `progress` is called in the consumer's thread just before each yield, `compile_one` in the workers'. On
-    KeyboardInterrupt, or when the iterator is closed, all running compilers are killed and no other is started.
+    `progress` is called in the consumer's thread just before each yield. On KeyboardInterrupt, or when the iterator is
+    closed, all running compilers are killed and no other is started.
 
     Raises: RunError: a compile could not even be tried (see `compile_module`).
     """
+    return run_groups(([request] for request in requests), _compile_each, workers, progress)
+
+
+def run_groups(
+    groups: Iterable[Sequence[CompileRequest]],
+    compile_group: GroupCompiler,
+    workers: int | None = None,
+    progress: Callable[[CompileResult | CompileFailure], None] | None = None,
+) -> Iterator[CompileResult | CompileFailure]:
+    """`run_ordered`, where each group of requests is compiled by one worker, by `compile_group`."""
     workers = workers or available_cores()
     if workers < 1:
         raise ValueError(f"workers={workers} must be at least 1")
     lookahead = max(_LOOKAHEAD, _LOOKAHEAD_PER_WORKER * workers)
     cancellation, under_way = Cancellation(), _UnderWay()
     pool = concurrent.futures.ThreadPoolExecutor(workers, thread_name_prefix="compile")
-    pending: collections.deque[concurrent.futures.Future] = collections.deque()
-    remaining = iter(requests)
+    pending: collections.deque[tuple[int, concurrent.futures.Future]] = collections.deque()
+    remaining = iter(groups)
 
-    def submit_next() -> None:
-        for request in remaining:
-            pending.append(pool.submit(_compile_unless_cancelled, compile_one, request, cancellation, under_way))
-            break
+    def submit_more() -> None:
+        # A group at a time and at least one per worker, however large groups are.
+        while len(pending) < workers or sum(size for size, _ in pending) < lookahead:
+            group = next(remaining, None)
+            if group is None:
+                return
+            future = pool.submit(_compile_unless_cancelled, compile_group, group, cancellation, under_way)
+            pending.append((len(group), future))
 
     try:
-        for _ in range(lookahead):
-            submit_next()
+        submit_more()
         while pending:
-            outcome = pending.popleft().result()
-            submit_next()
-            if progress is not None:
-                progress(outcome)
-            yield outcome
+            outcomes = pending[0][1].result()
+            pending.popleft()
+            submit_more()
+            for outcome in outcomes:
+                if progress is not None:
+                    progress(outcome)
+                yield outcome
     finally:
         cancellation.trigger()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -117,13 +135,16 @@ class _UnderWay:
             self._changed.wait_for(lambda: self._count == 0)
 
 
+def _compile_each(
+    requests: Sequence[CompileRequest], cancellation: Cancellation
+) -> list[CompileResult | CompileFailure]:
+    return [compile_module(request, cancellation) for request in requests]
+
+
 def _compile_unless_cancelled(
-    compile_one: Callable[[CompileRequest, Cancellation], CompileResult | CompileFailure],
-    request: CompileRequest,
-    cancellation: Cancellation,
-    under_way: _UnderWay,
-) -> CompileResult | CompileFailure:
+    compile_group: GroupCompiler, requests: Sequence[CompileRequest], cancellation: Cancellation, under_way: _UnderWay
+) -> Sequence[CompileResult | CompileFailure]:
     with under_way:
         if cancellation.is_triggered():
             raise Cancelled()
-        return compile_one(request, cancellation)
+        return compile_group(requests, cancellation)

@@ -5,6 +5,8 @@ as a process of its own: directory, limits, environment, a session of its own, b
 """
 
 import contextlib
+import copy
+import dataclasses
 import os
 import pathlib
 import select
@@ -12,7 +14,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mlgo.compiler.compile import compiler_environment
 from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, ProcessOutcome
@@ -23,8 +25,11 @@ from mlgo.run.exit_codes import RunError
 _LENGTH = struct.Struct("<I")
 _LIMITS = struct.Struct("<QQQ")
 _ANSWER = struct.Struct("<qqqq")
-_COMPILE, _KILL = b"C", b"K"
-_ENDED = 1
+_COMPILE, _SHARE, _FINISH, _RELEASE, _KILL = b"C", b"S", b"F", b"R", b"K"
+_ENDED, _READY, _RELEASED = 1, 2, 3
+
+#: The output of a command whose compile is shared.
+STDOUT = "-"
 
 #: How long a server may take to end when it is told to; after that it is killed.
 _GOODBYE_SECONDS = 10.0
@@ -77,13 +82,46 @@ class CompileServer:
           ServerDied: use another one.
           Cancelled: the compile has ended; the server can go on.
         """
-        reader, writer = os.pipe()
-        with contextlib.closing(_Messages(reader)) as messages:
-            try:
-                self._order(_COMPILE + _description(command_line, directory, limits), writer)
-            finally:
-                os.close(writer)
-            return self._wait(messages, limits.wall_seconds, cancellation)
+        with _Messages() as messages:
+            self._order(_COMPILE + _description(limits, directory, *command_line), messages)
+            return self._outcome(messages, limits, cancellation)
+
+    @contextlib.contextmanager
+    def shared(
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+    ) -> Iterator["SharedCompile | None"]:
+        """Compiles that differ in their policy only; what comes before its first decision is done on entering the block.
+
+        Args:
+          command_line: writes its object to STDOUT. File names in it are relative: each compile has its directory.
+          directory: where it works until then.
+
+        Yields: what goes on from there; None when the compile ended before: it failed, or decides nothing.
+        Raises: as a call does.
+        """
+        with _Messages() as messages:
+            self._order(_SHARE + _description(limits, directory, *command_line), messages)
+            event, _, cpu_seconds, _ = self._wait(messages, limits.wall_seconds, cancellation, _RELEASED)
+            if event != _READY:
+                yield None
+                return
+            messages.rest()
+            yield SharedCompile(self, messages.text, cpu_seconds)
+            self._order(_RELEASE)
+            self._answer(_RELEASED)
+
+    def finish(
+        self,
+        said: BoundedText,
+        name: str,
+        directory: str,
+        limits: CompileLimits,
+        cancellation: Cancellation | None,
+    ) -> ProcessOutcome:
+        """See SharedCompile."""
+        with _Messages(said) as messages:
+            self._order(_FINISH + _description(limits, directory, name), messages)
+            return self._outcome(messages, limits, cancellation)
 
     def close(self) -> None:
         """Ends the server, and the compile that it is at."""
@@ -94,22 +132,40 @@ class CompileServer:
             self._process.kill()
             self._process.wait()
 
-    def _order(self, payload: bytes, descriptor: int | None = None) -> None:
+    def _order(self, payload: bytes, messages: "_Messages | None" = None) -> None:
         try:
             length = _LENGTH.pack(len(payload))
-            if descriptor is None:
+            if messages is None:
                 self._socket.sendall(length + payload)
             else:
-                socket.send_fds(self._socket, [length], [descriptor])
+                socket.send_fds(self._socket, [length], [messages.writer])
                 self._socket.sendall(payload)
         except OSError as error:
             raise ServerDied(f"the compile server does not take an order: {error.strerror}") from error
+        finally:
+            if messages is not None:
+                messages.given_away()
 
-    def _wait(self, messages: "_Messages", wall_seconds: float, cancellation: Cancellation | None) -> ProcessOutcome:
+    def _outcome(
+        self, messages: "_Messages", limits: CompileLimits, cancellation: Cancellation | None
+    ) -> ProcessOutcome:
+        event, status, cpu_seconds, hung = self._wait(messages, limits.wall_seconds, cancellation, _ENDED)
+        if event != _ENDED:
+            raise ServerDied("what several compiles share has ended")
+        return ProcessOutcome(os.waitstatus_to_exitcode(status), messages.rest(), hung, cpu_seconds)
+
+    def _wait(
+        self, messages: "_Messages", wall_seconds: float, cancellation: Cancellation | None, end: int
+    ) -> tuple[int, int, float, bool]:
+        """The server's next answer.
+
+        Args: end: the answer to a kill.
+        Returns: event, status, CPU seconds, and whether it was killed because it took more than `wall_seconds`.
+        """
         deadline = time.monotonic() + wall_seconds
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
-        poll.register(messages.descriptor, select.POLLIN)
+        poll.register(messages.reader, select.POLLIN)
         if cancellation is not None:
             poll.register(cancellation.fileno(), select.POLLIN)
         while True:
@@ -118,59 +174,97 @@ class CompileServer:
             cancelled = cancellation is not None and cancellation.fileno() in ready
             if cancelled or left <= 0:
                 self._order(_KILL)
-                outcome = self._ended(messages, hung=not cancelled)
+                answer = self._answer(end)
                 if cancelled:
                     raise Cancelled()
-                return outcome
-            if messages.descriptor in ready and not messages.read():
-                poll.unregister(messages.descriptor)
+                return (*answer, True)
+            if messages.reader in ready and not messages.read():
+                poll.unregister(messages.reader)
             if self._socket.fileno() in ready:
-                return self._ended(messages, hung=False)
+                return (*self._answer(), False)
 
-    def _ended(self, messages: "_Messages", hung: bool) -> ProcessOutcome:
-        answer = b""
+    def _answer(self, awaited: int | None = None) -> tuple[int, int, float]:
+        """The server's next answer, or the next one of the awaited kind: event, status, CPU seconds."""
         self._socket.settimeout(_GOODBYE_SECONDS)
         try:
-            while len(answer) < _ANSWER.size:
-                part = self._socket.recv(_ANSWER.size - len(answer))
-                if not part:
-                    raise ServerDied("the compile server has ended")
-                answer += part
+            while True:
+                answer = b""
+                while len(answer) < _ANSWER.size:
+                    part = self._socket.recv(_ANSWER.size - len(answer))
+                    if not part:
+                        raise ServerDied("the compile server has ended")
+                    answer += part
+                event, status, cpu_microseconds, _ = _ANSWER.unpack(answer)
+                if awaited in (None, event):
+                    return event, status, cpu_microseconds / 1e6
         except OSError as error:
             raise ServerDied(f"the compile server does not answer: {error}") from error
         finally:
             self._socket.settimeout(None)
-        event, status, cpu_microseconds, _ = _ANSWER.unpack(answer)
-        if event != _ENDED:
-            raise ServerDied(f"the compile server answers {event}, which means nothing")
-        return ProcessOutcome(os.waitstatus_to_exitcode(status), messages.rest(), hung, cpu_microseconds / 1e6)
 
 
-def _description(command_line: Sequence[str], directory: str, limits: CompileLimits) -> bytes:
+class SharedCompile:
+    """A compile that stands at its first decision. Usable inside the block of `CompileServer.shared` that gave it."""
+
+    def __init__(self, server: CompileServer, said: BoundedText, cpu_seconds: float):
+        self._server = server
+        self._said = said
+        self._cpu_seconds = cpu_seconds
+
+    def run(
+        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+    ) -> ProcessOutcome:
+        """Goes on from the decision in `directory`, with the policy there; a `Runner`.
+
+        The CPU time of what several share is told with the first of them.
+
+        Args: command_line: what has been begun; only where its object goes is looked at.
+        Raises: as CompileServer.
+        """
+        name = command_line[list(command_line).index("-o") + 1]
+        outcome = self._server.finish(self._said, name, directory, limits, cancellation)
+        shared, self._cpu_seconds = self._cpu_seconds, 0.0
+        return dataclasses.replace(outcome, cpu_seconds=outcome.cpu_seconds + shared)
+
+
+def _description(limits: CompileLimits, directory: str, *texts: str) -> bytes:
     numbers = _LIMITS.pack(limits.cpu_seconds, limits.address_space_bytes, limits.log_bytes)
-    return numbers + b"".join(os.fsencode(text) + b"\0" for text in (directory, *command_line))
+    return numbers + b"".join(os.fsencode(text) + b"\0" for text in (directory, *texts))
 
 
 class _Messages:
-    """What the compiler writes to stderr, the middle left out when it is long."""
+    """What a compiler writes to stderr, the middle left out when it is long.
 
-    def __init__(self, descriptor: int):
-        os.set_blocking(descriptor, False)
-        self.descriptor = descriptor
-        self._text = BoundedText()
+    Args: before: what was written before.
+    """
+
+    def __init__(self, before: BoundedText | None = None):
+        self.text = copy.deepcopy(before) if before is not None else BoundedText()
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+
+    def __enter__(self) -> "_Messages":
+        return self
+
+    def __exit__(self, *_) -> None:
+        os.close(self.reader)
+        self.given_away()
+
+    def given_away(self) -> None:
+        """The writing end is the compiler's alone."""
+        if self.writer >= 0:
+            os.close(self.writer)
+            self.writer = -1
 
     def read(self) -> bool:
         """Takes what is there; False at the end of the stream."""
-        return self._text.read_from(self.descriptor)
+        return self.text.read_from(self.reader)
 
     def rest(self) -> str:
         """All of it, with what is still in the pipe; a grandchild that holds it open is not waited for."""
-        while self._text.read_from(self.descriptor, only_available=True):
+        while self.text.read_from(self.reader, only_available=True):
             pass
-        return self._text.text()
-
-    def close(self) -> None:
-        os.close(self.descriptor)
+        return self.text.text()
 
 
 def beside(clang: str | os.PathLike[str]) -> pathlib.Path | None:

@@ -1,16 +1,23 @@
 """Runs many compiles through compile servers, one per core, and hands back the results in the order of the requests."""
 
+import dataclasses
+import itertools
 import os
 import pathlib
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from mlgo.compiler import scratch
 from mlgo.compiler import server as servers
-from mlgo.compiler.compile import compile_module
-from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run_ordered
+from mlgo.compiler.compile import clang_command, compile_module, place_inputs
+from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run_groups
 from mlgo.compiler.process import Cancellation, ProcessOutcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
+
+# What is shared costs two to three times what a policy does: above this many there is little left to save, and a worker that
+# has such a group to the end keeps the others waiting.
+_MOST_TOGETHER = 16
 
 
 def executor_for(
@@ -50,15 +57,35 @@ class ServerExecutor:
         self._pool = ServerPool(program)
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
-        return run_ordered(requests, self._workers, compile_one=self._compile)
+        """See Executor. Requests which follow each other and differ in their policy only share what comes before it."""
+        return run_groups(groups_of(requests), self._compile, self._workers)
 
     def close(self) -> None:
         self._pool.close()
 
-    def _compile(self, request: CompileRequest, cancellation: Cancellation) -> CompileResult | CompileFailure:
-        if request.clang.resolve() != self._clang:
-            return compile_module(request, cancellation)
-        return compile_module(request, cancellation, self._pool.run)
+    def _compile(
+        self, requests: Sequence[CompileRequest], cancellation: Cancellation
+    ) -> list[CompileResult | CompileFailure]:
+        if requests[0].clang.resolve() != self._clang:
+            return [compile_module(request, cancellation) for request in requests]
+        outcomes = self._pool.compile_together(requests, cancellation) if len(requests) > 1 else []
+        left = requests[len(outcomes) :]
+        return outcomes + [compile_module(request, cancellation, self._pool.run) for request in left]
+
+
+def groups_of(requests: Iterable[CompileRequest]) -> Iterator[list[CompileRequest]]:
+    """`requests` in their order, those together which follow each other and differ in their policy only.
+
+    A request without a policy, with files of its own, or of ThinLTO's, whose pipeline is another, is a group of one.
+    """
+    for key, group in itertools.groupby(requests, _what_is_shared):
+        while together := list(itertools.islice(group, 1 if key[0] is None else _MOST_TOGETHER)):
+            yield together
+
+
+def _what_is_shared(request: CompileRequest) -> tuple:
+    alone = request.model_dir is None or request.extra_files or request.module.has_thinlto_index
+    return (None if alone else request.module, dataclasses.replace(request, model_dir=None))
 
 
 class ServerPool:
@@ -90,6 +117,34 @@ class ServerPool:
                 self._give_back(server)
                 return outcome
         return ProcessOutcome(-signal.SIGKILL, "its compile server ended, twice", False, 0.0)
+
+    def compile_together(
+        self, requests: Sequence[CompileRequest], cancellation: Cancellation
+    ) -> list[CompileResult | CompileFailure]:
+        """Compiles what differs in its policy only, up to the first decision once.
+
+        Returns: outcomes of the first requests: all of them; none when the module comes to no decision; or some, when the
+          server ended in the middle. The others are to be compiled one by one.
+        Raises: RunError: see `compile_module`.
+        """
+        outcomes: list[CompileResult | CompileFailure] = []
+        first = requests[0]
+        server = self._take()
+        try:
+            with scratch.scratch_directory(first.workdir) as directory:
+                place_inputs(first, directory)
+                command_line = clang_command(first, output=servers.STDOUT)
+                with server.shared(command_line, directory, first.limits, cancellation) as shared:
+                    for request in requests if shared is not None else ():
+                        outcomes.append(compile_module(request, cancellation, shared.run))
+        except servers.ServerDied:
+            server.close()
+        except BaseException:
+            server.close()
+            raise
+        else:
+            self._give_back(server)
+        return outcomes
 
     def close(self) -> None:
         with self._lock:

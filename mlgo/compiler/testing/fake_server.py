@@ -17,7 +17,7 @@ import sys
 def install(directory: str | os.PathLike[str], deaths: int = 0) -> str:
     """Puts the executable `compile_server` into `directory` and returns its path.
 
-    Args: deaths: so many servers die, each as it gets its first request.
+    Args: deaths: so many servers die, each as it gets its next order.
     """
     path = os.path.join(directory, "compile_server")
     left = os.path.join(directory, "deaths")
@@ -45,9 +45,9 @@ def _receive(connection: socket.socket) -> tuple[bytes, int | None]:
     return payload, descriptors[0] if descriptors else None
 
 
-def _compile(payload: bytes, messages: int) -> int:
+def _compile(payload: bytes, messages: int, command: list[bytes]) -> int:
     cpu, memory, file = struct.unpack_from("<QQQ", payload, 1)
-    directory, *command = payload[25:-1].split(b"\0")
+    directory = _texts(payload)[0]
     child = os.fork()
     if child:
         return child
@@ -66,6 +66,11 @@ def _compile(payload: bytes, messages: int) -> int:
         os._exit(127)
 
 
+def _texts(payload: bytes) -> list[bytes]:
+    """The directory and the arguments."""
+    return payload[25:-1].split(b"\0")
+
+
 def _dies(deaths: str) -> bool:
     for name in os.listdir(deaths):
         try:
@@ -76,33 +81,49 @@ def _dies(deaths: str) -> bool:
     return False
 
 
+def _finished(connection: socket.socket, child: int) -> bytes | None:
+    """Waits for the end of `child`; its answer, or None when the client is gone."""
+    end = os.pidfd_open(child)
+    gone = False
+    while end not in (ready := select.select([end] if gone else [end, connection], [], [])[0]):
+        if connection in ready:
+            gone = _receive(connection)[0] != b"K"
+        os.kill(child, signal.SIGKILL)  # it may not have made its group yet
+    os.close(end)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    return None if gone else struct.pack("<qqqq", 1, status, int((usage.ru_utime + usage.ru_stime) * 1e6), usage.ru_maxrss)
+
+
 def _main(deaths: str, descriptor: int) -> None:
     connection = socket.socket(fileno=descriptor)
+    shared: list[bytes] = []
     while True:
         payload, messages = _receive(connection)
-        if not payload:
+        order = payload[:1]
+        if not order:
             return
-        if payload == b"K":
-            continue
         if _dies(deaths):
             os.kill(os.getpid(), signal.SIGKILL)
-        child = _compile(payload, messages)
-        os.close(messages)
-        end = os.pidfd_open(child)
-        gone = False
-        while True:
-            ready = select.select([end] if gone else [end, connection], [], [])[0]
-            if end in ready:
-                break
-            gone = _receive(connection)[0] != b"K"
-            os.kill(child, signal.SIGKILL)  # it may not have made its group yet
-        os.close(end)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
-        _, status, usage = os.wait4(child, 0)
-        if gone:
-            return
-        connection.sendall(struct.pack("<qqqq", 1, status, int((usage.ru_utime + usage.ru_stime) * 1e6), usage.ru_maxrss))
+        if order == b"R":
+            connection.sendall(struct.pack("<qqqq", 3, 0, 0, 0))
+        elif order == b"S":
+            os.close(messages)
+            shared = _texts(payload)[1:]
+            # As a module that cannot be read ends before the first decision.
+            reached = os.path.getsize(os.path.join(_texts(payload)[0], b"module.bc")) > 0
+            connection.sendall(struct.pack("<qqqq", 2 if reached else 3, 0, 1000, 0))
+        elif order in (b"C", b"F"):
+            command = _texts(payload)[1:]
+            if order == b"F":
+                command = [command[0] if word == b"-" else word for word in shared]
+            child = _compile(payload, messages, command)
+            os.close(messages)
+            answer = _finished(connection, child)
+            if answer is None:
+                return
+            connection.sendall(answer)
 
 
 if __name__ == "__main__":
