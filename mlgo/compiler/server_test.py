@@ -1,5 +1,6 @@
 """Compiles through a fake compile server end as those of a process do; servers that die are replaced."""
 
+import dataclasses
 import os
 import pathlib
 import signal
@@ -13,7 +14,7 @@ from mlgo.compiler.compile import compile_module
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.process import Cancellation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
-from mlgo.compiler.server_executor import ServerExecutor, ServerPool, executor_for
+from mlgo.compiler.server_executor import ServerExecutor, ServerPool, executor_for, groups_of
 from mlgo.compiler.testing import fake_clang, fake_server, processes
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
@@ -106,6 +107,72 @@ class ServerExecutorTest(ScratchTestCase):
         self.assertEqual(found["processes"], found["servers"])
         kinds = [outcome.kind for outcome in found["servers"] if isinstance(outcome, CompileFailure)]
         self.assertEqual(kinds, [FailureKind.CRASH, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY])
+
+    def variants(self, modules: dict[str, bytes], models: int, **limits) -> list[CompileRequest]:
+        """Each module under each of `models` policies."""
+        requests = []
+        for request in self.requests(modules, **limits):
+            for index in range(models):
+                folder = self.root / f"model{index}"
+                folder.mkdir(exist_ok=True)
+                (folder / "model.tflite").write_bytes(b"weights %d" % index)
+                (folder / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
+                requests.append(dataclasses.replace(request, model_dir=folder, want_object=True))
+        return requests
+
+    def found(self, executor, requests: list[CompileRequest]) -> list:
+        """The outcomes, as what can be compared."""
+        outcomes = list(executor.run_ordered(requests))
+        self.assertEqual([outcome.module_name for outcome in outcomes], [request.module.name for request in requests])
+        self.assertEqual(list(self.work.iterdir()), [])
+        return [
+            outcome
+            if isinstance(outcome, CompileFailure)
+            else (outcome.log.contexts, outcome.log.actions.tobytes(), outcome.log.outcomes.tobytes(), outcome.object_bytes)
+            for outcome in outcomes
+        ]
+
+    def test_policies_of_one_module_share_a_compile(self):
+        modules = {
+            name: FakeModule.bitcode({"f": 3, "g": 2}, behaviour)
+            for name, behaviour in (("a", "good"), ("b", "crash"), ("c", "truncated_log"), ("d", "good"), ("e", "refuse"))
+        }
+        requests = self.variants(modules, 3)
+        expected = self.found(LocalExecutor(2), requests)
+        self.assertEqual(len({str(outcome) for outcome in expected[:3]}), 3, "policies make no difference")
+        for workers in (1, 2):
+            self.assertEqual(self.found(self.executor(workers), requests), expected)
+
+    def test_a_server_that_dies_between_policies(self):
+        requests = self.variants({"a": FakeModule.bitcode({"f": 3})}, 4)
+        expected = self.found(LocalExecutor(1), requests)
+        executor = self.executor(1)
+        outcomes = self.found(executor, requests[:2])
+        fake_server.install(self.root, deaths=1)
+        self.assertEqual(outcomes + self.found(executor, requests[2:]), expected)
+
+    def test_a_module_without_a_decision_is_compiled_as_any_other(self):
+        requests = self.variants({"a": FakeModule.bitcode({"f": 3}, "undecided")}, 2)
+        self.assertEqual(self.found(self.executor(1), requests), self.found(LocalExecutor(1), requests))
+
+    def test_what_is_shared_may_hang(self):
+        requests = self.variants({"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, 2, cpu_seconds=1, wall_factor=2)
+        expected = self.found(LocalExecutor(2), requests)
+        self.assertEqual([outcome.kind for outcome in expected], [FailureKind.TIMEOUT] * 2)
+        self.assertEqual(self.found(self.executor(1), requests), expected)
+
+    def test_groups(self):
+        one, other = self.requests({"a": FakeModule.bitcode({}), "b": FakeModule.bitcode({})})
+
+        def shape(*requests: CompileRequest) -> list[int]:
+            return [len(group) for group in groups_of(requests)]
+
+        learned = [dataclasses.replace(one, model_dir=self.root / str(index)) for index in range(40)]
+        self.assertEqual(shape(*learned), [16, 16, 8])
+        self.assertEqual(shape(one, one, *learned[:3], dataclasses.replace(other, model_dir=self.root), one), [1, 1, 3, 1, 1])
+        self.assertEqual(shape(learned[0], dataclasses.replace(learned[1], want_object=True)), [1, 1])
+        self.assertEqual(shape(*(dataclasses.replace(each, extra_files=("x",)) for each in learned[:2])), [1, 1])
+        self.assertEqual(shape(), [])
 
     def test_closing_leaves_nothing(self):
         modules = {"a": FakeModule.bitcode({}), "b": FakeModule.bitcode({}, "hang"), "c": FakeModule.bitcode({}, "hang")}

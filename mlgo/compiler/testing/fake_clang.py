@@ -50,6 +50,8 @@ BEHAVIOURS = (
     "huge_log",  # writes the log for ever
     "no_object",  # exit code 0 without an object
     "no_space",  # says that the disk is full
+    "undecided",  # good; behind a fake server: comes to no decision
+    "hang_before_decision",  # hangs; behind a fake server: already in what several compiles share
 )
 
 #: What a module can make the compiler do in the middle of the interactive channel, beside those of BEHAVIOURS.
@@ -347,7 +349,7 @@ def _misbehave(behaviour: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     elif behaviour == "refuse":
         _fail("error: expected top-level entity")
-    elif behaviour in ("hang", "hang_with_grandchild"):
+    elif behaviour in ("hang", "hang_with_grandchild", "hang_before_decision"):
         if behaviour == "hang_with_grandchild":
             _grandchild()
         time.sleep(3600)

@@ -5,6 +5,7 @@ seen through a server. Like the fake clang it is this very file, run without sit
 """
 
 import contextlib
+import json
 import os
 import resource
 import select
@@ -111,8 +112,12 @@ def _main(deaths: str, descriptor: int) -> None:
         elif order == b"S":
             os.close(messages)
             shared = _texts(payload)[1:]
-            # As a module that cannot be read ends before the first decision.
-            reached = os.path.getsize(os.path.join(_texts(payload)[0], b"module.bc")) > 0
+            with open(os.path.join(_texts(payload)[0], b"module.bc"), encoding="utf-8") as file:
+                behaviour = json.load(file)["behaviour"]
+            if behaviour == "hang_before_decision":
+                if _receive(connection)[0] != b"K":
+                    return
+            reached = behaviour not in ("hang_before_decision", "undecided")
             connection.sendall(struct.pack("<qqqq", 2 if reached else 3, 0, 1000, 0))
         elif order in (b"C", b"F"):
             command = _texts(payload)[1:]

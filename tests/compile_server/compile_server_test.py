@@ -1,0 +1,160 @@
+"""The compile server and the compiler beside it give the same bytes, and their compiles fail alike."""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import unittest
+
+from mlgo.compiler import server as servers
+from mlgo.compiler.compile import compile_module
+from mlgo.compiler.executor import LocalExecutor
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.server_executor import ServerExecutor, executor_for
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.run import locate
+from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, OPTIMISE_FLAGS
+
+#: Short name in tests/policies -> problem.
+PROBLEMS = {"eviction": "regalloc_eviction", "inlining": "inlining_for_size", "priority": "regalloc_priority"}
+#: The smallest so many modules of the corpus are compiled, which takes half a minute on two cores.
+_MODULES = 5
+_WORKERS = 2
+
+
+def comparable(outcome: CompileResult | CompileFailure) -> tuple:
+    """All of an outcome but the time it took, as what can be compared."""
+    if isinstance(outcome, CompileFailure):
+        return (outcome.module_name, outcome.kind, outcome.detail)
+    log = outcome.log
+    arrays = {**log.features, **log.extra_outputs, "": log.actions} if log is not None else {}
+    if log is not None:
+        arrays |= {" outcomes": log.outcomes, " context": log.observation_context}
+    return (
+        outcome.module_name,
+        outcome.object_bytes,
+        outcome.files,
+        log and log.contexts,
+        {name: array.tobytes() for name, array in arrays.items()},
+    )
+
+
+class CompileServerTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.clang = locate.runfile("development/clang")
+        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_small_held_out")).modules
+        cls.modules = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.server = executor_for(self.clang, _WORKERS, tell=self.fail)
+        self.assertIsInstance(self.server, ServerExecutor)
+        self.addCleanup(self.server.close)
+
+    def alike(self, requests: list[CompileRequest]) -> list[CompileResult | CompileFailure]:
+        """What the requests give, the same by server and by process."""
+        expected = list(LocalExecutor(_WORKERS).run_ordered(requests))
+        found = list(self.server.run_ordered(requests))
+        for request, one, other in zip(requests, expected, found, strict=True):
+            self.assertTrue(comparable(one) == comparable(other), f"{request.module.name}, {request.model_dir}: {one}, {other}"[:2000])
+        return found
+
+    def requests(self, short: str, modules: list[Module], **changes) -> list[CompileRequest]:
+        """Each module under the default, and under two policies."""
+        problem = load_problem(PROBLEMS[short])
+        models = [None, *(locate.runfile(f"tests/policies/{kind}_{short}_tflite") for kind in ("random", "fewer_features"))]
+        return [
+            CompileRequest(self.clang, module, problem, model_dir=model, want_object=True, **changes)
+            for module in modules
+            for model in models
+        ]
+
+    def optimised(self, problem: Problem) -> list[Module]:
+        """The modules after the optimiser: what register allocation is trained on."""
+        requests = [
+            CompileRequest(self.clang, module, problem, want_log=False, want_object=True, extra_flags=OPTIMISE_FLAGS)
+            for module in self.modules
+        ]
+        made = []
+        for module, outcome in zip(self.modules, self.alike(requests), strict=True):
+            path = self.folder / (module.name.replace("/", "_") + ".bc")
+            path.write_bytes(outcome.object_bytes)
+            made.append(Module.at(module.name, path, (*module.command, CODE_GENERATION_FLAG)))
+        return made
+
+    def test_inlining(self):
+        found = self.alike(self.requests("inlining", self.modules))
+        self.assert_policies_matter(found)
+
+    def test_eviction(self):
+        found = self.alike(self.requests("eviction", self.optimised(load_problem(PROBLEMS["eviction"]))))
+        self.assert_policies_matter(found)
+
+    def test_priority(self):
+        found = self.alike(self.requests("priority", self.optimised(load_problem(PROBLEMS["priority"]))))
+        self.assert_policies_matter(found)
+
+    def assert_policies_matter(self, found: list[CompileResult | CompileFailure]) -> None:
+        self.assertTrue(all(isinstance(outcome, CompileResult) for outcome in found), found)
+        self.assertTrue(
+            any(found[index].object_bytes != found[index + 1].object_bytes for index in range(0, len(found), 3)),
+            "the default and a random policy gave the same objects",
+        )
+
+    def test_failures(self):
+        garbage, empty = self.folder / "garbage.bc", self.folder / "empty.ll"
+        garbage.write_bytes(b"BC\xc0\xde nothing that anybody wrote")
+        empty.write_text("")
+        command = self.modules[0].command
+        broken = [Module.at("garbage", garbage, command), Module.at("empty", empty, command)]
+        no_flag = [Module.at("flag", self.modules[0].bitcode_file(self.folder), (*command, "-fno-such-flag"))]
+        no_option = [Module.at("option", self.modules[0].bitcode_file(self.folder), (*command, "-mllvm", "-no-such-option"))]
+        for modules, kinds, limits in (
+            (broken, [FailureKind.COMPILE_ERROR, FailureKind.BAD_LOG], CompileLimits()),
+            (no_flag, [FailureKind.BAD_FLAGS], CompileLimits()),
+            (no_option, [FailureKind.BAD_FLAGS], CompileLimits()),
+            (self.modules[-1:], [FailureKind.BAD_LOG], CompileLimits(log_bytes=1000)),
+        ):
+            found = self.alike(self.requests("eviction", modules, limits=limits))
+            self.assertEqual([outcome.kind for outcome in found[::3]], kinds, found)
+
+    def test_out_of_memory(self):
+        # Where memory ends is another place each time; that it is said so is not.
+        requests = self.requests("eviction", self.modules[-1:], limits=CompileLimits(address_space_bytes=280 << 20))
+        for outcome in self.server.run_ordered(requests):
+            self.assertIsInstance(outcome, CompileFailure)
+            self.assertEqual(outcome.kind, FailureKind.OUT_OF_MEMORY, outcome)
+
+    def test_a_model_that_cannot_be_loaded(self):
+        model = self.folder / "model"
+        model.mkdir()
+        (model / "model.tflite").write_bytes(b"nothing")
+        (model / "output_spec.json").write_text("[]")
+        for short in PROBLEMS:
+            requests = [
+                dataclasses.replace(request, model_dir=model) for request in self.requests(short, self.modules[:1])[:2]
+            ]
+            for outcome in self.alike(requests):
+                self.assertIsInstance(outcome, CompileFailure)
+
+    def test_killed_in_the_middle_of_a_compile(self):
+        request = self.requests("inlining", self.modules[-1:])[1]
+        program = servers.beside(self.clang)
+        with contextlib.closing(servers.CompileServer(program)) as server:
+            killer = threading.Timer(0.02, os.kill, (server.process_id, signal.SIGKILL))
+            killer.start()
+            with self.assertRaises(servers.ServerDied):
+                for _ in range(1000):
+                    compile_module(request, None, server)
+            killer.join()
+
+
+if __name__ == "__main__":
+    unittest.main()
