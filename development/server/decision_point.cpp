@@ -103,6 +103,41 @@ class BeforeAllocation : public llvm::ModulePass {
 
 char BeforeAllocation::ID = 0;
 
+// Ends a compile of which only the log is wanted, when all functions are allocated and scored: what comes after that takes as
+// long as what came since the decision point.
+class AfterAllocation : public llvm::ModulePass {
+ public:
+  static char ID;
+
+  explicit AfterAllocation(clang::CompilerInstance *compiler) : ModulePass(ID), compiler_(compiler) {}
+
+  llvm::StringRef getPassName() const override { return "After register allocation"; }
+
+  void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
+    usage.addRequired<llvm::RegAllocEvictionAdvisorAnalysisLegacy>();
+    usage.addRequired<llvm::RegAllocPriorityAdvisorAnalysisLegacy>();
+    usage.setPreservesAll();
+  }
+
+  bool runOnModule(llvm::Module &) override {
+    // Their logs are whole when they are closed.
+    Closing<llvm::RegAllocEvictionAdvisorAnalysisLegacy>::Close(getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>());
+    Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::Close(getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>());
+    compiler_->getDiagnosticClient().finish();
+    _exit(compiler_->getDiagnostics().hasErrorOccurred() ? 1 : 0);
+  }
+
+ private:
+  template <typename Analysis>
+  struct Closing : Analysis {
+    static void Close(Analysis &analysis) { (analysis.*(&Closing::Provider)).reset(); }
+  };
+
+  clang::CompilerInstance *const compiler_;
+};
+
+char AfterAllocation::ID = 0;
+
 // As cc1 reports an error in the backend, and ends.
 void Fatal(void *diagnostics, const char *message, bool crash) {
   static_cast<clang::DiagnosticsEngine *>(diagnostics)->Report(clang::diag::err_fe_error_backend) << message;
@@ -127,8 +162,13 @@ void Watch(const std::vector<std::string> &arguments, clang::CompilerInstance &c
     });
   } else if (Asks(arguments, "regalloc-enable-advisor=") || Asks(arguments, "regalloc-enable-priority-advisor=")) {
     static const llvm::RegisterTargetPassConfigCallback callback(
-        [point](llvm::TargetMachine &, llvm::legacy::PassManagerBase &, llvm::TargetPassConfig *passes) {
+        [&compiler, point](
+            llvm::TargetMachine &, llvm::legacy::PassManagerBase &, llvm::TargetPassConfig *passes) {
           passes->insertPass(&llvm::UnreachableMachineBlockElimID, new BeforeAllocation(point));
+          if (compiler.getFrontendOpts().OutputFile != "-") {
+            const std::unique_ptr<llvm::Pass> scoring(llvm::createRegAllocScoringPass());
+            passes->insertPass(scoring->getPassID(), new AfterAllocation(&compiler));
+          }
         });
   }
 }

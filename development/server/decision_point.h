@@ -8,7 +8,8 @@
 
 namespace mlgo {
 
-// Compiles as cc1 does, with `arguments` (the program's name first) which write the object to stdout. Just before the first use
+// Compiles as cc1 does, with `arguments` (the program's name first) which write the object to stdout, or to /dev/null when
+// only logs are wanted, and a compile may end with the last decision. Just before the first use
 // of the policy it announces itself on `announcement`, and reads from `socket` what is to be finished: a child for each goes
 // on from there, in the directory of the request, and only children return. Returns 0 when the compile ended well.
 int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement);

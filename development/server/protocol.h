@@ -22,7 +22,7 @@ namespace mlgo {
 
 enum class Order : char {
   kCompile = 'C',
-  kShare = 'S',    // `arguments`: a command which writes its object to stdout
+  kShare = 'S',    // `arguments`: a command which writes its object to stdout; to /dev/null when only its log is wanted
   kFinish = 'F',   // `arguments`: the name of the object
   kRelease = 'R',  // says nothing more
   kKill = 'K',     // the same: ends what is under way

@@ -28,8 +28,9 @@ _ANSWER = struct.Struct("<qqqq")
 _COMPILE, _SHARE, _FINISH, _RELEASE, _KILL = b"C", b"S", b"F", b"R", b"K"
 _ENDED, _READY, _RELEASED = 1, 2, 3
 
-#: The output of a command whose compile is shared.
-STDOUT = "-"
+#: The output of a command whose compile is shared; the second when only its log is wanted: it may then end with the last
+#: decision's score, so a failure is not to be believed (nor is an empty log) before it is seen in a compile of its own.
+STDOUT, NO_OUTPUT = "-", "/dev/null"
 
 #: How long a server may take to end when it is told to; after that it is killed.
 _GOODBYE_SECONDS = 10.0
@@ -93,7 +94,7 @@ class CompileServer:
         """Compiles that differ in their policy only; what comes before its first decision is done on entering the block.
 
         Args:
-          command_line: writes its object to STDOUT. File names in it are relative: each compile has its directory.
+          command_line: writes its object to STDOUT, or to NO_OUTPUT. File names in it are relative: each compile has its directory.
           directory: where it works until then.
 
         Yields: what goes on from there; None when the compile ended before: it failed, or decides nothing.

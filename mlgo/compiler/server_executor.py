@@ -133,10 +133,13 @@ class ServerPool:
         try:
             with scratch.scratch_directory(first.workdir) as directory:
                 place_inputs(first, directory)
-                command_line = clang_command(first, output=servers.STDOUT)
+                command_line = clang_command(first, output=servers.STDOUT if first.want_object else servers.NO_OUTPUT)
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
                     for request in requests if shared is not None else ():
-                        outcomes.append(compile_module(request, cancellation, shared.run))
+                        outcome = compile_module(request, cancellation, shared.run)
+                        if isinstance(outcome, CompileFailure) and not request.want_object:
+                            outcome = compile_module(request, cancellation, self.run)
+                        outcomes.append(outcome)
         except servers.ServerDied:
             server.close()
         except BaseException:
