@@ -231,7 +231,11 @@ class Cloner:
         number, vector = tf.TensorSpec([], tf.float32), tf.TensorSpec([None], tf.int32)
         taken = tf.TensorSpec([None], tf.int32 if kind == "choice" else tf.float32)
         levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
-        self._step = tf.function(self._step_once, input_signature=[levels, vector, taken, number, number, number])
+        self._step = tf.function(
+            self._step_once,
+            input_signature=[levels, vector, taken, number, number, number],
+            autograph=False,  # As in ppo.py.
+        )
 
     def step(self, part: Observations, learning_rate: float) -> np.ndarray:
         """[mean cross-entropy, accuracy before the step], float32."""

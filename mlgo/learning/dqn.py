@@ -92,7 +92,9 @@ class DqnLearner:
         floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
         taken = indices if problem.decision_kind == "choice" else floats
         self._step = tf.function(
-            self._step_once, input_signature=[levels, indices, taken, summaries, floats, number, number]
+            self._step_once,
+            input_signature=[levels, indices, taken, summaries, floats, number, number],
+            autograph=False,  # As in ppo.py.
         )
 
     @property

@@ -106,7 +106,8 @@ class PpoLearner:
             entropy=self.config.entropy,
             value_loss=self.config.value_loss,
         )
-        # Fixed signatures: the number of rows differs from minibatch to minibatch and must not cause a new trace.
+        # Fixed signatures: the number of rows differs from minibatch to minibatch and must not cause a new trace. Without
+        # autograph, which has nothing to convert here and takes half of the first update to find out.
         width = network.normalizer.width
         levels, summaries = tf.TensorSpec([None, width], tf.uint8), tf.TensorSpec([None, width], tf.float32)
         floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
@@ -114,9 +115,10 @@ class PpoLearner:
         self._step = tf.function(
             self._step_once,
             input_signature=[levels, indices, taken, floats, floats, floats, summaries, number, number],
+            autograph=False,
         )
         exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
-        self._look = tf.function(self._look_once, input_signature=[levels, indices, taken, exact])
+        self._look = tf.function(self._look_once, input_signature=[levels, indices, taken, exact], autograph=False)
 
     @property
     def network(self) -> PolicyNetwork:
