@@ -1,4 +1,4 @@
-"""Writes requirements_lock.txt anew from requirements.in and prints what changed.
+"""Writes the locks anew from what is asked for (requirements.in, requirements_ray.in) and prints what changed.
 
 Example:
   ./bazelw run //toolchains/python:lock                 # everything at today's versions
@@ -6,6 +6,7 @@ Example:
 
 Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip configuration, for
 Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed, `~` changed.
+A site that extends another is resolved with the other's versions and pins only what it adds.
 """
 
 import argparse
@@ -18,6 +19,8 @@ import tempfile
 from toolchains.python import pip, requirements
 
 FOLDER = "toolchains/python"
+# What is asked for, and the lock of it. The first is every target's site; the others extend it.
+SITES = {"requirements.in": "requirements_lock.txt", "requirements_ray.in": "requirements_ray_lock.txt"}
 
 
 def report_arguments(with_dependencies: bool, from_source: list[str], wanted: pathlib.Path, constraints: pathlib.Path,
@@ -32,8 +35,11 @@ def report_arguments(with_dependencies: bool, from_source: list[str], wanted: pa
     return arguments
 
 
-def resolve(request: requirements.Request, pinned: dict[str, requirements.Pin]) -> dict[str, requirements.Pin]:
+def resolve(request: requirements.Request, origin: str, pinned: dict[str, requirements.Pin]) -> dict[str, requirements.Pin]:
     """Pins for everything in `request`, with the versions of `pinned` where those still fit.
+
+    Args:
+        origin: the name of the file that the request is from, for messages.
 
     Raises:
         pip.PipError, requirements.RequirementsError
@@ -50,9 +56,32 @@ def resolve(request: requirements.Request, pinned: dict[str, requirements.Pin]) 
             wanted, report = root / "wanted.txt", root / "report.json"
             wanted.write_text("".join(f"{r}\n" for r in part), encoding="utf-8")
             sources = [r.name for r in part if r.from_source]
-            pip.run(report_arguments(with_dependencies, sources, wanted, constraints, report), "requirements.in")
-            pins |= requirements.pins_of_report(json.loads(report.read_text(encoding="utf-8")), "requirements.in")
+            pip.run(report_arguments(with_dependencies, sources, wanted, constraints, report), origin)
+            pins |= requirements.pins_of_report(json.loads(report.read_text(encoding="utf-8")), origin)
     return {name: pin for name, pin in pins.items() if name not in request.left_out}
+
+
+def write_lock(request_file: pathlib.Path, lock: pathlib.Path, base: dict[str, requirements.Pin],
+               only_missing: bool) -> dict[str, requirements.Pin]:
+    """Writes one lock and prints what changed; returns its pins.
+
+    Args:
+        base: what the site that this one extends pins; it constrains versions and is not pinned again.
+        only_missing: keep the versions that are pinned already.
+
+    Raises:
+        requirements.RequirementsError, pip.PipError
+    """
+    request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
+    old = requirements.parse_lock(lock.read_text(encoding="utf-8"), lock.name) if lock.exists() else {}
+    resolved = resolve(request, request_file.name, base | (old if only_missing else {}))
+    new = {name: pin for name, pin in resolved.items() if name not in base}
+    unfinished = lock.with_suffix(".new")
+    unfinished.write_text(requirements.render_lock(new.values(), request_file.name), encoding="utf-8")
+    unfinished.replace(lock)
+    print("\n".join(requirements.differences(old, new)) or "nothing changed")
+    print(f"lock: {len(new)} packages pinned -> {FOLDER}/{lock.name}", file=sys.stderr)
+    return new
 
 
 def main() -> int:
@@ -64,20 +93,14 @@ def main() -> int:
     if flags.workspace is None:
         parser.error(f"which workspace? Start it as `{requirements.LOCK_COMMAND}` or add --workspace")
     folder = pathlib.Path(flags.workspace) / FOLDER
-    lock = folder / "requirements_lock.txt"
+    base: dict[str, requirements.Pin] = {}
     try:
-        request_file = folder / "requirements.in"
-        request = requirements.parse_request(request_file.read_text(encoding="utf-8"), request_file.name)
-        old = requirements.parse_lock(lock.read_text(encoding="utf-8"), lock.name) if lock.exists() else {}
-        new = resolve(request, old if flags.only_missing else {})
+        for request_name, lock_name in SITES.items():
+            pins = write_lock(folder / request_name, folder / lock_name, base, flags.only_missing)
+            base = base or pins
     except (requirements.RequirementsError, pip.PipError) as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1
-    unfinished = lock.with_suffix(".new")
-    unfinished.write_text(requirements.render_lock(new.values()), encoding="utf-8")
-    unfinished.replace(lock)
-    print("\n".join(requirements.differences(old, new)) or "nothing changed")
-    print(f"lock: {len(new)} packages pinned -> {FOLDER}/{lock.name}", file=sys.stderr)
     return 0
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 LOCK_COMMAND = "./bazelw run //toolchains/python:lock"
-LOCK_HEADER = f"# Written by `{LOCK_COMMAND}` from requirements.in: change that file, not this one.\n"
+LOCK_HEADER = f"# Written by `{LOCK_COMMAND}` from {{origin}}: change that file, not this one.\n"
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _REQUIREMENT = re.compile(rf"({_NAME})\s*((?:[=<>!~]=?=?\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*)")
@@ -124,9 +124,9 @@ def parse_lock(text: str, origin: str) -> dict[str, Pin]:
     return pins
 
 
-def render_lock(pins: Iterable[Pin]) -> str:
-    """The text of requirements_lock.txt, sorted by name."""
-    blocks = [LOCK_HEADER]
+def render_lock(pins: Iterable[Pin], origin: str) -> str:
+    """The text of a lock, sorted by name; `origin` is the file that asks for the packages."""
+    blocks = [LOCK_HEADER.format(origin=origin)]
     for pin in sorted(pins, key=lambda p: p.name):
         hashes = " \\\n".join(f"    --hash=sha256:{digest}" for digest in sorted(pin.sha256))
         blocks.append(f"{pin.name}=={pin.version} \\\n{hashes}\n")

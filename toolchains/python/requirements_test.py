@@ -44,7 +44,7 @@ class LockTest(unittest.TestCase):
     @settings(max_examples=30, deadline=None)
     @given(pin_tables)
     def test_round_trip(self, pins):
-        text = requirements.render_lock(pins.values())
+        text = requirements.render_lock(pins.values(), "r.in")
         self.assertEqual(requirements.parse_lock(text, "lock"), pins)
         self.assertEqual(requirements.differences(pins, pins), [])
 

@@ -1,0 +1,181 @@
+"""A request, packed and unpacked, compiles as it does locally, here and in a process that has nothing of ours."""
+
+import io
+import pathlib
+import pickle
+import subprocess
+import sys
+import tarfile
+import textwrap
+import threading
+import time
+import unittest
+import zipfile
+from unittest import mock
+
+import numpy as np
+
+from mlgo.cluster import bootstrap, parcel
+from mlgo.cluster.blobs import BlobCache
+from mlgo.cluster.node import Answer, AnswerKind, CompileNode, unusable_limits
+from mlgo.cluster.package import pack_code
+from mlgo.cluster.parcel import Packer
+from mlgo.cluster.testing.outcomes import comparable
+from mlgo.compiler.executor import run_ordered
+from mlgo.compiler.request import CompileLimits, CompileRequest
+from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing.fake_clang import FakeModule
+from mlgo.compiler.testing.scratch_case import ScratchTestCase
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+
+_LIMITS = CompileLimits(cpu_seconds=60, address_space_bytes=1 << 30, log_bytes=1 << 20)
+
+# Does what Ray does on a node: it gets the class itself and its arguments. The path is that of the packages alone.
+_BARE = """
+import pickle, sys
+source, code, digest, blobs, parcel = pickle.load(sys.stdin.buffer)
+made = {"__name__": "bootstrap"}
+exec(source, made)
+actor = made["NodeActor"](code, digest, 10**9)
+for digest, content in blobs.items():
+    assert actor.append(digest, 0, content, True) is None
+answer = actor.compile("r", parcel)
+sys.stdout.buffer.write(answer)
+"""
+
+
+class NodeTest(ScratchTestCase):
+    def setUp(self):
+        super().setUp()
+        self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM))
+        self.model = self.root / "policy"
+        self.model.mkdir()
+        (self.model / "model.tflite").write_bytes(b"weights")
+        (self.model / "output_spec.json").write_text('[{"logging_name": "index_to_evict"}]')
+        self.node = CompileNode(BlobCache(self.root / "cache", 10**9))
+        self.sent: list[str] = []
+
+    def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:
+        fake_clang.write_corpus(self.root / "corpus", modules)
+        changes = {"limits": _LIMITS, **changes}
+        return [CompileRequest(self.clang, module, PROBLEM, **changes) for module in Corpus.load(self.root / "corpus").modules]
+
+    def compile(self, request: CompileRequest, packer: Packer) -> Answer:
+        """As a driver does, without Ray."""
+        job = packer.pack(request)
+        answer = self.node.compile("r", pickle.loads(pickle.dumps(job.parcel)))
+        if answer.kind is AnswerKind.MISSING:
+            cache = self.node._cache  # pylint: disable=protected-access
+            for digest in answer.content:
+                self.sent.append(digest)
+                cache.append(digest, 0, b"".join(job.pieces(digest)), True)
+            answer = self.node.compile("r", job.parcel)
+        return pickle.loads(pickle.dumps(answer, protocol=5))
+
+    def assert_as_locally(self, requests: list[CompileRequest]) -> None:
+        packer = Packer()
+        for request, local in zip(requests, run_ordered(requests, 2), strict=True):
+            answer = self.compile(request, packer)
+            self.assertEqual(comparable(answer.content), comparable(local))
+
+    def test_outcomes_are_those_of_a_local_compile(self):
+        modules = {
+            behaviour: FakeModule.bitcode({"f": 3, "g": 0}, behaviour)
+            for behaviour in ("good", "crash", "abort", "refuse", "no_log", "truncated_log", "garbage_log", "huge_log", "no_object")
+        }
+        for changes in ({}, {"want_object": True}, {"model_dir": self.model}, {"extra_flags": ("-fno-such", "--odd")}):
+            with self.subTest(**changes):
+                self.assert_as_locally(self.requests(modules, **changes))
+
+    def test_messages_call_a_policy_as_the_driver_does(self):
+        (self.model / "output_spec.json").write_text("none")
+        (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})}, model_dir=self.model)
+        self.assert_as_locally([request])
+        self.assertIn(str(self.model), self.compile(request, Packer()).content.detail)
+
+    def test_compiler_and_modules_are_sent_once_and_policies_along(self):
+        requests = self.requests({"a": FakeModule.bitcode({"f": 1}), "b": FakeModule.bitcode({"g": 1})}, model_dir=self.model)
+        packer = Packer()
+        for _ in range(2):
+            for request in requests:
+                self.compile(request, packer)
+        self.assertEqual(len(self.sent), 3)
+        (self.model / "model.tflite").write_bytes(b"other")
+        before = self.compile(requests[0], packer)
+        self.assertEqual(len(self.sent), 3)
+        self.assertEqual(comparable(before.content), comparable(next(run_ordered(requests[:1], 1))))
+
+    def test_a_large_policy_is_cached(self):
+        (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})}, model_dir=self.model)
+        with mock.patch.object(parcel, "_MAX_INLINE_BYTES", 3):
+            self.assert_as_locally([request])
+        self.assertEqual(len(self.sent), 4)
+
+    def test_a_module_of_an_archive_with_files_that_its_command_names(self):
+        self.requests({"deep/m": FakeModule.bitcode({"f": 2})})
+        corpus = self.root / "corpus"
+        name = "files/0123456789abcdef-a.profdata"
+        (corpus / "files").mkdir()
+        (corpus / name).write_bytes(b"profile")
+        command = corpus / "deep/m.cmd"
+        command.write_bytes(command.read_bytes() + f"-fprofile-instrument-use-path={name}\0".encode())
+        archive = self.root / "corpus.zip"
+        with zipfile.ZipFile(archive, "w") as file:
+            for path in corpus.rglob("*"):
+                file.write(path, path.relative_to(corpus))
+        requests = [CompileRequest(self.clang, module, PROBLEM, limits=_LIMITS) for module in Corpus.load(archive).modules]
+        self.assertIn(f"corpus/{name}", Packer().pack(requests[0]).parcel.digests)
+        self.assert_as_locally(requests)
+
+    def test_a_run_that_ended_compiles_nothing_more(self):
+        (hanging, good) = self.requests({"a": FakeModule.bitcode({}, "hang"), "b": FakeModule.bitcode({"f": 1})})
+        packer, answers = Packer(), []
+        self.compile(good, packer)
+        compiling = threading.Thread(target=lambda: answers.append(self.compile(hanging, packer)))
+        compiling.start()
+        time.sleep(0.3)
+        self.node.end("r")
+        compiling.join(30)
+        self.assertEqual([answer.kind for answer in answers], [AnswerKind.CANCELLED])
+        self.assertEqual(self.compile(good, packer).kind, AnswerKind.CANCELLED)
+
+    def test_a_machine_where_compilers_cannot_start_is_unusable(self):
+        (request,) = self.requests({"m": FakeModule.bitcode({})})
+        self.clang.write_bytes(b"no program")
+        answer = self.compile(request, Packer())
+        self.assertEqual(answer.kind, AnswerKind.UNUSABLE)
+        self.assertRegex(answer.content, "cannot be started")
+
+    def test_a_machine_with_tighter_limits_is_unusable(self):
+        self.assertIsNone(unusable_limits(CompileLimits()))
+        with mock.patch("resource.getrlimit", lambda _: (1, 1 << 30)):
+            self.assertRegex(unusable_limits(CompileLimits()), f"RLIMIT_AS is {1 << 30}, and a compile may use {8 << 30}; raise")
+
+    def test_a_process_with_nothing_of_ours_compiles(self):
+        code, digest = pack_code()
+        (request,) = self.requests({"m": FakeModule.bitcode({"f": 3})}, model_dir=self.model)
+        job = Packer().pack(request)
+        blobs = {digest: b"".join(job.pieces(digest)) for digest in job.parcel.all_digests()}
+        source = pathlib.Path(bootstrap.__file__).read_text(encoding="utf-8")
+        packages = str(pathlib.Path(np.__file__).parents[1])
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({packages!r})\n{textwrap.dedent(_BARE)}"],
+            input=pickle.dumps((source, code, digest, blobs, pickle.dumps(job.parcel))),
+            env={"MLGO_CLUSTER_CACHE": str(self.root / "bare"), "RUNFILES_DIR": "/nowhere"},
+            cwd=self.root, capture_output=True, check=False,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        answer = pickle.loads(done.stdout)
+        self.assertEqual(comparable(answer.content), comparable(next(run_ordered([request], 1))))
+
+    def test_the_code_that_travels_is_the_same_each_time_and_has_no_tests(self):
+        self.assertEqual(pack_code(), pack_code())
+        with tarfile.open(fileobj=io.BytesIO(pack_code()[0])) as archive:
+            names = archive.getnames()
+        self.assertIn("_main/mlgo/compiler/compile.py", names)
+        self.assertEqual([name for name in names if name.endswith("_test.py")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,151 @@
+"""What is sent to a node for one compile: a small parcel that names larger contents by digest, and how to read those.
+
+The policy travels inside the parcel when it is small, as one that only this compile uses is; compiler and module stay on
+the nodes for later compiles.
+"""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+
+from mlgo.compiler import command
+from mlgo.compiler.request import CompileRequest
+from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, THINLTO_INDEX_SUFFIX, Module, join_command
+
+#: A policy up to this size, all its files together, is sent along with each compile. Ours have 20 to 200 KB.
+_MAX_INLINE_BYTES = 1 << 20
+_PIECE_BYTES = 8 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Parcel:
+    """One compile.
+
+    Attributes:
+      request: what is asked for, without what is a path on the driver: clang, module and model_dir are None.
+      module_name: the module's name.
+      clang: digest of the compiler.
+      contents: files that travel along, by name: `corpus/...` as in a corpus of this module only, `model/...` of the policy.
+      digests: files that must be on the node, by name -> sha256.
+      has_thinlto: whether the module has a ThinLTO index.
+      shown: how the driver calls compiler and policy, for messages: None where there is no policy.
+    """
+
+    request: CompileRequest
+    module_name: str
+    clang: str
+    contents: Mapping[str, bytes]
+    digests: Mapping[str, str]
+    has_thinlto: bool
+    shown: tuple[str, str | None]
+
+    def all_digests(self) -> list[str]:
+        """Everything that must be on a node before this can be compiled there."""
+        return [self.clang, *self.digests.values()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """A parcel with the files that it names: digest -> path, or the module's file that is to be read."""
+
+    parcel: Parcel
+    sources: Mapping[str, "pathlib.Path | tuple[Module, str]"]
+
+    def pieces(self, digest: str) -> Iterator[bytes]:
+        """The content with `digest`, at least one piece.
+
+        Raises: CorpusError, OSError: it cannot be read any more.
+        """
+        source = self.sources[digest]
+        if isinstance(source, pathlib.Path):
+            yield from _pieces(source)
+        else:
+            module, name = source
+            with tempfile.TemporaryDirectory() as folder:
+                yield from _pieces(module.file(name, folder))
+
+
+class Packer:
+    """Makes jobs of requests; remembers digests, so a module is read once per run. May be used by several threads."""
+
+    def __init__(self):
+        self._of_files: dict[tuple[str, int, int, int], str] = {}
+        self._of_modules: dict[Module, dict[str, str]] = {}
+        self._lock = threading.Lock()
+
+    def pack(self, request: CompileRequest) -> Job:
+        """Raises: CorpusError, OSError: a file of the request cannot be read."""
+        module = request.module
+        clang = pathlib.Path(os.path.realpath(request.clang))
+        of_clang, of_module = self._file_digest(clang), self._module_digests(module)
+        contents = {f"corpus/{module.name}{COMMAND_SUFFIX}": join_command(module.command)}
+        digests = {
+            f"corpus/{module.name}{name}" if name.startswith(".") else f"corpus/{name}": digest
+            for name, digest in of_module.items()
+        }
+        sources = {digest: (module, name) for name, digest in of_module.items()} | {of_clang: clang}
+        if request.model_dir is not None:
+            of_model = _files_below(request.model_dir)
+            if sum(path.stat().st_size for path in of_model.values()) <= _MAX_INLINE_BYTES:
+                contents |= {f"model/{name}": path.read_bytes() for name, path in of_model.items()}
+            else:
+                named = {name: self._file_digest(path) for name, path in of_model.items()}
+                digests |= {f"model/{name}": digest for name, digest in named.items()}
+                sources |= {digest: of_model[name] for name, digest in named.items()}
+        parcel = Parcel(
+            request=dataclasses.replace(request, clang=None, module=None, model_dir=None, workdir=None),
+            module_name=module.name,
+            clang=of_clang,
+            contents=contents,
+            digests=digests,
+            has_thinlto=module.has_thinlto_index,
+            shown=(str(request.clang), None if request.model_dir is None else str(request.model_dir)),
+        )
+        return Job(parcel, sources)
+
+    def _file_digest(self, path: pathlib.Path) -> str:
+        status = path.stat()
+        key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
+        with self._lock:  # Every thread wants the compiler's digest at first; one reads it.
+            if key not in self._of_files:
+                self._of_files[key] = _sha256(_pieces(path))
+            return self._of_files[key]
+
+    def _module_digests(self, module: Module) -> dict[str, str]:
+        if module not in self._of_modules:
+            suffixes = [BITCODE_SUFFIX, *([THINLTO_INDEX_SUFFIX] if module.has_thinlto_index else [])]
+            found = {suffix: module.sha256(suffix).hex() for suffix in suffixes}
+            with tempfile.TemporaryDirectory() as folder:
+                for name in command.carried_files(module.command):
+                    found[name] = _sha256(_pieces(module.file(name, folder)))
+            self._of_modules[module] = found
+        return self._of_modules[module]
+
+
+def _files_below(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
+    """Every file below `folder` by its relative name, sorted; symbolic links are followed."""
+    found = {}
+    for directory, folders, names in os.walk(folder, followlinks=True):
+        folders.sort()
+        for name in sorted(names):
+            path = pathlib.Path(directory, name)
+            found[path.relative_to(folder).as_posix()] = path
+    return found
+
+
+def _pieces(path: pathlib.Path) -> Iterator[bytes]:
+    with open(path, "rb") as file:
+        yield file.read(_PIECE_BYTES)
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def _sha256(pieces: Iterator[bytes]) -> str:
+    whole = hashlib.sha256()
+    for piece in pieces:
+        whole.update(piece)
+    return whole.hexdigest()

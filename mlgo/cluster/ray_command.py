@@ -1,0 +1,23 @@
+"""Ray's own command line with the Ray, Python and numpy of this checkout: starts and stops the nodes of a cluster.
+
+    ./bazelw run //mlgo/cluster:ray -- start --head --port=6379 --num-cpus=8
+    ./bazelw run //mlgo/cluster:ray -- start --address=HEAD:6379
+    ./bazelw run //mlgo/cluster:ray -- status
+    ./bazelw run //mlgo/cluster:ray -- stop
+"""
+
+import os
+import sys
+
+
+def main() -> int:
+    # Ray would tell its makers about every cluster.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    from ray.scripts import scripts  # pylint: disable=import-outside-toplevel
+
+    sys.argv[0] = "ray"
+    return scripts.main() or 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

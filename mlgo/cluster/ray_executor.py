@@ -1,0 +1,237 @@
+"""Compiles on the nodes of a Ray cluster. The only module that imports Ray."""
+
+import collections
+import itertools
+import logging
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+
+# Before Ray's import: it would tell its makers about every cluster.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+import ray
+import ray._private.worker
+import ray.exceptions
+from ray import cloudpickle
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from mlgo.cluster import bootstrap, package, scheduling
+from mlgo.cluster.blobs import DamagedBlob
+from mlgo.cluster.node import Answer, AnswerKind
+from mlgo.cluster.parcel import Job, Packer
+from mlgo.compiler.process import Cancelled
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.run.exit_codes import RunError
+
+_DOCS = "docs/train-on-a-cluster.md says how nodes are started"
+
+#: Disk that the cache of a node may take: a compiler has 200 MB, the bitcode of LLVM and Clang 2 GB.
+_CACHE_BYTES = 20 * 1024**3
+#: How often the cluster is asked for nodes that came.
+_POLL_SECONDS = 2.0
+#: How long a run waits for a first node, or for another when all are lost: a machine may take that long to start.
+_PATIENCE_SECONDS = 120.0
+#: A node that failed as often is not tried again.
+_MAX_JOINS = 3
+#: Calls beside compiles that a node answers at once: sending files, ending a run.
+_CONTROL_THREADS = 4
+
+
+class RayExecutor:
+    """Compiles on every node of a Ray cluster that offers CPUs; nodes may come and go.
+
+    Args:
+      address: HOST:PORT of the cluster's head; None: the cluster that this machine is a node of.
+      workers: compiles at a time on each node; None: as many as it offers CPUs.
+      patience_seconds: how long to wait while there is no node.
+
+    Raises: RunError: there is no cluster at `address`, or it runs another Ray or Python.
+    """
+
+    def __init__(
+        self, address: str | None = None, workers: int | None = None, patience_seconds: float = _PATIENCE_SECONDS
+    ):
+        _connect(address or "auto")
+        cloudpickle.register_pickle_by_value(bootstrap)
+        code, self._digest = package.pack_code()
+        self._code = ray.put(code)
+        self._workers = workers
+        self._packer = Packer()
+        self._pool = scheduling.NodePool(patience_seconds, _tell)
+        self._runs = itertools.count()
+        self._joins: collections.Counter[str] = collections.Counter()
+        self._members: dict[str, _RayNode | None] = {}
+        self._closed = threading.Event()
+        self._look_for_nodes()
+        self._watch = threading.Thread(target=self._keep_looking, name="cluster nodes", daemon=True)
+        self._watch.start()
+
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+        """See `mlgo.compiler.executor.Executor`."""
+        return scheduling.run_ordered(requests, scheduling.Run(str(next(self._runs))), self._pool)
+
+    def close(self) -> None:
+        """Ends our processes on the nodes and leaves the cluster."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._watch.join()
+            ray.shutdown()
+
+    def _keep_looking(self) -> None:
+        while not self._closed.wait(_POLL_SECONDS):
+            try:
+                self._look_for_nodes()
+            except ray.exceptions.RayError as error:
+                self._pool.refuse(_first_line(error))
+
+    def _look_for_nodes(self) -> None:
+        present = set(self._pool.nodes)
+        for described in ray.nodes():
+            name, cpus = described["NodeID"], int(described["Resources"].get("CPU", 0))
+            known = name in self._members and (self._members[name] is None or self._members[name] in present)
+            if not described["Alive"] or not cpus or known or self._joins[name] >= _MAX_JOINS:
+                continue
+            self._joins[name] += 1
+            if (former := self._members.get(name)) is not None:
+                former.give_up()
+            self._members[name] = None  # on its way
+            shown = f"{described['NodeManagerAddress']} ({name[:8]})"
+            arguments = (name, shown, min(self._workers or cpus, cpus))
+            threading.Thread(target=self._join, args=arguments, name=f"join {shown}", daemon=True).start()
+
+    def _join(self, name: str, shown: str, slots: int) -> None:
+        node = _RayNode(name, shown, slots, self._packer, self._code, self._digest)
+        try:
+            node.wait_until_ready()
+        except ray.exceptions.RayError as error:
+            self._pool.refuse(f"node {shown} cannot be used: {_cause(error)}")
+        else:
+            self._pool.add(node)
+        # What is not in the pool is tried again, up to a limit.
+        self._members[name] = node
+
+
+class _RayNode:
+    """One node, behind the actor that compiles there."""
+
+    def __init__(self, node_id: str, name: str, slots: int, packer: Packer, code: ray.ObjectRef, digest: str):
+        self.name, self.slots = name, slots
+        self._packer = packer
+        self._sending = threading.Lock()
+        actor = ray.remote(
+            num_cpus=slots,
+            max_restarts=0,
+            concurrency_groups={"compiles": slots, "control": _CONTROL_THREADS},
+            # Not on any other node; and not at all, rather than waiting, when it is gone.
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
+        )(bootstrap.NodeActor)
+        self._actor = actor.remote(code, digest, _CACHE_BYTES)
+
+    def wait_until_ready(self) -> None:
+        """Raises: RayError: it never will be."""
+        ray.get(self._actor.describe.options(concurrency_group="control").remote())
+
+    def compile(self, run: scheduling.Run, request: CompileRequest) -> CompileResult | CompileFailure:
+        """See `scheduling.Node`."""
+        job = self._packer.pack(request)
+        parcel = pickle.dumps(job.parcel, protocol=5)
+        try:
+            while True:
+                if run.cancelled:
+                    raise Cancelled()
+                call = self._actor.compile.options(concurrency_group="compiles").remote(run.name, parcel)
+                answer: Answer = pickle.loads(ray.get(call))
+                match answer.kind:
+                    case AnswerKind.OUTCOME:
+                        return answer.content
+                    case AnswerKind.CANCELLED:
+                        raise Cancelled()
+                    case AnswerKind.UNUSABLE:
+                        raise scheduling.NodeLost(answer.content)
+                    case AnswerKind.MISSING:
+                        self._send(job, answer.content)
+        except DamagedBlob as error:
+            raise RunError(
+                f"compiler, policy or corpus ({request.module.name})", f"changed while the run read it: {error}",
+                "Leave them alone while a run lasts, and start it again",
+            ) from error
+        except ray.exceptions.RayTaskError:
+            raise  # A defect of ours.
+        except ray.exceptions.RayError as error:
+            raise scheduling.NodeLost(_in_short(error)) from error
+
+    def give_up(self) -> None:
+        """Ends what may be left of it, which would keep CPUs from its successor."""
+        ray.kill(self._actor)
+
+    def end(self, run: scheduling.Run) -> None:
+        """See `scheduling.Node`."""
+        self._actor.end.options(concurrency_group="control").remote(run.name)
+
+    def _send(self, job: Job, digests: list[str]) -> None:
+        """Sends files, unless another compile has sent them meanwhile."""
+        control = {"concurrency_group": "control"}
+        with self._sending:
+            for digest in ray.get(self._actor.missing.options(**control).remote(digests)):
+                offset, pieces = 0, job.pieces(digest)
+                piece: bytes | None = next(pieces)
+                while piece is not None:
+                    following = next(pieces, None)
+                    call = self._actor.append.options(**control).remote(digest, offset, piece, following is None)
+                    # One at a time: that is what keeps memory small, here and in the object stores.
+                    if (problem := ray.get(call)) is not None:
+                        raise scheduling.NodeLost(problem)
+                    offset, piece = offset + len(piece), following
+
+
+def _connect(address: str) -> None:
+    """Joins the cluster as its driver, quietly, leaving this process's signal handling alone."""
+    # Pages of Ray's own logs when a node dies, on our stdout, with no setting against it (Ray 2.60). We say it in a line.
+    ray._private.worker.print_to_stdstream = lambda *arguments, **options: None  # pylint: disable=protected-access
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        ray.init(
+            address=address, namespace="mlgo", log_to_driver=False, logging_level=logging.CRITICAL, configure_logging=True
+        )
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise RunError(f"--ray_address={address}", _first_line(error), _remedy(str(error))) from error
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+
+def _remedy(said: str) -> str:
+    if "ersion mismatch" in said:
+        return "Start every node with the Ray and Python of this command: ./bazelw run //mlgo/cluster:ray"
+    return f"Give HOST:PORT of a head node; this machine must be a node too. {_DOCS}"
+
+
+def _in_short(error: ray.exceptions.RayError) -> str:
+    """What Ray tells at length."""
+    if isinstance(error, ray.exceptions.OutOfMemoryError):
+        return "its memory was used up"
+    if isinstance(error, ray.exceptions.ActorUnavailableError):
+        return "it does not answer"
+    if isinstance(error, ray.exceptions.RayActorError):
+        return "it went down"
+    return _first_line(error)
+
+
+def _cause(error: ray.exceptions.RayError) -> str:
+    """Why an actor could not start: Ray hands over the whole traceback, whose last line is the exception."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

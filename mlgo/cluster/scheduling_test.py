@@ -1,0 +1,182 @@
+"""Lost nodes, slow nodes, nodes that come, orders of completion: with nodes that are functions."""
+
+import dataclasses
+import threading
+import time
+import unittest
+from collections.abc import Callable
+
+from mlgo.cluster.scheduling import MAX_LOSSES, NodeLost, NodePool, Run, run_ordered
+from mlgo.compiler.process import Cancelled
+from mlgo.compiler.request import CompileFailure, CompileResult, FailureKind
+from mlgo.run.exit_codes import RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class _Module:
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _Request:
+    module: _Module
+
+
+def requests(count: int) -> list[_Request]:
+    return [_Request(_Module(f"m{number:03}")) for number in range(count)]
+
+
+class FakeNode:
+    """Answers with the module's name, or does what `before` does; complains of more compiles than it has slots."""
+
+    def __init__(self, name: str, slots: int = 1, before: Callable[[Run, str], None] = lambda run, name: None):
+        self.name, self.slots, self._before = name, slots, before
+        self.compiled: list[str] = []
+        self.ended: list[str] = []
+        self._busy = 0
+        self._lock = threading.Lock()
+
+    def compile(self, run, request):
+        with self._lock:
+            self._busy += 1
+            if self._busy > self.slots:
+                raise AssertionError(f"{self.name} has {self.slots} slots and {self._busy} compiles")
+        try:
+            self._before(run, request.module.name)
+            self.compiled.append(request.module.name)
+            return CompileResult(request.module.name, None, request.module.name.encode(), 0.0)
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def end(self, run):
+        self.ended.append(run.name)
+
+
+def dies_after(compiles: int) -> Callable[[Run, str], None]:
+    """A node that does so many compiles, and is lost during the next, and ever after."""
+    left = [compiles]
+
+    def before(run, name):
+        left[0] -= 1
+        if left[0] < 0:
+            raise NodeLost("it went down")
+
+    return before
+
+
+class SchedulingTest(unittest.TestCase):
+    def setUp(self):
+        self.told = []
+
+    def pool(self, *nodes: FakeNode, patience_seconds: float = 30.0) -> NodePool:
+        pool = NodePool(patience_seconds, self.told.append)
+        for node in nodes:
+            pool.add(node)
+        return pool
+
+    def names(self, count: int, pool: NodePool) -> list[str]:
+        return [outcome.module_name for outcome in run_ordered(requests(count), Run("r"), pool)]
+
+    def test_outcomes_come_in_order_from_nodes_of_different_speed(self):
+        slow = FakeNode("slow", 1, lambda run, name: time.sleep(0.05))
+        fast = FakeNode("fast", 3)
+        self.assertEqual(self.names(100, self.pool(slow, fast)), [request.module.name for request in requests(100)])
+        self.assertEqual(sorted(slow.compiled + fast.compiled), [request.module.name for request in requests(100)])
+        self.assertGreater(len(fast.compiled), len(slow.compiled))
+
+    def test_a_lost_node_costs_only_what_it_was_compiling(self):
+        lost, good = FakeNode("lost", 2, dies_after(5)), FakeNode("good", 1)
+        self.assertEqual(self.names(60, self.pool(lost, good)), [request.module.name for request in requests(60)])
+        # What the lost node had finished is not compiled again.
+        self.assertEqual(len(lost.compiled) + len(good.compiled), 60)
+        self.assertEqual(len(lost.compiled), 5)
+        self.assertEqual(self.told, ["cluster: lost node lost (it went down); its compiles under way are repeated on the 1 left"])
+
+    def test_a_failed_compile_is_an_outcome_and_not_repeated(self):
+        class FailingNode(FakeNode):
+            def compile(self, run, request):
+                super().compile(run, request)
+                return CompileFailure(request.module.name, FailureKind.CRASH, "SIGSEGV")
+
+        node = FailingNode("n")
+        outcomes = list(run_ordered(requests(3), Run("r"), self.pool(node)))
+        self.assertEqual([outcome.kind for outcome in outcomes], [FailureKind.CRASH] * 3)
+        self.assertEqual(len(node.compiled), 3)
+
+    def test_a_module_that_takes_nodes_with_it_fails(self):
+        pool = self.pool()
+        for number in range(MAX_LOSSES + 1):
+            def before(run, name):
+                if name == "m001":
+                    raise NodeLost("it went down")
+
+            pool.add(FakeNode(f"n{number}", 1, before))
+        outcomes = list(run_ordered(requests(3), Run("r"), pool))
+        self.assertEqual([type(outcome) for outcome in outcomes], [CompileResult, CompileFailure, CompileResult])
+        self.assertEqual(outcomes[1].kind, FailureKind.KILLED)
+        self.assertRegex(outcomes[1].detail, "4 nodes were lost")
+
+    def test_a_node_that_joins_later_helps(self):
+        gate = threading.Event()
+        first = FakeNode("first", 1, lambda run, name: self.assertTrue(gate.wait(30)))
+        second = FakeNode("second", 1, lambda run, name: gate.set())
+        pool = self.pool(first)
+        outcomes = run_ordered(requests(5), Run("r"), pool)
+        threading.Timer(0.05, lambda: pool.add(second)).start()
+        self.assertEqual(len(list(outcomes)), 5)
+        self.assertTrue(second.compiled)
+
+    def test_without_nodes_the_run_says_why_and_ends(self):
+        pool = self.pool(FakeNode("n", 1, dies_after(0)), patience_seconds=0.1)
+        with self.assertRaisesRegex(RunError, r"has had no node that compiles \(n: it went down\)\. Start nodes"):
+            self.names(3, pool)
+
+    def test_requests_are_taken_as_they_are_needed(self):
+        taken = []
+
+        def endless():
+            while True:
+                taken.append(threading.current_thread())
+                yield requests(1)[0]
+
+        outcomes = run_ordered(endless(), Run("r"), self.pool(FakeNode("n", 2)))
+        next(outcomes)
+        outcomes.close()
+        self.assertLess(len(taken), 100)
+        self.assertEqual(set(taken), {threading.current_thread()})
+
+    def test_closing_ends_what_runs_and_what_waits(self):
+        begun, given_up = threading.Event(), threading.Event()
+
+        class HangingNode(FakeNode):
+            def compile(self, run, request):
+                if request.module.name == "m000":
+                    return super().compile(run, request)
+                begun.set()
+                given_up.wait(30)
+                raise Cancelled()
+
+            def end(self, run):
+                super().end(run)
+                given_up.set()
+
+        node = HangingNode("n")
+        pool = self.pool(node)
+        outcomes = run_ordered(requests(10), Run("r7"), pool)
+        self.assertEqual(next(outcomes).module_name, "m000")
+        self.assertTrue(begun.wait(30))
+        outcomes.close()
+        self.assertEqual(node.ended, ["r7"])
+        # The pool is as good as new.
+        self.assertEqual([outcome.module_name for outcome in run_ordered(requests(1), Run("r8"), pool)], ["m000"])
+
+    def test_two_runs_share_the_nodes(self):
+        pool = self.pool(FakeNode("n", 2))
+        first, second = (run_ordered(requests(20), Run(name), pool) for name in ("a", "b"))
+        for one, other in zip(first, second, strict=True):
+            self.assertEqual(one.module_name, other.module_name)
+
+
+if __name__ == "__main__":
+    unittest.main()
