@@ -29,7 +29,11 @@ class NodeActor:
         # This process's own; it goes with the process's temporary directory object.
         self._root = tempfile.TemporaryDirectory(prefix="mlgo-node-")
         with tarfile.open(fileobj=io.BytesIO(code)) as archive:
-            archive.extractall(self._root.name, filter="data")
+            for member in archive:
+                path = pathlib.Path(self._root.name, member.name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(archive.extractfile(member).read())
+                path.chmod(member.mode)
         # The node may itself have been started from a checkout: neither its runfiles nor its modules are meant.
         os.environ["RUNFILES_DIR"] = self._root.name
         for name in ("RUNFILES_MANIFEST_FILE", "RUNFILES_MANIFEST_ONLY"):

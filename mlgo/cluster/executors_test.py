@@ -2,6 +2,7 @@
 
 import sys
 import unittest
+from unittest import mock
 
 from mlgo.cluster.executors import NAMES, executor_for
 from mlgo.compiler.executor import LocalExecutor
@@ -19,8 +20,9 @@ class ExecutorsTest(unittest.TestCase):
         self.assertIn("ray", NAMES)
 
     def test_a_command_without_ray_says_so(self):
-        with self.assertRaisesRegex(RunError, "Ray is not among the files of this command"):
-            executor_for("ray")
+        with mock.patch.dict(sys.modules, {"mlgo.cluster.ray_executor": None}):
+            with self.assertRaisesRegex(RunError, "built without Ray .* Start it as ./bazelw run --//mlgo/cluster:with_ray"):
+                executor_for("ray")
 
 
 if __name__ == "__main__":

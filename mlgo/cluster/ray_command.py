@@ -13,6 +13,9 @@ import sys
 def main() -> int:
     # Ray would tell its makers about every cluster.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray gives its workers the lowest priority but four (nice 15). Compiles wait for nobody, as those of the driver do: on a
+    # busy machine they would seem to hang.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     from ray.scripts import scripts  # pylint: disable=import-outside-toplevel
 
     sys.argv[0] = "ray"

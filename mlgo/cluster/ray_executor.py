@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -35,6 +36,8 @@ _CACHE_BYTES = 20 * 1024**3
 _POLL_SECONDS = 2.0
 #: How long a run waits for a first node, or for another when all are lost: a machine may take that long to start.
 _PATIENCE_SECONDS = 120.0
+#: How long a head may take to answer at all.
+_ANSWER_SECONDS = 10.0
 #: A node that failed as often is not tried again.
 _MAX_JOINS = 3
 #: Calls beside compiles that a node answers at once: sending files, ending a run.
@@ -89,15 +92,17 @@ class RayExecutor:
                 self._pool.refuse(_first_line(error))
 
     def _look_for_nodes(self) -> None:
-        present = set(self._pool.nodes)
         for described in ray.nodes():
             name, cpus = described["NodeID"], int(described["Resources"].get("CPU", 0))
-            known = name in self._members and (self._members[name] is None or self._members[name] in present)
-            if not described["Alive"] or not cpus or known or self._joins[name] >= _MAX_JOINS:
+            if not described["Alive"] or not cpus or self._joins[name] >= _MAX_JOINS:
                 continue
-            self._joins[name] += 1
-            if (former := self._members.get(name)) is not None:
+            if name in self._members:
+                former = self._members[name]
+                # The pool is asked now: a node is among its nodes before it is among the members.
+                if former is None or former in self._pool.nodes:
+                    continue
                 former.give_up()
+            self._joins[name] += 1
             self._members[name] = None  # on its way
             shown = f"{described['NodeManagerAddress']} ({name[:8]})"
             arguments = (name, shown, min(self._workers or cpus, cpus))
@@ -190,6 +195,8 @@ class _RayNode:
 
 def _connect(address: str) -> None:
     """Joins the cluster as its driver, quietly, leaving this process's signal handling alone."""
+    if address != "auto":
+        _probe(address)
     # Pages of Ray's own logs when a node dies, on our stdout, with no setting against it (Ray 2.60). We say it in a line.
     ray._private.worker.print_to_stdstream = lambda *arguments, **options: None  # pylint: disable=protected-access
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -203,6 +210,18 @@ def _connect(address: str) -> None:
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():
                 signal.signal(number, handler)
+
+
+def _probe(address: str) -> None:
+    """Raises: RunError: nobody answers at `address`. Ray itself would find out after minutes."""
+    read = f"--ray_address={address}"
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise RunError(read, "is not HOST:PORT", _remedy(""))
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise RunError(read, f"nobody answers there ({error})", _remedy("")) from error
 
 
 def _remedy(said: str) -> str:

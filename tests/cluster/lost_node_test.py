@@ -1,0 +1,91 @@
+"""Real modules, the real compiler, three nodes of which one is killed: the outcomes are those of this machine's cores."""
+
+import contextlib
+import io
+import itertools
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+from mlgo.cluster.executors import executor_for
+from mlgo.cluster.testing.outcomes import comparable
+from mlgo.compiler.executor import LocalExecutor
+from mlgo.compiler.request import CompileFailure, CompileRequest
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
+from mlgo.run import locate
+from tests.cluster.local_cluster import LocalCluster
+
+_MODULES = 10
+_ROUNDS = 3
+
+
+class LostNodeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.cache = pathlib.Path(scratch.name, "cache")
+        cls.cluster = cls.enterClassContext(LocalCluster(cls.cache))
+        cls.nodes = [cls.cluster.start_node(1) for _ in range(3)]
+        with contextlib.redirect_stderr(io.StringIO()):
+            cls.executor = executor_for("ray", cls.cluster.address)
+        cls.addClassCleanup(cls.executor.close)
+        modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_small_train")).modules
+        smallest = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
+        cls.requests = [
+            CompileRequest(locate.runfile("development/clang"), module, PROBLEM, want_object=True) for module in smallest
+        ]
+
+    def test_1_a_killed_node_changes_nothing(self):
+        wanted = [comparable(outcome) for outcome in LocalExecutor(2).run_ordered(self.requests)]
+        self.assertFalse([outcome for outcome in wanted if outcome[0] == CompileFailure.__name__])
+        told = io.StringIO()
+        with contextlib.redirect_stderr(told):
+            outcomes = self.executor.run_ordered(itertools.chain.from_iterable([self.requests] * _ROUNDS))
+            found = [comparable(next(outcomes))]
+            os.kill(self.cluster.raylet_of(self.nodes[1]), signal.SIGKILL)
+            found += [comparable(outcome) for outcome in outcomes]
+        self.assertEqual(found, wanted * _ROUNDS)
+        self.assertRegex(told.getvalue(), r"cluster: lost node 127\.0\.0\.2 .*repeated on the 2 left")
+        # Compiler and modules by digest, each once for all nodes of this machine.
+        self.assertEqual(len(list(self.cache.iterdir())), 1 + _MODULES)
+
+    def test_2_closing_early_leaves_no_compiler(self):
+        outcomes = self.executor.run_ordered(itertools.chain.from_iterable([self.requests] * 20))
+        next(outcomes)
+        outcomes.close()
+        compilers = [process for process in self.cluster.processes() if _program(process) == "clang"]
+        self.assertEqual(compilers, [])
+
+    def test_3_interrupted(self):
+        def interrupt():
+            time.sleep(0.5)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in self.executor.run_ordered(itertools.cycle(self.requests)):
+                pass
+
+    def test_4_no_cluster_there(self):
+        self.executor.close()
+        for address, why in {"127.0.0.1:9": "nobody answers there", "nowhere": "is not HOST:PORT"}.items():
+            with self.assertRaisesRegex(RunError, f"--ray_address={address}: {why}.* Give HOST:PORT of a head node"):
+                executor_for("ray", address)
+
+
+def _program(process: int) -> str:
+    try:
+        return pathlib.Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    unittest.main()
