@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 
 # Before Ray's import: it would tell its makers about every cluster.
@@ -68,26 +69,35 @@ class RayExecutor:
         self._runs = itertools.count()
         self._joins: collections.Counter[str] = collections.Counter()
         self._members: dict[str, _RayNode | None] = {}
-        self._closed = threading.Event()
+        self._under_way: weakref.WeakSet[scheduling.Run] = weakref.WeakSet()
+        self._gate = _Gate()
         self._look_for_nodes()
         self._watch = threading.Thread(target=self._keep_looking, name="cluster nodes", daemon=True)
         self._watch.start()
 
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
         """See `mlgo.compiler.executor.Executor`."""
-        return scheduling.run_ordered(requests, scheduling.Run(str(next(self._runs))), self._pool)
+        run = scheduling.Run(str(next(self._runs)))
+        self._under_way.add(run)
+        return scheduling.run_ordered(requests, run, self._pool)
 
     def close(self) -> None:
         """Ends our processes on the nodes and leaves the cluster."""
-        if not self._closed.is_set():
-            self._closed.set()
+        if not self._gate.is_closing():
+            self._gate.close_for_new()
+            for run in list(self._under_way):
+                self._pool.cancel(run)
+            self._gate.wait_until_empty()
             self._watch.join()
             ray.shutdown()
 
     def _keep_looking(self) -> None:
-        while not self._closed.wait(_POLL_SECONDS):
+        while not self._gate.is_closing(_POLL_SECONDS):
             try:
-                self._look_for_nodes()
+                with self._gate:
+                    self._look_for_nodes()
+            except Cancelled:
+                return
             except ray.exceptions.RayError as error:
                 self._pool.refuse(_first_line(error))
 
@@ -109,23 +119,64 @@ class RayExecutor:
             threading.Thread(target=self._join, args=arguments, name=f"join {shown}", daemon=True).start()
 
     def _join(self, name: str, shown: str, slots: int) -> None:
-        node = _RayNode(name, shown, slots, self._packer, self._code, self._digest)
         try:
-            node.wait_until_ready()
-        except ray.exceptions.RayError as error:
-            self._pool.refuse(f"node {shown} cannot be used: {_cause(error)}")
-        else:
-            self._pool.add(node)
-        # What is not in the pool is tried again, up to a limit.
-        self._members[name] = node
+            with self._gate:
+                node = _RayNode(name, shown, slots, self._packer, self._code, self._digest, self._gate)
+                try:
+                    node.wait_until_ready()
+                except ray.exceptions.RayError as error:
+                    self._pool.refuse(f"node {shown} cannot be used: {_cause(error)}")
+                else:
+                    self._pool.add(node)
+                # What is not in the pool is tried again, up to a limit.
+                self._members[name] = node
+        except Cancelled:
+            pass
+
+
+class _Gate:
+    """Counts the threads that are about to talk to Ray: after `ray.shutdown`, a single call would end the whole process."""
+
+    def __init__(self):
+        self._inside = 0
+        self._closing = threading.Event()
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> None:
+        """Raises: Cancelled: the gate is closed."""
+        with self._changed:
+            if self._closing.is_set():
+                raise Cancelled()
+            self._inside += 1
+
+    def __exit__(self, *_) -> None:
+        with self._changed:
+            self._inside -= 1
+            self._changed.notify_all()
+
+    def is_closing(self, wait_seconds: float = 0.0) -> bool:
+        """Whether it is closed, or becomes so in `wait_seconds`."""
+        return self._closing.wait(wait_seconds)
+
+    def close_for_new(self) -> None:
+        """Lets nobody in any more."""
+        with self._changed:
+            self._closing.set()
+
+    def wait_until_empty(self) -> None:
+        """Waits for those who are inside."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._inside)
 
 
 class _RayNode:
     """One node, behind the actor that compiles there."""
 
-    def __init__(self, node_id: str, name: str, slots: int, packer: Packer, code: ray.ObjectRef, digest: str):
+    def __init__(
+        self, node_id: str, name: str, slots: int, packer: Packer, code: ray.ObjectRef, digest: str, gate: _Gate
+    ):
         self.name, self.slots = name, slots
-        self._packer = packer
+        self._packer, self._gate = packer, gate
         self._sending = threading.Lock()
         actor = ray.remote(
             num_cpus=slots,
@@ -137,11 +188,19 @@ class _RayNode:
         self._actor = actor.remote(code, digest, _CACHE_BYTES)
 
     def wait_until_ready(self) -> None:
-        """Raises: RayError: it never will be."""
-        ray.get(self._actor.describe.options(concurrency_group="control").remote())
+        """Raises: RayError: it never will be; Cancelled: the executor is closed first."""
+        described = self._actor.describe.options(concurrency_group="control").remote()
+        while not ray.wait([described], timeout=_POLL_SECONDS)[0]:
+            if self._gate.is_closing():
+                raise Cancelled()
+        ray.get(described)
 
     def compile(self, run: scheduling.Run, request: CompileRequest) -> CompileResult | CompileFailure:
         """See `scheduling.Node`."""
+        with self._gate:
+            return self._compile(run, request)
+
+    def _compile(self, run: scheduling.Run, request: CompileRequest) -> CompileResult | CompileFailure:
         job = self._packer.pack(request)
         parcel = pickle.dumps(job.parcel, protocol=5)
         try:
@@ -175,7 +234,9 @@ class _RayNode:
 
     def end(self, run: scheduling.Run) -> None:
         """See `scheduling.Node`."""
-        self._actor.end.options(concurrency_group="control").remote(run.name)
+        # Also while the gate closes: those inside are waited for, and this is what lets them go.
+        if ray.is_initialized():
+            self._actor.end.options(concurrency_group="control").remote(run.name)
 
     def _send(self, job: Job, digests: list[str]) -> None:
         """Sends files, unless another compile has sent them meanwhile."""

@@ -14,11 +14,12 @@ import unittest
 from mlgo.cluster.executors import executor_for
 from mlgo.cluster.testing.outcomes import comparable
 from mlgo.compiler.executor import LocalExecutor
+from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
-from mlgo.run.exit_codes import RunError
 from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
 from tests.cluster.local_cluster import LocalCluster
 
 _MODULES = 10
@@ -73,8 +74,14 @@ class LostNodeTest(unittest.TestCase):
             for _ in self.executor.run_ordered(itertools.cycle(self.requests)):
                 pass
 
-    def test_4_no_cluster_there(self):
+    def test_4_closed_while_it_compiles(self):
+        outcomes = self.executor.run_ordered(itertools.cycle(self.requests))
+        next(outcomes)
         self.executor.close()
+        with self.assertRaises(Cancelled):
+            list(outcomes)
+
+    def test_5_no_cluster_there(self):
         for address, why in {"127.0.0.1:9": "nobody answers there", "nowhere": "is not HOST:PORT"}.items():
             with self.assertRaisesRegex(RunError, f"--ray_address={address}: {why}.* Give HOST:PORT of a head node"):
                 executor_for("ray", address)
