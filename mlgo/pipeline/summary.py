@@ -43,17 +43,20 @@ def closing_lines(
 
 
 def _held_out(comparison: Comparison) -> list[str]:
-    lines = ["Held-out score against the compiler's default (geometric mean over functions; minus is better):"]
+    # Problems whose score is one number per module are compared module by module.
+    what = "functions" if any(row.function for row in comparison.rows) else "modules"
+    lines = [f"Held-out score against the compiler's default (geometric mean over {what}; minus is better):"]
     for name, title in (("policy", "policy"), ("warm_start", "warm start")):
         summary = comparison.summaries[name]
         if summary is None:
             lines.append(f"  {title}: no function could be compared")
             continue
+        where = f" functions in {summary.modules} modules" if what == "functions" else " modules"
         lines.append(
             f"  {title}: {summary.percent()} 95 % interval; {summary.better} better, {summary.worse} worse,"
-            f" {summary.equal} equal of {summary.functions} functions in {summary.modules} modules"
+            f" {summary.equal} equal of {summary.functions}{where}"
         )
-        if comparison.unseen[name] is not None:
+        if what == "functions" and comparison.unseen[name] is not None:
             unseen = comparison.unseen[name]
             lines.append(f"    of these, {unseen.functions} functions whose name training never met: {unseen.percent()}")
     lines.append(f"  {_judgement(comparison)}")
@@ -61,7 +64,7 @@ def _held_out(comparison: Comparison) -> list[str]:
         names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
         lines.append(f"  left out, for they failed: {names}")
     if comparison.unmatched:
-        lines.append(f"  left out, for a side had no decision in them: {comparison.unmatched} functions")
+        lines.append(f"  left out, for a side had no decision in them: {comparison.unmatched} {what}")
     return lines
 
 

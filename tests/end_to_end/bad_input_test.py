@@ -1,5 +1,6 @@
 """What is wrong from the beginning is said in one error, before anything is compiled."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -39,6 +40,39 @@ class BadInputTest(unittest.TestCase):
             ExitCode.MISUSE, r"error: compiler .*plain/clang: has no ML support.* ./bazelw build //development:clang",
             f"--clang={clang}",
         )  # fmt: skip
+
+    def test_clang_with_another_feature(self):
+        specs = list(PROBLEM.observation_specs)
+        specs[1] = dataclasses.replace(specs[1], name="was_free")
+        (self.folder / "other").mkdir()
+        clang = fake_clang.install(self.folder / "other", dataclasses.replace(PROBLEM, observation_specs=tuple(specs)))
+        self.refused(
+            ExitCode.MISUSE,
+            r"fails on a module of one function: bad_log, .*feature 1 of regalloc_eviction is is_free int64_t\[1, 33\]"
+            r", in this log it is was_free",
+            f"--clang={clang}",
+        )
+
+    def test_corpus_that_does_not_compile(self):
+        for path in (self.folder / "inputs" / "train").rglob("*.bc"):
+            path.write_bytes(fake_clang.FakeModule.bitcode({"f": 3}, "refuse"))
+        self.refused(
+            ExitCode.TOO_MANY_FAILURES, r"error: corpus .*/train: does not compile: of its modules the 3 smallest fail \(first: train/m0"
+        )
+
+    def test_policy_to_start_from(self):
+        self.refused(ExitCode.MISUSE, "--warm_start=.*nowhere: is not a folder. Give bc, none,", f"--warm_start={self.folder / 'nowhere'}")
+        (self.folder / "empty").mkdir()
+        self.refused(ExitCode.MISUSE, r"policy.json\): does not exist", f"--warm_start={self.folder / 'empty'}")
+        self.refused(ExitCode.MISUSE, "--imitate=x: means nothing to ppo. Add --algorithm=bc_max", "--imitate=x")
+
+    def test_unknown_algorithm(self):
+        self.refused(ExitCode.MISUSE, "RunSettings.algorithm='sarsa': must be one of ppo, es", "--gin_bindings=RunSettings.algorithm='sarsa'")
+
+    def test_run_that_must_be_new(self):
+        self.output.mkdir()
+        (self.output / preflight.CONFIGURATION_NAME).write_text("{}")
+        self.refused(ExitCode.MISUSE, "holds a run. Leave --noresume out", "--noresume")
 
     def test_clang_that_is_not_there(self):
         self.refused(ExitCode.MISUSE, "no_clang: is not an executable file", f"--clang={self.folder / 'no_clang'}")

@@ -1,4 +1,4 @@
-"""Starts //mlgo:train_regalloc as a program of its own, for tests that kill it or look at its exit code."""
+"""Starts a training command as a program of its own, for tests that kill it or look at its exit code."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 
 # The program gets this process's search path, so that it runs the same under Bazel and without.
-_START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module('mlgo.train_regalloc', run_name='__main__')"
+_START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module('mlgo.{program}', run_name='__main__')"
 
 #: Flags of a run that takes seconds.
 TINY = (
@@ -32,12 +32,12 @@ INCOMPARABLE = ("timings.json", "seconds/", "tensorboard/", ".lock")
 class Command:
     """A started command; `end` waits for it."""
 
-    def __init__(self, flags: Sequence[str]):
+    def __init__(self, flags: Sequence[str], program: str = "train_regalloc"):
         self._said = tempfile.TemporaryFile("w+")
-        program = [sys.executable, "-c", _START.format(path=sys.path), *flags]
+        arguments = [sys.executable, "-c", _START.format(path=sys.path, program=program), *flags]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
         self._process = subprocess.Popen(
-            program, stdout=self._said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
+            arguments, stdout=self._said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
         )
 
     def end(self) -> tuple[int, str]:
@@ -61,9 +61,9 @@ class Command:
         return self.end()
 
 
-def run(*flags: str) -> tuple[int, str]:
+def run(*flags: str, program: str = "train_regalloc") -> tuple[int, str]:
     """Runs the command to its end; returns exit code and everything it said."""
-    return Command(flags).end()
+    return Command(flags, program).end()
 
 
 def fake_inputs(folder: pathlib.Path, milliseconds: int = 20) -> list[str]:

@@ -1,5 +1,6 @@
 """Modules that fail are counted, named and left out; when too many do, or all, the run ends."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -101,6 +102,31 @@ class WholeCommandTest(unittest.TestCase):
         code, said = command.run(*self.flags)
         self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
         self.assertRegex(said, "error: stage optimised/train: more than 1 of 8 modules failed; 2 failed: crash 2 .first: train/m0.cpp")
+
+    def test_a_fifth_of_the_modules_crashes_hangs_or_eats_memory(self):
+        behaviours = {"train/train/m0.cpp": "crash", "train/train/m4.cpp": "spin", "held_out/held/m1.cpp": "out_of_memory"}
+        for name, behaviour in behaviours.items():
+            self.break_module(name, behaviour)
+        limits = ("--gin_bindings=RunSettings.compile_cpu_seconds=3", "--max_failure_ratio=0.4")
+        code, said = command.run(*self.flags, *limits)
+        self.assertEqual(code, ExitCode.DONE, said)
+        self.assertRegex(said, "optimised/train: .*2 failed: crash 1, timeout 1 .first: train/m0.cpp: crash")
+        # Which of its limits stops a compiler that eats memory first depends on how fast the machine gives it.
+        self.assertRegex(said, "optimised/held_out: .*1 failed: (out_of_memory|timeout) 1")
+        record = json.loads((self.folder / "output" / "policy" / "policy.json").read_text(encoding="utf-8"))
+        lost = record["training"]["not_optimised"]
+        self.assertEqual(lost["train"], {"train/m0.cpp": "crash", "train/m4.cpp": "timeout"})
+        self.assertEqual(list(lost["held_out"]), ["held/m1.cpp"])
+
+    def test_modules_that_fail_under_policies_only_are_counted_by_kind(self):
+        # What fails in one compile of many: the fake compiler ends badly whenever a policy decides.
+        self.break_module("train/train/m3.cpp", "crash_with_model")
+        code, said = command.run(*self.flags, "--max_failure_ratio=0.6", "--modules_per_iteration=8")
+        self.assertEqual(code, ExitCode.DONE, said)
+        lines = [json.loads(line) for line in (self.folder / "output" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+        failures = [line["failures"] for line in lines if line["kind"] == "iteration"]
+        validations = [line["failures"] for line in lines if line["kind"] == "validation"]
+        self.assertTrue(failures == [{"crash": 4}] * 2 or validations == [{"crash": 1}] * 3, (failures, validations))
 
     def test_some_failing_are_named_and_the_run_goes_on(self):
         self.break_module("train/train/m1.cpp", "crash")

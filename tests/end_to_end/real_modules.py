@@ -15,7 +15,10 @@ def development_clang() -> pathlib.Path:
 
 
 def smallest(part: str, count: int, folder: pathlib.Path) -> Corpus:
-    """Copies the `count` modules with the least bitcode of //mlgo/corpus:llvm_small_<part> into `folder`."""
+    """Copies the `count` modules with the least bitcode of //mlgo/corpus:llvm_small_<part> into `folder`.
+
+    Args: part: "train" or "held_out", "oz_train" or "oz_held_out".
+    """
     modules = _built_in(part).modules
     chosen = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:count]
     return _copy(chosen, folder)

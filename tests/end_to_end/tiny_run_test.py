@@ -73,5 +73,45 @@ class TinyRunTest(unittest.TestCase):
         self.assertEqual([name for name in differing if name.startswith(("optimised/", "trace/"))], [])
 
 
+class OtherProblemsTest(unittest.TestCase):
+    """The other problems, and other algorithms, on a few real modules."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def run_command(self, program: str, corpus: str, *flags: str) -> str:
+        real_modules.smallest(f"{corpus}train", 4, self.folder / "train")
+        real_modules.smallest(f"{corpus}held_out", 2, self.folder / "held_out")
+        code, said = command.run(
+            f"--clang={real_modules.development_clang()}",
+            f"--train_corpus={self.folder / 'train'}",
+            f"--held_out_corpus={self.folder / 'held_out'}",
+            f"--output_dir={self.folder / 'output'}",
+            *command.TINY,
+            *flags,
+            program=program,
+        )
+        self.assertEqual(code, ExitCode.DONE, said)
+        self.assertTrue((self.folder / "output" / "policy" / "tflite" / "model.tflite").is_file())
+        return said
+
+    def test_priority(self):
+        said = self.run_command("train_regalloc", "", "--problem=regalloc_priority")
+        self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* functions in \d+ modules")
+        self.assertIn("--//release:priority_policy=", said)
+
+    def test_inlining_by_evolution_strategies(self):
+        said = self.run_command("train_inlining", "oz_", "--algorithm=es", "--warm_start=none", "--gin_bindings=EsConfig.pairs=2")
+        self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* equal of 2 modules")
+        self.assertIn("--//release:inlining_policy=", said)
+        self.assertFalse((self.folder / "output" / "optimised").exists())
+
+    def test_inlining_by_ppo(self):
+        said = self.run_command("train_inlining", "oz_")
+        self.assertRegex(said, r"warm start: repeats \d+\.\d% of the default's decisions")
+
+
 if __name__ == "__main__":
     unittest.main()

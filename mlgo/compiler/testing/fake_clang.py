@@ -34,6 +34,7 @@ COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-disable-free", "-m
 BEHAVIOURS = (
     "good",  # log, object, exit code 0
     "crash",  # SIGSEGV
+    "crash_with_model",  # the same, but only when a policy decides
     "abort",  # SIGABRT with a message, as LLVM's fatal errors
     "killed",  # SIGKILL as from outside
     "refuse",  # exit code 1 with an error message
@@ -397,7 +398,7 @@ def _main(settings_path: str, arguments: list[str]) -> None:
         _fail("error: development mode should be requested with at least logging enabled and/or a training model")
     _spend(module["milliseconds"])
     behaviour = module["behaviour"]
-    _misbehave(behaviour)
+    _misbehave("crash" if behaviour == "crash_with_model" and policy else behaviour)
     if behaviour == "grandchild":
         _grandchild()
     channel = parsed.get(settings["channel_flag"])
