@@ -19,7 +19,7 @@ from absl import flags
 
 from mlgo.pipeline import command
 from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_compiler_flags
-from mlgo.pipeline.training_run import Places
+from mlgo.pipeline.places import Places
 from mlgo.run import locate
 
 FLAGS = flags.FLAGS

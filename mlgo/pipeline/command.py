@@ -15,6 +15,7 @@ from mlgo.compiler.executor import available_cores
 from mlgo.pipeline import configuration, preflight, summary, training_run
 from mlgo.pipeline.algorithms import ALGORITHMS
 from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
+from mlgo.pipeline.places import Places
 from mlgo.pipeline.settings import ON_DIVERGENCE, RunSettings
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
@@ -184,7 +185,7 @@ def _train(defaults: Defaults, arguments: list[str]) -> int:
     return train(_places(defaults, policy, output, imitated), configurations, FLAGS.workers)
 
 
-def train(places: training_run.Places, configurations: configuration.Configurations, workers: int | None) -> int:
+def train(places: Places, configurations: configuration.Configurations, workers: int | None) -> int:
     """One run to its end; tells the result on stdout."""
     if not FLAGS.resume and (places.output / preflight.CONFIGURATION_NAME).exists():
         raise RunError(f"folder {places.output}", "holds a run", "Leave --noresume out to go on with it, or give another folder")
@@ -207,12 +208,12 @@ def imitated_given(algorithm: str) -> tuple[pathlib.Path, ...]:
 
 def _places(
     defaults: Defaults, policy: pathlib.Path | None, output: str, imitated: tuple[pathlib.Path, ...]
-) -> training_run.Places:
+) -> Places:
     def given_or(flag: str, runfile: str) -> pathlib.Path:
         value = FLAGS[flag].value
         return locate.user_path(value) if value else locate.runfile(runfile)
 
-    return training_run.Places(
+    return Places(
         clang=clang_given(),
         train_corpus=given_or("train_corpus", f"{defaults.corpus}_train"),
         held_out_corpus=given_or("held_out_corpus", f"{defaults.corpus}_held_out"),

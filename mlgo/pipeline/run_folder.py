@@ -1,5 +1,6 @@
 """The folder of a run: one process at a time works in it, its stages run once, and how long they took is written down."""
 
+import os
 import pathlib
 import shutil
 import time
@@ -16,7 +17,7 @@ TIMINGS_NAME = "timings.json"
 
 
 class RunFolder:
-    """An output directory that this process has for itself until it ends.
+    """An output directory that this process has for itself until `close`, or until it ends.
 
     Args: path: created when absent.
     Raises: RunError: it cannot be written to, or another process works in it.
@@ -72,3 +73,7 @@ class RunFolder:
     def remove_work(self) -> None:
         """Empties `work`."""
         shutil.rmtree(self.work, ignore_errors=True)
+
+    def close(self) -> None:
+        """Lets others work in it."""
+        os.close(self._lock)

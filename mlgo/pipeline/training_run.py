@@ -6,9 +6,7 @@ RunSettings.warm_start).
 
 import dataclasses
 import importlib
-import importlib.metadata
 import pathlib
-import platform
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -23,48 +21,20 @@ from mlgo.pipeline.compile_cache import CompileCache
 from mlgo.pipeline.configuration import Configurations
 from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.module_order import validation_split
+from mlgo.pipeline.places import Places, identity_of
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import load_problem
 from mlgo.run import files
-from mlgo.run.cache import Cache
-from mlgo.run.manifest import Manifest, digest_of_bytes, digest_of_file
+from mlgo.run.manifest import Manifest
 from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup, tell
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.trace.vocabulary import build_vocabulary, digest_of_vocabulary
 
-#: Packages whose version can change a result.
-_PACKAGES = ("numpy", "tensorflow-cpu", "tf-agents", "tensorflow-probability", "zstandard")
-
 #: Folder of the learning stage.
 _LEARNING = "learning"
-
-
-@dataclasses.dataclass(frozen=True)
-class Places:
-    """Where a run reads and writes.
-
-    Attributes:
-      clang: the development clang.
-      train_corpus: what is learned from.
-      held_out_corpus: what the result is measured on; None: it is not measured.
-      vocabulary: a vocabulary to use; None: one is made from the default trace.
-      policy: what RunSettings.warm_start "policy" starts from; None with every other.
-      output: the run's folder.
-      cache: where what compiles gave is kept for other runs; None: nowhere.
-      imitated: policies to learn from, for an algorithm that imitates.
-    """
-
-    clang: pathlib.Path
-    train_corpus: pathlib.Path
-    held_out_corpus: pathlib.Path | None
-    vocabulary: pathlib.Path | None
-    policy: pathlib.Path | None
-    output: pathlib.Path
-    cache: Cache | None = None
-    imitated: tuple[pathlib.Path, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,6 +86,13 @@ class TrainingRun:
         Returns: the held-out comparison of "warm_start" and "policy" with the compiler's default; None without such a corpus.
         Raises: RunError: something is not as a stage needs it.
         """
+        try:
+            return self._run()
+        finally:
+            if self._folder is not None:
+                self._folder.close()
+
+    def _run(self) -> Comparison | None:
         corpora = self._check()
         parts, traces = {}, {}
         for name, corpus in corpora.items():
@@ -151,23 +128,12 @@ class TrainingRun:
         preflight.check_corpora(corpora["train"], corpora.get("held_out"))
         if places.vocabulary is not None:
             preflight.check_vocabulary(places.vocabulary, self.problem)
-        policy = None if places.policy is None else self._digest_of_policy(places.policy)
         self._folder = RunFolder(self._out)
         preflight.check_disk_space(self._out, list(corpora.values()))
         check_compiler(places.clang, self.problem)
         if not (self._out / preflight.CONFIGURATION_NAME).exists():
             preflight.check_modules(corpora["train"], self._setup)
-        self._identity = {
-            "configuration": self._configurations.to_json(),
-            "inputs": {
-                **{f"{name}_corpus": corpus.digest for name, corpus in corpora.items()},
-                "clang": digest_of_file(places.clang),
-                "vocabulary": places.vocabulary and digest_of_vocabulary(places.vocabulary, self.problem),
-                "policy": policy,
-                "imitated": [self._digest_of_policy(imitated) for imitated in places.imitated],
-            },
-            "versions": _versions(),
-        }
+        self._identity = identity_of(places, self._configurations, corpora, self.problem)
         resumed = self._folder.claim(self._identity)
         self._known = CompileCache(places.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
@@ -176,9 +142,6 @@ class TrainingRun:
             f" seed {settings.seed}"
         )
         return corpora
-
-    def _digest_of_policy(self, folder: pathlib.Path) -> str:
-        return digest_of_bytes(files.encode_json(load_policy(folder, self.problem)[1]["sha256"]))
 
     def _compile_configuration(self) -> dict[str, Any]:
         settings = self._configurations.run
@@ -433,13 +396,3 @@ class TrainingRun:
                 "held_out": comparison and comparison.to_json(),
             },
         )
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found

@@ -12,7 +12,8 @@ import numpy as np
 import mlgo.problems
 from mlgo.compiler.testing import fake_clang
 from mlgo.pipeline.configuration import configure, own_file
-from mlgo.pipeline.training_run import Places, TrainingRun
+from mlgo.pipeline.places import Places
+from mlgo.pipeline.training_run import TrainingRun
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from tests.end_to_end import toy_compiler
