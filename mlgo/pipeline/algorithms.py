@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.learning.configuration import BcMaxConfig, DqnConfig, PpoConfig
+from mlgo.learning.configuration import BcMaxConfig, DqnConfig, EffectConfig, PpoConfig
 from mlgo.learning.evolution import EsConfig
 from mlgo.learning.learner import Learner
 from mlgo.learning.network import PolicyNetwork
@@ -53,6 +53,9 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         Algorithm("ppo", PpoConfig, "mlgo.learning.ppo", "PpoLearner", ("entropy", "kl")),
         Algorithm("es", EsConfig, "mlgo.learning.evolution", "EsLearner"),
         Algorithm("dqn", DqnConfig, "mlgo.learning.dqn", "DqnLearner", ("loss",)),
+        Algorithm(
+            "effects", EffectConfig, "mlgo.learning.effect_regression", "EffectLearner", ("explained_variance", "strays")
+        ),
         Algorithm("bc_max", BcMaxConfig, "mlgo.learning.bc_max", "BcMaxLearner", ("loss",), imitates=True),
     )
 }

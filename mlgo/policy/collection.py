@@ -7,7 +7,7 @@ import shutil
 from mlgo.learning.exact_network import ExactNetwork, exact_network
 from mlgo.learning.exploration import deviation_of
 from mlgo.learning.network import PolicyNetwork
-from mlgo.policy.tflite import TfliteTemplate, template_for, write_model
+from mlgo.policy.tflite import TfliteTemplate, layer_sizes_of, template_for, write_model
 from mlgo.problems.problem import Problem
 
 #: Variants of an iteration take turns: each is rounded once per iteration, not once per module.
@@ -17,14 +17,14 @@ _NETWORKS_KEPT = 256
 class CollectionPolicy:
     """Writes the current policy for the compiler, once per module, each with a seed of its own.
 
-    The conversion happens at most twice per run (drawing, greedy): after that a model takes a millisecond.
+    The conversion happens once for each shape of network, drawing and greedy: after that a model takes a millisecond.
     """
 
     def __init__(self, problem: Problem, folder: str | os.PathLike[str]):
         """`folder` is for scratch; a module's directory below it lives from `write` to `remove`."""
         self._problem = problem
         self._folder = pathlib.Path(folder)
-        self._templates: dict[tuple[str, bool], TfliteTemplate] = {}
+        self._templates: dict[tuple[str, tuple[int, ...], bool], TfliteTemplate] = {}
         # By identity; the network is kept so that its identity stays its own.
         self._exact: dict[int, tuple[PolicyNetwork, ExactNetwork]] = {}
 
@@ -37,13 +37,13 @@ class CollectionPolicy:
           exploration_seed: decisions are drawn from the policy with this seed; None: greedy.
         """
         exploring = exploration_seed is not None
-        key = (network.normalizer.digest, exploring)
-        if key not in self._templates:
-            self._templates[key] = template_for(network, self._problem, exploring)
         if id(network) not in self._exact:
             if len(self._exact) >= _NETWORKS_KEPT:
                 self._exact.clear()
             self._exact[id(network)] = (network, exact_network(network.weights))
+        key = (network.normalizer.digest, layer_sizes_of(self._exact[id(network)][1]), exploring)
+        if key not in self._templates:
+            self._templates[key] = template_for(network, self._problem, exploring)
         model = self._templates[key].model(self._exact[id(network)][1], exploration_seed, deviation_of(network))
         return write_model(self._directory(name), self._problem, model)
 
