@@ -26,7 +26,8 @@ _WRONG_ANSWER = re.compile(r"policy answered .* not among the allowed")
 _NO_MODEL = re.compile(r"Could not load the policy model|could not set up the model runner")
 # Lines of a crash which say nothing about the cause; the last passes and functions, which do, stay.
 _CRASH_BOILERPLATE = re.compile(
-    r"^(PLEASE submit a bug report|Stack dump|0\.\tProgram arguments:| ?#\d+ |.*\+0x[0-9a-f]+\)).*\n?", re.MULTILINE
+    r"^(PLEASE submit a bug report|Stack dump|0\.\tProgram arguments:| ?#\d+ |\d+ +\S+ +0x[0-9a-f]+|.*\+0x[0-9a-f]+\)).*\n?",
+    re.MULTILINE,
 )
 _NO_SPACE = "No space left on device"
 _DETAIL_CHARACTERS = 600

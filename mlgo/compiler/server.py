@@ -29,7 +29,7 @@ _COMPILE, _SHARE, _FINISH, _RELEASE, _KILL = b"C", b"S", b"F", b"R", b"K"
 _ENDED, _READY, _RELEASED = 1, 2, 3
 
 #: The output of a command whose compile is shared; the second when only its log is wanted: it may then end with the last
-#: decision's score, so a failure is not to be believed (nor is an empty log) before it is seen in a compile of its own.
+#: decision's score.
 STDOUT, NO_OUTPUT = "-", "/dev/null"
 
 #: How long a server may take to end when it is told to; after that it is killed.

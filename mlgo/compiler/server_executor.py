@@ -137,7 +137,8 @@ class ServerPool:
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
                     for request in requests if shared is not None else ():
                         outcome = compile_module(request, cancellation, shared.run)
-                        if isinstance(outcome, CompileFailure) and not request.want_object:
+                        if isinstance(outcome, CompileFailure):
+                            # Of what a compile does not do by itself a failure tells another story, or is one of sharing.
                             outcome = compile_module(request, cancellation, self.run)
                         outcomes.append(outcome)
         except servers.ServerDied:

@@ -21,6 +21,7 @@ from mlgo.run.exit_codes import ExitCode
 BENCHMARKS = {
     "log_reader": "tests.benchmarks.log_reader",
     "default_trace": "tests.benchmarks.default_trace",
+    "collection": "tests.benchmarks.collection",
     "vocabulary": "tests.benchmarks.vocabulary",
     "corpus_open": "tests.benchmarks.corpus_open",
     "ppo_update": "tests.benchmarks.ppo_update",
