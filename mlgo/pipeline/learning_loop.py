@@ -177,7 +177,9 @@ class LearningLoop:
                 for _ in validation:
                     yield model
 
-        outcomes = compile_modules([*(turn.module for turn in turns), *validation], material.setup, written())
+        modules = [*(turn.module for turn in turns), *validation]
+        learned_from = [self._learner.needs_decisions] * len(turns) + [False] * len(validation)
+        outcomes = compile_modules(modules, material.setup, written(), learned_from)
         with contextlib.closing(outcomes):
             samples, failed = collect(
                 title,
@@ -237,7 +239,7 @@ class LearningLoop:
     def _validate_alone(self) -> None:
         network, modules = self._learner.network, self._material.validation.modules
         model = self._models.write(network, "validation", exploration_seed=None)
-        outcomes = compile_modules(modules, self._material.setup, [model] * len(modules))
+        outcomes = compile_modules(modules, self._material.setup, [model] * len(modules), [False] * len(modules))
         with contextlib.closing(outcomes):
             self._validate(network, outcomes)
 

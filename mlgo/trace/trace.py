@@ -137,9 +137,12 @@ def trace_corpus(
 
 
 def compile_modules(
-    modules: Sequence[Module], setup: CompileSetup, models: Iterable[pathlib.Path | None]
+    modules: Sequence[Module],
+    setup: CompileSetup,
+    models: Iterable[pathlib.Path | None],
+    learned_from: Iterable[bool] = itertools.repeat(True),
 ) -> Iterator[tuple[Module, CompileResult | CompileFailure]]:
-    """Compiles `modules` with their decisions logged; yields each with its outcome, in the given order.
+    """Compiles `modules`; yields each with its outcome, which holds what its score is made of, in the given order.
 
     Close the iterator when leaving early: it then ends the compilers that still run.
 
@@ -148,36 +151,24 @@ def compile_modules(
       setup: how to.
       models: the TFLite policy for each module, None for the compiler's default. Its next element is asked for in the
         caller's thread, shortly before the module's turn, so policies may be written as they are needed.
+      learned_from: whether decisions are wanted too; otherwise nothing is logged that the score does not need.
     """
+    in_object = setup.problem.score_spec is None
     requests = (
         CompileRequest(
             clang=setup.clang,
             module=module,
             problem=setup.problem,
             model_dir=model,
-            want_object=setup.problem.score_spec is None,
+            want_log=wants_decisions or not in_object,
+            want_object=in_object,
             limits=setup.limits,
         )
-        for module, model in zip(modules, models)
+        for module, model, wants_decisions in zip(modules, models, learned_from)
     )
     outcomes = setup.executor.run_ordered(requests)
     try:
         yield from zip(modules, outcomes, strict=True)
-    finally:
-        outcomes.close()
-
-
-def score_corpus(
-    corpus: Corpus, setup: CompileSetup, title: str, model_dir: pathlib.Path | None
-) -> dict[str, ModuleRecord]:
-    """What a policy makes of every module of `corpus`, by name; nothing is stored.
-
-    Raises: RunError: more modules failed than allowed.
-    """
-    failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
-    outcomes = compile_modules(corpus.modules, setup, itertools.repeat(model_dir))
-    try:
-        return {module.name: _record(module, outcome, failures, setup.problem) for module, outcome in outcomes}
     finally:
         outcomes.close()
 
