@@ -87,8 +87,9 @@ def clip_agent(
 ) -> ppo_clip_agent.PPOClipAgent:
     """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step.
 
-    With `yes_no` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the trajectories' policy_info carries return, advantage and value_prediction; else `train`
-    computes them, and counts the zeros of each sequence's last step when it normalises advantages.
+    With `yes_no` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the trajectories'
+    policy_info carries return, advantage and value_prediction; else `train` computes them, and counts the zeros of each
+    sequence's last step when it normalises advantages.
     """
     width = weights["policy/0/kernel"].shape[0]
     observation_spec = {

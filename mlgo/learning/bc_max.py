@@ -149,7 +149,8 @@ class BcMaxLearner:
                         Divergence.NOT_FINITE,
                         f"BC-Max update {self.updates}",
                         f"minibatch {steps} has loss {step[0]}",
-                        f"Resume from the last checkpoint with a smaller BcMaxConfig.learning_rate (now {config.learning_rate})",
+                        "Resume from the last checkpoint with a smaller BcMaxConfig.learning_rate "
+                        f"(now {config.learning_rate})",
                     )
                 sums += step * len(which)
                 steps += 1

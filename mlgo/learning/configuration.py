@@ -150,7 +150,9 @@ class DqnConfig:
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"DqnConfig.{name}={getattr(self, name)} must be positive")
         if not (0 < self.discount <= 1 and 0 < self.temperature_decay <= 1):
-            raise ValueError(f"DqnConfig: discount={self.discount} and temperature_decay={self.temperature_decay} lie in (0, 1]")
+            raise ValueError(
+                f"DqnConfig: discount={self.discount} and temperature_decay={self.temperature_decay} must lie in (0, 1]"
+            )
 
 
 @gin.configurable

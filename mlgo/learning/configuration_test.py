@@ -47,7 +47,8 @@ class PapersTest(unittest.TestCase):
             (DqnConfig, {"discount": 0.0}),
             (BcMaxConfig, {"deviation": -1.0}),
         ):
-            with self.subTest(config.__name__, **wrong), self.assertRaisesRegex(ValueError, f"{config.__name__}.*{next(iter(wrong))}"):
+            message = f"{config.__name__}.*{next(iter(wrong))}"
+            with self.subTest(config.__name__, **wrong), self.assertRaisesRegex(ValueError, message):
                 config(**wrong)
 
 

@@ -99,7 +99,8 @@ def judge(history: Sequence[Mapping[str, float]], rules: DivergenceRules) -> Div
         return DivergenceError(
             Divergence.COLLAPSED_ENTROPY,
             where,
-            f"the entropy of decisions is {last['entropy']:.2g}, {times} below {rules.lowest_entropy:g}: the policy explores nothing",
+            f"the entropy of decisions is {last['entropy']:.2g}, {times} below {rules.lowest_entropy:g}: "
+            "the policy explores nothing",
             "Take the best validated policy, or train again with more entropy (PpoConfig.entropy, PpoConfig.temperature, "
             "BcConfig.label_smoothing)",
         )

@@ -31,7 +31,9 @@ with gin.unlock_config():
 
 from mlgo.learning.configuration import DqnConfig
 from mlgo.learning.determinism import generator
+from mlgo.learning.distribution import decision_distribution
 from mlgo.learning.divergence import Divergence, DivergenceError
+from mlgo.learning.exact_network import exact_network
 from mlgo.learning.exploration import exploring_network
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork, row_logits, values
@@ -127,6 +129,7 @@ class DqnLearner:
         observations, returns = returns_of(samples, config.lowest_return, centre=config.samples_per_module > 1)
         if not self._unit:
             self._unit = max(float(returns.std()), 1e-6)
+        entropy = self._entropy(iteration, observations)
         discounted = returns * np.float32(config.discount) ** remaining_decisions(observations.group)
         self._replay = [*self._replay, _Memory(observations, (discounted / self._unit).astype(np.float32))]
         self._replay = self._replay[-config.replay_iterations :]
@@ -151,7 +154,8 @@ class DqnLearner:
                         Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
                         f"DQN update {self.updates}",
                         f"minibatch {len(totals)} has loss {step[0]:.4g}",
-                        f"Resume from the last checkpoint with a smaller DqnConfig.learning_rate (now {config.learning_rate})",
+                        "Resume from the last checkpoint with a smaller DqnConfig.learning_rate "
+                        f"(now {config.learning_rate})",
                     )
                 totals.append(step)
         self.updates += 1
@@ -163,10 +167,19 @@ class DqnLearner:
             "return_deviation": float(returns.std(dtype=np.float64)),
             "explained_variance": float(1.0 - mean[1] / max(float(targets.var(dtype=np.float64)), 1e-12)),
             "temperature": self.temperature(iteration),
+            "entropy": entropy,
             "minibatches": float(len(totals)),
             "loss": float(mean[0]),
             "gradient_norm": float(mean[2]),
         }
+
+    def _entropy(self, iteration: int, observations: Observations) -> float:
+        """Mean entropy of the decisions as they were drawn, in nats."""
+        exact = exact_network(exploring_network(self.network, self.temperature(iteration)).weights)
+        logits = exact.row_logits_tensor(observations.levels)
+        kind, batch = self._problem.decision_kind, tf.constant(len(observations))
+        drawn = decision_distribution(kind, logits, tf.constant(observations.row_observation()), batch, 1.0, None)
+        return float(tf.reduce_mean(drawn.entropy()))
 
     def _step_once(self, levels, observation, taken, summaries, targets, power1, power2):
         """One gradient step. Returns [loss, mean squared error, gradient norm]."""

@@ -53,6 +53,8 @@ class DqnTest(unittest.TestCase):
         metrics = synthetic.train(_ENVIRONMENT, learner, 4, 2)
         each = metrics[0]["decisions"]
         self.assertEqual([m["replayed_decisions"] / each for m in metrics], [1, 2, 2, 2])
+        # Fresh logits are near 0: nearly as much as there can be between yes and no.
+        self.assertTrue(0.6 < metrics[0]["entropy"] <= np.log(2) + 1e-6)
         held = {name.split("/")[1] for name in learner.state() if name.startswith("replay/")}
         self.assertEqual(held, {"0", "1"})
 

@@ -46,7 +46,8 @@ class Sample:
       variant: index into the iteration's variants.
       improvement: of the whole module over the default; 0.02 is about two percent better, negative is worse.
       weight: of the module in means, > 0 (for scores per function: the number of functions compared).
-      observations: the decisions, packed; `group` is an index into `contexts`. None where `needs_decisions` is False, or where
+      observations: the decisions, packed with the normaliser of the learner's network, whatever the variant's (a policy that
+        is imitated may have another); `group` is an index into `contexts`. None where `needs_decisions` is False, or where
         the module has no decision.
       contexts: names of the contexts (functions) of the log; a name may come twice and then means one function.
       improvements: context name -> improvement over the default, uncentred. Contexts without a score are missing, and

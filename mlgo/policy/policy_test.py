@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from mlgo.learning import synthetic
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.network import PolicyNetwork, initial_network
+from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
 from mlgo.policy import graph, tflite
@@ -177,6 +177,10 @@ class ModelTest(unittest.TestCase):
             self.assertEqual(list(pathlib.Path(folder).iterdir()), [second])
             greedy = policy.write(network, "greedy", None)
             self.assertTrue((greedy / "model.tflite").exists())
+            small = initial_network(synthetic.normalizer(), 1, NetworkConfig((8,)))
+            other = (policy.write(small, "other layers", None) / "model.tflite").read_bytes()
+            expected = tflite.template_for(small, synthetic.PROBLEM, exploring=False).model(exact_network(small.weights))
+            self.assertEqual(other, expected)
 
 
 class SavedModelTest(unittest.TestCase):
