@@ -34,6 +34,7 @@ class Seconds:
 
     Attributes:
       clang: CPU seconds of all compilers.
+      own: CPU seconds of this process.
       waiting: this process had nothing to do but wait for compilers.
       preparing: reading what they logged and packing it for the learner.
       learning: the learner's update.
@@ -41,6 +42,7 @@ class Seconds:
     """
 
     clang: float = 0.0
+    own: float = 0.0
     waiting: float = 0.0
     preparing: float = 0.0
     learning: float = 0.0

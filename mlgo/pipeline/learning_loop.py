@@ -156,7 +156,7 @@ class LearningLoop:
 
     def _iterate(self) -> str:
         """One iteration; returns a remark for the progress line."""
-        begin, seconds = time.monotonic(), Seconds()
+        begin, own, seconds = time.monotonic(), time.process_time(), Seconds()
         iteration, settings, material = self._iteration, self._settings, self._material
         title = f"{settings.algorithm} iteration {iteration}"
         names = modules_of_iteration(
@@ -211,7 +211,7 @@ class LearningLoop:
         self._history.append(record)
         self._iteration += 1
         self._save()
-        seconds.total = time.monotonic() - begin
+        seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
         self._metrics.iteration(record, seconds.rounded())
         shown = [f"{name} {metrics[name]:.3g}" for name in self._algorithm.shown if name in metrics]
         return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *note])

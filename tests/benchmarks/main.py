@@ -24,6 +24,7 @@ BENCHMARKS = {
     "collection": "tests.benchmarks.collection",
     "vocabulary": "tests.benchmarks.vocabulary",
     "corpus_open": "tests.benchmarks.corpus_open",
+    "training_iteration": "tests.benchmarks.training_iteration",
     "ppo_update": "tests.benchmarks.ppo_update",
     "extraction": "tests.benchmarks.extraction",
     "decision": "tests.benchmarks.decision",

@@ -1,0 +1,50 @@
+"""What part of a PPO iteration over eviction is not spent in compilers, in CPU seconds.
+
+One training run on a part of the built-in corpus, from random weights; its second iteration counts, for the first one warms up
+TensorFlow.
+"""
+
+import json
+import pathlib
+import tempfile
+
+from mlgo.compiler.executor import available_cores
+from mlgo.compiler.server_executor import executor_for
+from mlgo.learning.configuration import BcConfig, PpoConfig
+from mlgo.learning.network import NetworkConfig
+from mlgo.pipeline.configuration import Configurations
+from mlgo.pipeline.places import Places
+from mlgo.pipeline.settings import RunSettings
+from mlgo.pipeline.training_run import TrainingRun
+from mlgo.run import locate
+from mlgo.trace.vocabulary import VocabularyConfig
+from tests.benchmarks.row import Row, at_most
+
+#: As in ml-compiler-opt's ppo_nn_agent.gin (mlgo/learning/papers.gin): every decision once, in large minibatches.
+_PAPERS = PpoConfig(minibatch=4096, epochs=1, learning_rate=3e-4, entropy=0.005)
+_ITERATIONS = 2
+
+
+def measure() -> list[Row]:
+    """The rows of this benchmark; takes about three minutes on two cores."""
+    cores = available_cores()
+    settings = RunSettings(
+        warm_start="none", iterations=_ITERATIONS, modules_per_iteration=48, validation_modules=4, validation_interval=_ITERATIONS
+    )
+    with tempfile.TemporaryDirectory() as directory:
+        output = pathlib.Path(directory)
+        clang = locate.runfile("development/clang")
+        places = Places(clang, locate.runfile("mlgo/corpus/llvm_small_train"), None, None, None, output)
+        configurations = Configurations(settings, VocabularyConfig(), NetworkConfig(), BcConfig(), _PAPERS)
+        executor = executor_for(clang, cores)
+        try:
+            TrainingRun(places, configurations, cores, executor).run()
+        finally:
+            executor.close()
+        seconds = json.loads((output / "seconds" / f"{_ITERATIONS - 1:05}.json").read_text(encoding="utf-8"))
+    outside = seconds["own"] / (seconds["own"] + seconds["clang"])
+    return [
+        at_most("part of a PPO iteration outside of clang", outside, "", 0.25),
+        Row("the same iteration on all cores", seconds["total"], "s"),
+        Row("of it learning", seconds["learning"], "s"),
+    ]
