@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+from mlgo.compiler import elf_object, empty_object
 from mlgo.compiler.code_size import code_of_object
 from mlgo.run.exit_codes import RunError
 
@@ -22,9 +23,9 @@ int exported(int x) { return local(x) + twice(x) + static_cast<int>(twice(1.5f))
 """
 
 
-def _compile(folder: pathlib.Path, *flags: str) -> bytes:
+def _compile(folder: pathlib.Path, *flags: str, text: str = _SOURCE) -> bytes:
     source, made = folder / "a.cc", folder / "a.o"
-    source.write_text(_SOURCE)
+    source.write_text(text)
     command = [CLANG, "-c", "-Oz", "-target", "x86_64-linux-gnu", *flags, source, "-o", made]
     subprocess.run(command, check=True)
     return made.read_bytes()
@@ -65,6 +66,15 @@ class CodeSizeTest(unittest.TestCase):
         code = code_of_object(content, "a.cc")
         self.assertEqual(code.text_bytes, int(printed.splitlines()[1].split()[0]))
         self.assertLess(code.code_bytes, code.text_bytes)
+
+    def test_a_module_of_data_has_no_code(self):
+        data = _compile(self.folder, text="int table[100] = {1}; extern const char *const name = \"n\";")
+        self.assertEqual(code_of_object(data, "m").code_bytes, 0)
+        self.assertTrue(empty_object.has_no_code(str(self.folder / "a.o")))
+        self.assertFalse(elf_object.parse(data).is_empty)
+        _compile(self.folder)
+        self.assertFalse(empty_object.has_no_code(str(self.folder / "a.o")))
+        self.assertFalse(empty_object.has_no_code(str(self.folder / "absent.o")))
 
     def test_what_is_no_object_is_refused(self):
         with self.assertRaisesRegex(RunError, "object of m: is not 64-bit little-endian ELF. Compile for x86-64"):

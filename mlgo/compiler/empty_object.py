@@ -5,7 +5,6 @@ was saved after importing and `-thinlto-assume-merged` is missing), and when the
 it (clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). What a policy would learn of it is nothing.
 """
 
-import os
 import re
 
 from mlgo.compiler import elf_object
@@ -32,16 +31,14 @@ def is_bitcode(content: bytes) -> bool:
     return content.startswith(b"BC\xc0\xde")
 
 
-def is_empty(path: str) -> bool:
-    """Whether the file is an ELF object without code and data: its module defines nothing that is needed."""
+def has_no_code(path: str) -> bool:
+    """Whether the file is an ELF object without instructions: its module defines no function that is needed, at most data."""
     try:
-        if os.stat(path).st_size > MAX_EMPTY_BYTES:
-            return False
         with open(path, "rb") as file:
             parsed = elf_object.parse(file.read())
     except FileNotFoundError:
         return False
-    return parsed is not None and parsed.is_empty
+    return parsed is not None and not parsed.has_code
 
 
 def may_be_empty(object_bytes: bytes) -> bool:

@@ -11,6 +11,7 @@ import dataclasses
 import json
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,17 @@ class TrainingLog:
 
 
 def read_training_log(
-    source: str | os.PathLike[str] | bytes, problem: Problem, name: str | None = None, no_code: bool = False
+    source: str | os.PathLike[str] | bytes,
+    problem: Problem,
+    name: str | None = None,
+    no_code: Callable[[], bool] = lambda: False,
 ) -> TrainingLog:
     """Reads the log in a file, or in memory when `source` is bytes; `name` is what messages call it.
 
     Raises:
       TrainingLogError: the log is missing, truncated, damaged, above MAX_LOG_BYTES, or its tensors are not those of
-        `problem`. A log without any context is an error too, unless `no_code` was compiled; one without observations is not.
+        `problem`. A log without any context is an error too, unless `no_code`, which is asked only then, says that no
+        function was compiled; one without observations is not.
     """
     if isinstance(source, bytes):
         name = name or "training log in memory"
@@ -102,7 +107,9 @@ def read_training_log(
         os.close(descriptor)
 
 
-def interpret(scan_body, layout: Layout, problem: Problem, name: str, no_code: bool = False) -> TrainingLog:
+def interpret(
+    scan_body, layout: Layout, problem: Problem, name: str, no_code: Callable[[], bool] = lambda: False
+) -> TrainingLog:
     """Calls `scan_body` and gives names to what it found; both scanners go through here.
 
     Raises: TrainingLogError: the scan failed, or a context's name is not JSON.
@@ -111,7 +118,7 @@ def interpret(scan_body, layout: Layout, problem: Problem, name: str, no_code: b
         scan: Scan = scan_body()
     except ScanFailure as failure:
         raise _explain(failure, layout, name) from failure
-    if not scan.context_lines and not no_code:
+    if not scan.context_lines and not no_code():
         raise TrainingLogError(f"{name} after the header", "holds no context: no function was compiled", _COMPILE_AGAIN)
     observed = len(problem.observation_specs)
     arrays = {spec.name: tensor for spec, tensor in zip(layout.tensors, scan.tensors)}

@@ -236,7 +236,7 @@ class DamagedLogTest(unittest.TestCase):
             self.assertIn("compile the module again", str(caught.exception))
 
     def test_nothing_is_compiled_of_a_module_without_code(self):
-        log = read_training_log(log_writer.header(SMALL), SMALL, no_code=True)
+        log = read_training_log(log_writer.header(SMALL), SMALL, no_code=lambda: True)
         self.assertEqual((log.contexts, log.observation_count, len(log.outcomes)), ([], 0, 0))
 
     def test_each_damage_has_its_offset_and_words(self):
