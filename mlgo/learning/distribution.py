@@ -66,6 +66,10 @@ class RowDistribution(tfp.distributions.Distribution):
     def _log_prob(self, value):
         return tf.gather(self._row_log_probability, value)
 
+    def row_probabilities(self) -> tf.Tensor:
+        """float32 [M]: of each row within its observation."""
+        return tf.exp(self._row_log_probability)
+
     def mean_log_prob(self) -> tf.Tensor:
         """float32 [B]: mean of the log probabilities of an observation's rows."""
         return tf.math.unsorted_segment_mean(self._row_log_probability, self._observation, self._batch)

@@ -19,6 +19,7 @@ class DistributionTest(unittest.TestCase):
         expected = np.concatenate([tf.nn.log_softmax(logits[:3]), tf.nn.log_softmax(logits[3:])])
         np.testing.assert_allclose(rows.log_prob(tf.constant([1, 4])), expected[[1, 4]], rtol=1e-6)
         np.testing.assert_allclose(rows.entropy()[1], -np.sum(np.exp(expected[3:]) * expected[3:]), rtol=1e-6)
+        np.testing.assert_allclose(rows.row_probabilities(), np.exp(expected), rtol=1e-6)
         np.testing.assert_allclose(rows.mean_log_prob(), [expected[:3].mean(), expected[3:].mean()], rtol=1e-6)
 
     def test_yes_has_the_sigmoid(self):

@@ -8,10 +8,12 @@ replaced after every step). Hence no target network; what is left of DQN (Mnih e
 memory, the Huber loss (tf-agents') and exploration by value. Q is split into the value of the observation and the advantage
 of the decision (Wang et al., arXiv:1511.06581); the advantage is the policy network's z:
 
-    choice    Q(row) = V + z(row) - mean of z over the observation's rows
-    yes_no    Q(yes) = V + z / 2,  Q(no) = V - z / 2
+    choice    Q(row) = V + z(row) - mean of z over the observation's rows, weighted by their probabilities
+    yes_no    Q(yes) = V + z (1 - p),  Q(no) = V - z p
 
-in units of the first iteration's deviation of returns. So the greedy policy of these weights is that of every other
+where the probabilities are those the decision was drawn with. Advantages then have the mean 0 whatever was observed, and what
+is learned about them does not depend on how well V fits: an observation that comes with good returns is not taken for a
+good decision. All is in units of the first iteration's deviation of returns. So the greedy policy of these weights is that of every other
 algorithm, exploring is sigmoid(z / temperature) or softmax(z / temperature) and needs no model of its own, and a clone's
 logits are a start. Exploration by epsilon-greedy is not offered: compilers are given weights, and no weights decide so.
 Numbers have no finite set of decisions to compare: refused.
@@ -37,7 +39,7 @@ from mlgo.learning.exact_network import exact_network
 from mlgo.learning.exploration import exploring_network
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork, row_logits, values
-from mlgo.learning.observations import Observations, concatenate
+from mlgo.learning.observations import Observations, concatenate, rows_of
 from mlgo.learning.optimizer import Adam
 from mlgo.learning.returns import returns_of
 from mlgo.problems.problem import Problem
@@ -48,10 +50,16 @@ _OBSERVATION_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "ans
 
 @dataclasses.dataclass(frozen=True)
 class _Memory:
-    """One iteration's decisions and their targets, float32 [N]."""
+    """One iteration's decisions.
+
+    Attributes:
+      targets: float32 [N].
+      probabilities: float32 [M], of each row, or of yes, when the decision was drawn.
+    """
 
     observations: Observations
     targets: np.ndarray
+    probabilities: np.ndarray
 
 
 class DqnLearner:
@@ -95,7 +103,7 @@ class DqnLearner:
         taken = indices if problem.decision_kind == "choice" else floats
         self._step = tf.function(
             self._step_once,
-            input_signature=[levels, indices, taken, summaries, floats, number, number],
+            input_signature=[levels, indices, taken, floats, summaries, floats, number, number],
             autograph=False,  # As in ppo.py.
         )
 
@@ -129,12 +137,13 @@ class DqnLearner:
         observations, returns = returns_of(samples, config.lowest_return, centre=config.samples_per_module > 1)
         if not self._unit:
             self._unit = max(float(returns.std()), 1e-6)
-        entropy = self._entropy(iteration, observations)
+        probabilities, entropy = self._behaviour(iteration, observations)
         discounted = returns * np.float32(config.discount) ** remaining_decisions(observations.group)
-        self._replay = [*self._replay, _Memory(observations, (discounted / self._unit).astype(np.float32))]
+        self._replay = [*self._replay, _Memory(observations, (discounted / self._unit).astype(np.float32), probabilities)]
         self._replay = self._replay[-config.replay_iterations :]
         memory = concatenate([each.observations for each in self._replay])
         targets = np.concatenate([each.targets for each in self._replay])
+        probabilities = np.concatenate([each.probabilities for each in self._replay])
         summaries = memory.summaries()
         totals = []
         for epoch in range(config.epochs):
@@ -145,6 +154,7 @@ class DqnLearner:
                     part.levels,
                     part.row_observation(),
                     part.taken,
+                    probabilities[rows_of(memory.offsets, which)],
                     summaries[which],
                     targets[which],
                     *self._adam.next_powers(),
@@ -173,19 +183,20 @@ class DqnLearner:
             "gradient_norm": float(mean[2]),
         }
 
-    def _entropy(self, iteration: int, observations: Observations) -> float:
-        """Mean entropy of the decisions as they were drawn, in nats."""
+    def _behaviour(self, iteration: int, observations: Observations) -> tuple[np.ndarray, float]:
+        """(see `_Memory.probabilities`, mean entropy in nats) of the decisions as they were drawn."""
         exact = exact_network(exploring_network(self.network, self.temperature(iteration)).weights)
         logits = exact.row_logits_tensor(observations.levels)
         kind, batch = self._problem.decision_kind, tf.constant(len(observations))
         drawn = decision_distribution(kind, logits, tf.constant(observations.row_observation()), batch, 1.0, None)
-        return float(tf.reduce_mean(drawn.entropy()))
+        probabilities = tf.sigmoid(logits) if kind == "yes_no" else drawn.row_probabilities()
+        return probabilities.numpy(), float(tf.reduce_mean(drawn.entropy()))
 
-    def _step_once(self, levels, observation, taken, summaries, targets, power1, power2):
+    def _step_once(self, levels, observation, taken, probabilities, summaries, targets, power1, power2):
         """One gradient step. Returns [loss, mean squared error, gradient norm]."""
         variables, config = self._adam.variables, self.config
         with tf.GradientTape() as tape:
-            advantage = self._advantages(row_logits(variables, levels), observation, taken)
+            advantage = self._advantages(row_logits(variables, levels), observation, taken, probabilities)
             q = values(variables, summaries) + advantage
             loss = tf.reduce_mean(common.element_wise_huber_loss(targets, q))
             decay = config.l2 * tf.add_n(
@@ -199,11 +210,11 @@ class DqnLearner:
         self._adam.apply(self._names, gradients, config.learning_rate, power1, power2)
         return tf.stack([loss, tf.reduce_mean(tf.square(targets - q)), norm])
 
-    def _advantages(self, logits, observation, taken):
+    def _advantages(self, logits, observation, taken, probabilities):
         """float32 [B], of the decisions taken."""
         if self._problem.decision_kind == "yes_no":
-            return logits * (taken - 0.5)
-        mean = tf.math.unsorted_segment_mean(logits, observation, tf.shape(taken)[0])
+            return logits * (taken - probabilities)
+        mean = tf.math.unsorted_segment_sum(logits * probabilities, observation, tf.shape(taken)[0])
         return tf.gather(logits, taken) - mean
 
 
@@ -221,6 +232,7 @@ def _arrays_of(replay: Sequence[_Memory]) -> dict[str, np.ndarray]:
     arrays = {}
     for index, memory in enumerate(replay):
         arrays[f"replay/{index}/targets"] = memory.targets
+        arrays[f"replay/{index}/probabilities"] = memory.probabilities
         for name in _OBSERVATION_ARRAYS:
             if (array := getattr(memory.observations, name)) is not None:
                 arrays[f"replay/{index}/{name}"] = array
@@ -233,5 +245,6 @@ def _replay_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> list[_Me
         parts = {name: arrays.get(f"replay/{len(replay)}/{name}") for name in _OBSERVATION_ARRAYS}
         positions = problem.action_count if problem.decision_kind == "choice" else 1
         observations = Observations(**parts, position_count=positions, kind=problem.decision_kind)
-        replay.append(_Memory(observations, arrays[f"replay/{len(replay)}/targets"]))
+        prefix = f"replay/{len(replay)}/"
+        replay.append(_Memory(observations, arrays[f"{prefix}targets"], arrays[f"{prefix}probabilities"]))
     return replay
