@@ -53,7 +53,8 @@ class EffectBatch:
     Attributes:
       differences: float64 [G, D + 1], sum of x - E x over the function's decisions, the last column for a constant.
       returns: float64 [G], centred.
-      weights: float64 [G], one over the variance of the return's noise.
+      weights: float64 [G], one over the variance of the return's noise, and balanced between projects, the first folder of a
+        module's name in a combined corpus: a project of 100,000 functions does not outvote all others.
       strays: the part of the decisions which the greedy policy would not have taken.
     """
 
@@ -171,7 +172,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
     modules: dict[str, list[Sample]] = {}
     for sample in samples:
         modules.setdefault(sample.module, []).append(sample)
-    differences, returns, noise, strays, decisions = [], [], [], 0, 0
+    differences, returns, noise, projects, strays, decisions = [], [], [], [], 0, 0
     for of_module in modules.values():
         values = centred([sample.improvements for sample in of_module])
         squares: dict[str, list[float]] = {}
@@ -188,6 +189,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
                     differences.append(surprise[which].sum(axis=0))
                     returns.append(each[name])
                     noise.append(sum(squares[name]) / len(squares[name]))
+                    projects.append(sample.module.partition("/")[0])
     if not returns:
         raise RunError(
             f"{len(samples)} compiles of an iteration",
@@ -197,7 +199,15 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
         )
     variance = np.array(noise)
     typical = float(np.median(variance[variance > 0])) if (variance > 0).any() else 1.0
-    return EffectBatch(np.array(differences), np.array(returns), 1.0 / (variance + typical), strays / decisions)
+    weights = _balance(projects) / (variance + typical)
+    return EffectBatch(np.array(differences), np.array(returns), weights, strays / decisions)
+
+
+def _balance(projects: Sequence[str]) -> np.ndarray:
+    """float64 [G]: equations of a project with four times as many count half as much each; the mean is 1."""
+    _, which, counts = np.unique(np.array(projects), return_inverse=True, return_counts=True)
+    weights = 1.0 / np.sqrt(counts[which])
+    return weights / weights.mean()
 
 
 def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarray, int]:

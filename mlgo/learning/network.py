@@ -18,7 +18,7 @@ import gin
 import numpy as np
 
 from mlgo.learning.determinism import generator
-from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
+from mlgo.learning.normalization import DEFAULT_SEGMENTS, LEVEL_SCALE, MAX_SEGMENTS, Normalizer
 
 #: Weights by name: "policy/0/kernel" [D, 80], "policy/0/bias" [80], ..., "policy/logits/kernel" [40, 1]. A bias of the
 #: logits would cancel in the softmax, so there is none.
@@ -36,11 +36,13 @@ class NetworkConfig:
         policy's; it has 6.7 times fewer rows to learn from.
       logits_init_factor: variance scaling of the logits' kernel. Default: 0.1, ml-compiler-opt, regalloc_network.py
         (`logits_init_output_factor`): an untrained policy is nearly uniform.
+      segments: into how many pieces the range of a feature is cut (normalization.py).
     """
 
     fc_layer_params: tuple[int, ...] = (80, 40)
     value_fc_layer_params: tuple[int, ...] = (40,)
     logits_init_factor: float = 0.1
+    segments: int = DEFAULT_SEGMENTS
 
     def __post_init__(self):
         for name in ("fc_layer_params", "value_fc_layer_params"):
@@ -48,6 +50,8 @@ class NetworkConfig:
             object.__setattr__(self, name, sizes)
             if not sizes or any(not 1 <= size <= 4096 for size in sizes):
                 raise ValueError(f"NetworkConfig.{name}={sizes}: give one to some layer sizes in 1..4096")
+        if not 1 <= self.segments <= MAX_SEGMENTS:
+            raise ValueError(f"NetworkConfig.segments={self.segments} must lie in 1..{MAX_SEGMENTS}")
 
 
 @dataclasses.dataclass(frozen=True)
