@@ -85,7 +85,10 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
 
 def own_file(problem: str, algorithm: str) -> pathlib.Path | None:
     """The problem's own settings for the algorithm, if it has any."""
-    specification = importlib.util.find_spec(f"mlgo.problems.{problem}.problem")
+    try:
+        specification = importlib.util.find_spec(f"mlgo.problems.{problem}.problem")
+    except ModuleNotFoundError:
+        specification = None
     if specification is None or specification.origin is None:
         raise ValueError(f"problem {problem!r} is no folder below mlgo/problems")
     path = pathlib.Path(specification.origin).parent / f"{algorithm}.gin"
