@@ -1,11 +1,13 @@
 """Keeps what compiles gave across runs: optimised modules and traces, by the content of all that they were made from."""
 
+import dataclasses
 import hashlib
+import json
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.corpus import Corpus, Module
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.manifest import digest_of_bytes
@@ -50,11 +52,13 @@ class CompileCache:
         if self._cache is None:
             return work()
         unknown: dict[str, str] = {}
+        # What the modules share: carried files may be large, so they are looked at once.
+        shared = {**self._identity, "what": what, "corpus": dataclasses.replace(corpus, modules=()).digest}
         for module in corpus.modules:
             names = names_of(module.name)
             if (folder / names[-1]).exists():
                 continue
-            key = self._key(what, corpus, module.name)
+            key = _key(shared, module)
             found = self._cache.fetch(key)
             if found is None or pathlib.Path(names[-1]).suffix not in found:
                 unknown[module.name] = key
@@ -70,9 +74,16 @@ class CompileCache:
         self._cache.trim()
         return summary
 
-    def _key(self, what: str, corpus: Corpus, module: str) -> str:
-        described = {**self._identity, "what": what, "module": corpus.select([module]).digest}
-        return digest_of_bytes(files.encode_json(described))
+
+def _key(shared: Mapping[str, Any], module: Module) -> str:
+    index = module.read_thinlto_index()
+    described = {
+        **shared,
+        "bitcode": digest_of_bytes(module.read_bitcode()),
+        "command": list(module.command),
+        "index": None if index is None else digest_of_bytes(index),
+    }
+    return digest_of_bytes(json.dumps(described, sort_keys=True).encode("utf-8"))
 
 
 def digest_of_code() -> str:

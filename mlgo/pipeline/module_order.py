@@ -1,5 +1,6 @@
 """Which modules an iteration compiles: seeded, without replacement, each module equally often."""
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -43,5 +44,6 @@ def validation_split(names: Sequence[str], count: int, seed: int) -> tuple[list[
     return training, [name for index, name in enumerate(names) if index in chosen]
 
 
+@functools.lru_cache(maxsize=2)  # A piece spans two walks at most.
 def _permutation(count: int, walk: int, seed: int) -> np.ndarray:
     return determinism.generator(seed, "module order", walk).permutation(count)
