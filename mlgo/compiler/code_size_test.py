@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from mlgo.compiler import elf_object, empty_object
+from mlgo.compiler import empty_object
 from mlgo.compiler.code_size import code_of_object
 from mlgo.run.exit_codes import RunError
 
@@ -67,14 +67,16 @@ class CodeSizeTest(unittest.TestCase):
         self.assertEqual(code.text_bytes, int(printed.splitlines()[1].split()[0]))
         self.assertLess(code.code_bytes, code.text_bytes)
 
-    def test_a_module_of_data_has_no_code(self):
+    def test_a_module_of_data_or_of_hardly_a_function_is_trivial(self):
+        made = str(self.folder / "a.o")
         data = _compile(self.folder, text="int table[100] = {1}; extern const char *const name = \"n\";")
         self.assertEqual(code_of_object(data, "m").code_bytes, 0)
-        self.assertTrue(empty_object.has_no_code(str(self.folder / "a.o")))
-        self.assertFalse(elf_object.parse(data).is_empty)
+        self.assertTrue(empty_object.is_trivial(made))
+        _compile(self.folder, "-fno-omit-frame-pointer", text="bool initialised() { return true; }")
+        self.assertTrue(empty_object.is_trivial(made))
         _compile(self.folder)
-        self.assertFalse(empty_object.has_no_code(str(self.folder / "a.o")))
-        self.assertFalse(empty_object.has_no_code(str(self.folder / "absent.o")))
+        self.assertFalse(empty_object.is_trivial(made))
+        self.assertFalse(empty_object.is_trivial(str(self.folder / "absent.o")))
 
     def test_what_is_no_object_is_refused(self):
         with self.assertRaisesRegex(RunError, "object of m: is not 64-bit little-endian ELF. Compile for x86-64"):

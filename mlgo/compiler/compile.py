@@ -84,7 +84,7 @@ def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) 
                 os.path.join(directory, _LOG),
                 request.problem,
                 f"training log of {request.module.name}",
-                no_code=lambda: empty_object.has_no_code(os.path.join(directory, OBJECT)),
+                no_code=lambda: empty_object.is_trivial(os.path.join(directory, OBJECT)),
             )
         except TrainingLogError as error:
             return CompileFailure(request.module.name, FailureKind.BAD_LOG, str(error))

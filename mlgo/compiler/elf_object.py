@@ -9,7 +9,7 @@ import struct
 MAGIC = b"\x7fELF"
 
 _SHT_SYMTAB, _SHT_NOBITS = 2, 8
-_SHF_ALLOC, _SHF_EXECINSTR = 2, 4
+_SHF_ALLOC = 2
 _SHN_UNDEF, _SHN_XINDEX = 0, 0xFFFF
 _STT_SECTION, _STT_FILE = 3, 4
 
@@ -35,11 +35,6 @@ class ElfObject:
 
     sections: tuple[Section, ...]
     defined: tuple[str, ...]
-
-    @property
-    def has_code(self) -> bool:
-        """Whether a section holds instructions."""
-        return any(section.flags & _SHF_EXECINSTR and section.size for section in self.sections)
 
     @property
     def is_empty(self) -> bool:

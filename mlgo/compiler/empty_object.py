@@ -7,11 +7,16 @@ it (clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). What a policy would l
 
 import re
 
-from mlgo.compiler import elf_object
+from mlgo.compiler import code_size, elf_object
+from mlgo.run.exit_codes import RunError
 
 #: No object with code of any format is smaller than this one's limit, and no empty one larger: clang's empty ELF object
 #: has 700 bytes, COFF and Mach-O less.
 MAX_EMPTY_BYTES = 4096
+
+#: A function that needs no register beside those that the calling convention names is not allocated, and logs no context
+#: (llvm/lib/CodeGen/RegAllocGreedy.cpp, hasVirtRegAlloc). The largest of 425 modules' had 11 bytes, frame pointer and all.
+MAX_TRIVIAL_BYTES = 16
 
 # Definitions which an object must have, whatever is optimised: their linkage lets nobody drop them (llvm/docs/LangRef.rst).
 _DROPPABLE = r"(?:private|internal|available_externally|linkonce|linkonce_odr|external|extern_weak)\b"
@@ -31,14 +36,14 @@ def is_bitcode(content: bytes) -> bool:
     return content.startswith(b"BC\xc0\xde")
 
 
-def has_no_code(path: str) -> bool:
-    """Whether the file is an ELF object without instructions: its module defines no function that is needed, at most data."""
+def is_trivial(path: str) -> bool:
+    """Whether the file is an ELF object in which no function is larger than MAX_TRIVIAL_BYTES: there was nothing to decide."""
     try:
         with open(path, "rb") as file:
-            parsed = elf_object.parse(file.read())
-    except FileNotFoundError:
+            code = code_size.code_of_object(file.read(), path)
+    except (FileNotFoundError, RunError):
         return False
-    return parsed is not None and not parsed.has_code
+    return all(function.size <= MAX_TRIVIAL_BYTES for function in code.functions)
 
 
 def may_be_empty(object_bytes: bytes) -> bool:

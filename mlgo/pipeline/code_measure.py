@@ -10,16 +10,19 @@ Rewards (`Problem.rewards`):
 """
 
 import collections
+import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from mlgo.compiler.code_size import code_of_object
-from mlgo.compiler.request import CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.trace.code_scores import REST, call_site, code_scores
 from mlgo.trace.scores import FunctionScore
+
+#: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
+_MOST_ANCESTORS = 200
 
 OBJECT_TEXT, COMDAT_WEIGHTED_CODE = "object_text", "comdat_weighted_code"
 
@@ -42,9 +45,6 @@ class CodeMeasure:
 
     #: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
     CREDIT_BYTES = 16.0
-    #: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
-    _MOST_ANCESTORS = 200
-
     def __init__(self, carriers: Mapping[str, int] | None):
         self._carriers = carriers
 
@@ -65,20 +65,38 @@ class CodeMeasure:
         decisions = sum(score.decisions for score in functions.values())
         return {"": FunctionScore(decisions, self._module_size(functions))}
 
-    def improvements_of(self, result, default):
-        return self.credited(code_scores(code_of_object(result.object_bytes, result.module_name), None), default, result.log)
+    def improvements_of(self, results, default):
+        found = [code_scores(code_of_object(result.object_bytes, result.module_name), None) for result in results]
+        return self.credited(found, default, [result.log for result in results])
 
     def credited(
-        self, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore], log: TrainingLog
-    ) -> tuple[tuple[str, ...], dict[str, float]]:
-        """`improvements_of` for the sizes `found`: the caller of each context of `log`, and what each caller is credited with."""
-        saved = self._saved_bytes(found, default)
-        callers, callees, parents = _inline_graph(log)
-        improvements = {
-            caller: math.fsum(saved.get(name, 0.0) for name in self._touched(caller, callees, parents)) / self.CREDIT_BYTES
-            for caller in dict.fromkeys(callers)
+        self, found: Sequence[Mapping[str, FunctionScore]], default: Mapping[str, FunctionScore], logs: Sequence[TrainingLog]
+    ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
+        """`improvements_of` for the sizes `found` in each compile of a module: the caller of each context of its log, and what
+        each caller is credited with.
+
+        Which functions a caller is credited with is the same in all compiles, or else who is inlined into many functions in one
+        of them is blamed for all that other decisions did to these. Of a callee counts whether it is still there, at its mean size.
+        """
+        graphs = [_inline_graph(log) for log in logs]
+        callees, parents = _united(graph.callees for graph in graphs), _united(graph.parents for graph in graphs)
+        sizes = [self._sizes(scores) for scores in (default, *found)]
+        usual = {
+            name: math.fsum(have) / len(have)
+            for name in set().union(*sizes)
+            for have in [[each[name] for each in sizes if name in each]]
         }
-        return tuple(callers), improvements
+        improvements: list[dict[str, float]] = [{} for _ in logs]
+        for caller in dict.fromkeys(name for graph in graphs for name in graph.callers):
+            own = _with_ancestors(caller, parents)
+            only_there = sorted(callees.get(caller, set()).difference(own))
+            by_default, *by_policy = [
+                math.fsum([each.get(name, 0.0) for name in own] + [usual[name] for name in only_there if name in each])
+                for each in sizes
+            ]
+            for improvement, size in zip(improvements, by_policy, strict=True):
+                improvement[caller] = (by_default - size) / self.CREDIT_BYTES
+        return [(graph.callers, improvement) for graph, improvement in zip(graphs, improvements, strict=True)]
 
     def _module_size(self, scores: Mapping[str, FunctionScore]) -> float:
         whole = self._carriers is None
@@ -90,25 +108,21 @@ class CodeMeasure:
             return score.score
         return score.score / max(1, self._carriers.get(score.comdat, 1))
 
-    def _saved_bytes(self, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]) -> dict[str, float]:
-        """Weighted bytes by which each function is smaller than by default; one that is gone saves all of its own."""
-        saved = {name: self._counted(score) for name, score in default.items() if name != REST}
-        for name, score in found.items():
-            saved[name] = saved.get(name, 0.0) - self._counted(score)
-        return saved
-
-    def _touched(self, caller: str, callees: Mapping[str, set[str]], parents: Mapping[str, set[str]]) -> list[str]:
-        touched, waiting = {caller}, [caller]
-        while waiting and len(touched) <= self._MOST_ANCESTORS:
-            for parent in sorted(parents.get(waiting.pop(), ())):
-                if parent not in touched:
-                    touched.add(parent)
-                    waiting.append(parent)
-        return sorted(touched | callees.get(caller, set()))
+    def _sizes(self, scores: Mapping[str, FunctionScore]) -> dict[str, float]:
+        """The bytes of each function that count."""
+        return {name: self._counted(score) for name, score in scores.items() if name != REST}
 
 
-def _inline_graph(log: TrainingLog) -> tuple[list[str], dict[str, set[str]], dict[str, set[str]]]:
-    """(caller of each context, caller -> its callees, function -> functions it was inlined into)."""
+@dataclasses.dataclass(frozen=True)
+class _InlineGraph:
+    """Of one log: the caller of each context, caller -> its callees, function -> functions that it was inlined into."""
+
+    callers: tuple[str, ...]
+    callees: dict[str, set[str]]
+    parents: dict[str, set[str]]
+
+
+def _inline_graph(log: TrainingLog) -> _InlineGraph:
     inlined = np.zeros(len(log.contexts), bool)
     np.logical_or.at(inlined, log.observation_context, np.asarray(log.actions).reshape(-1) != 0)
     callers, callees, parents = [], {}, {}
@@ -118,4 +132,23 @@ def _inline_graph(log: TrainingLog) -> tuple[list[str], dict[str, set[str]], dic
         callees.setdefault(caller, set()).add(callee)
         if taken:
             parents.setdefault(callee, set()).add(caller)
-    return callers, callees, parents
+    return _InlineGraph(tuple(callers), callees, parents)
+
+
+def _united(graphs: Iterable[Mapping[str, set[str]]]) -> dict[str, set[str]]:
+    united: dict[str, set[str]] = {}
+    for graph in graphs:
+        for name, others in graph.items():
+            united.setdefault(name, set()).update(others)
+    return united
+
+
+def _with_ancestors(caller: str, parents: Mapping[str, set[str]]) -> list[str]:
+    """`caller` and the functions that it was inlined into, directly or not, the nearest ones if there are too many; sorted."""
+    reached, waiting = {caller}, collections.deque([caller])
+    while waiting and len(reached) <= _MOST_ANCESTORS:
+        for parent in sorted(parents.get(waiting.popleft(), ())):
+            if parent not in reached:
+                reached.add(parent)
+                waiting.append(parent)
+    return sorted(reached)

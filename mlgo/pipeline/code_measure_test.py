@@ -33,7 +33,8 @@ def _sizes(rest: float = 0.0, **functions: float) -> dict[str, FunctionScore]:
 
 
 def _credit(default, found, log, reward=COMDAT_WEIGHTED_CODE):
-    return measure_of(PROBLEM, {"m": default}, reward).credited(found, default, log)
+    (credited,) = measure_of(PROBLEM, {"m": default}, reward).credited([found], default, [log])
+    return credited
 
 
 class CreditTest(unittest.TestCase):
@@ -45,7 +46,23 @@ class CreditTest(unittest.TestCase):
         log = _log(("f", "g", 0), ("h", "f", 1), ("top", "h", 1), ("other", "x", 1))
         default = _sizes(f=50, g=10, h=60, top=100, other=200, x=8)
         _, credit = _credit(default, _sizes(f=34, g=10, h=60, top=84, other=300, x=8), log)
-        self.assertEqual(credit, {"f": 2.0, "h": 2.0, "top": 1.0, "other": -100 / 16})
+        self.assertEqual(credit, {"f": 2.0, "h": 1.0, "top": 1.0, "other": -100 / 16})
+
+    def test_all_compiles_of_a_module_credit_a_caller_with_the_same_functions(self):
+        # f is inlined into h in the first only; what happened to h otherwise is no merit of the second.
+        logs = [_log(("f", "g", 0), ("h", "f", 1)), _log(("f", "g", 1), ("h", "f", 0))]
+        default = _sizes(f=50, g=10, h=100)
+        found = [_sizes(f=50, g=10, h=132), _sizes(f=34, h=132)]
+        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).credited(found, default, logs)
+        self.assertEqual(first["f"], -2.0)
+        self.assertEqual(second["f"], (16 - 32 + 10) / 16)
+
+    def test_a_callee_counts_as_there_or_not(self):
+        logs = [_log(("f", "g", 0)), _log(("f", "g", 0))]
+        default = _sizes(f=50, g=40)
+        found = [_sizes(f=50, g=40), _sizes(f=50, g=70)]
+        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).credited(found, default, logs)
+        self.assertEqual((first, second), ({"f": 0.0}, {"f": 0.0}))
 
     def test_recursion_ends(self):
         _, credit = _credit(_sizes(f=32), _sizes(f=16), _log(("f", "g", 1), ("g", "f", 1)))

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import itertools
 import pathlib
 import time
 import typing
@@ -137,19 +138,22 @@ def collect(
     failures = FailureLimit(title, len(turns), max_failure_ratio)
     samples: list[Sample] = []
     begin = time.monotonic()
-    for turn in turns:
-        _, outcome = next(outcomes)
-        arrived = time.monotonic()
-        seconds.waiting += arrived - begin
-        models.remove(turn)
-        if isinstance(outcome, CompileFailure):
-            failures.add(f"{turn.module.name}, sample {turn.variant}", outcome.kind.value, outcome.detail)
-        else:
-            seconds.clang += outcome.cpu_seconds
-            sample = sample_of(turn, outcome, default[turn.module.name], problem, measure, normalizer)
-            if sample is not None:
-                samples.append(sample)
-        begin = time.monotonic()
+    for module, of_module in itertools.groupby(turns, key=lambda turn: turn.module):
+        results: list[tuple[int, CompileResult]] = []
+        for turn in of_module:
+            _, outcome = next(outcomes)
+            arrived = time.monotonic()
+            seconds.waiting += arrived - begin
+            models.remove(turn)
+            if isinstance(outcome, CompileFailure):
+                failures.add(f"{module.name}, sample {turn.variant}", outcome.kind.value, outcome.detail)
+            else:
+                seconds.clang += outcome.cpu_seconds
+                results.append((turn.variant, outcome))
+            begin = time.monotonic()
+            seconds.preparing += begin - arrived
+        samples += samples_of(module.name, results, default[module.name], problem, measure, normalizer)
+        arrived, begin = begin, time.monotonic()
         seconds.preparing += begin - arrived
     models.close()
     if not samples:
@@ -162,25 +166,34 @@ def collect(
     return samples, dict(failures.failed)
 
 
-def sample_of(
-    turn: Turn,
-    result: CompileResult,
+def samples_of(
+    module: str,
+    results: Sequence[tuple[int, CompileResult]],
     default: ModuleRecord,
     problem: Problem,
     measure: Measure,
     normalizer: Normalizer | None,
-) -> Sample | None:
-    """What the learner is told of one compile; None when the module has no score on one of the sides."""
-    overall = measure.module_improvement(scores_of(result, problem), default.functions)
-    if overall is None:
-        return None
-    improvement, weight = overall
-    log = result.log
-    if normalizer is None or log is None or not log.observation_count:
-        return Sample(turn.module.name, turn.variant, improvement, weight)
-    contexts, improvements = measure.improvements_of(result, default.functions)
-    observations = pack(log.features, log.actions, normalizer, problem, log.observation_context)
-    return Sample(turn.module.name, turn.variant, improvement, weight, observations, contexts, improvements)
+) -> list[Sample]:
+    """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the sides are left out."""
+    overall = [measure.module_improvement(scores_of(result, problem), default.functions) for _, result in results]
+    decided = [
+        normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
+        for (_, result), whole in zip(results, overall, strict=True)
+    ]
+    credits = iter(
+        measure.improvements_of([result for (_, result), has in zip(results, decided) if has], default.functions)
+    )
+    samples = []
+    for (variant, result), whole, has_decisions in zip(results, overall, decided, strict=True):
+        if whole is None:
+            continue
+        if not has_decisions:
+            samples.append(Sample(module, variant, *whole))
+            continue
+        log = result.log
+        observations = pack(log.features, log.actions, normalizer, problem, log.observation_context)
+        samples.append(Sample(module, variant, *whole, observations, *next(credits)))
+    return samples
 
 
 def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:

@@ -6,7 +6,7 @@ code (inlining; code_measure.py). A `Measure` hides the difference from whoever 
 
 import math
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,11 +29,10 @@ class Measure(typing.Protocol):
         """What is held against the default's one by one: a module's functions, or the module as a whole under ""."""
 
     def improvements_of(
-        self, result: CompileResult, default: Mapping[str, FunctionScore]
-    ) -> tuple[tuple[str, ...], dict[str, float]]:
-        """(the name of each of the log's contexts, name -> improvement that the decisions there are credited with).
-
-        Contexts without anything to compare are missing from the second.
+        self, results: Sequence[CompileResult], default: Mapping[str, FunctionScore]
+    ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
+        """For each compile of one module: (a name for each of the log's contexts, name -> improvement that the decisions there
+        are credited with). Contexts without anything to compare are missing from the second.
         """
 
 
@@ -69,10 +68,13 @@ class LogMeasure:
     def compared(self, functions):
         return functions
 
-    def improvements_of(self, result, default):
-        found = scores_of_log(result.log)
+    def improvements_of(self, results, default):
+        return [(tuple(result.log.contexts), self._improvements(scores_of_log(result.log), default)) for result in results]
+
+    @staticmethod
+    def _improvements(found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]) -> dict[str, float]:
         names = sorted(set(found) & set(default))
         values = relative_improvement(
             np.array([found[name].score for name in names]), np.array([default[name].score for name in names])
         )
-        return tuple(result.log.contexts), dict(zip(names, values.tolist(), strict=True))
+        return dict(zip(names, values.tolist(), strict=True))
