@@ -1,0 +1,49 @@
+"""How far estimates are from the truth."""
+
+import dataclasses
+
+import numpy as np
+
+from mlgo.size_estimator.examples import Examples
+
+
+@dataclasses.dataclass(frozen=True)
+class Accuracy:
+    """Errors relative to the true size, in percent.
+
+    Attributes:
+      functions, modules: how many there were.
+      mean, median, ninth_decile: of the absolute error per function.
+      module_mean: of the absolute error of a module's sum.
+      total: of the sum of everything, with its sign: above 0 is too large an estimate.
+    """
+
+    functions: int
+    modules: int
+    mean: float
+    median: float
+    ninth_decile: float
+    module_mean: float
+    total: float
+
+
+def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:
+    """Compares `estimated`, float64 [N] bytes, with the truth."""
+    relative = np.abs(estimated - examples.code_bytes) / examples.code_bytes
+    names, index = np.unique(np.array(examples.modules), return_inverse=True)
+    true_sums, sums = (np.bincount(index, values, len(names)) for values in (examples.code_bytes, estimated))
+    return Accuracy(
+        functions=len(relative),
+        modules=len(names),
+        mean=100.0 * float(relative.mean()),
+        median=100.0 * float(np.median(relative)),
+        ninth_decile=100.0 * float(np.quantile(relative, 0.9)),
+        module_mean=100.0 * float((np.abs(sums - true_sums) / true_sums).mean()),
+        total=100.0 * float(sums.sum() / true_sums.sum() - 1.0),
+    )
+
+
+def instructions_alone(training: Examples, examples: Examples) -> np.ndarray:
+    """What counting IR instructions would give, float64 [N] bytes: the training functions' bytes per instruction times them."""
+    column = training.names.index("TotalInstructionCount")
+    return examples.features[:, column] * (training.code_bytes.sum() / training.features[:, column].sum())

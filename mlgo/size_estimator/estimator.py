@@ -1,0 +1,183 @@
+"""From the properties of a function's IR to the bytes of its code.
+
+The estimate is a sum over counts (a linear model, fitted to relative errors) times what a small network of the counts'
+logarithms says the sum is wrong by. The sum alone extrapolates to functions larger than any seen; the network alone does not.
+"""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Mapping
+
+import numpy as np
+
+from mlgo.learning.determinism import generator
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+from mlgo.size_estimator.examples import Examples
+
+_FORMAT = 1
+#: Bytes: no function of x86-64 is smaller than a `ret`.
+_LEAST_BYTES = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class EstimatorConfig:
+    """How an estimator is fitted. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on SQLite.
+
+    Attributes:
+      hidden: width of the network's only hidden layer.
+      steps: of Adam, on all functions at once.
+      learning_rate: of Adam; falls to zero over the steps as half a cosine.
+      ridge: how much large weights of the sum cost, against relative errors of 1.
+      decay: the same for the network, per step.
+      smoothing_bytes: small functions count less: errors are relative to the size plus this.
+      correction: the network's factor lies within exp(+-correction).
+    """
+
+    hidden: int = 16
+    steps: int = 400
+    learning_rate: float = 0.01
+    ridge: float = 1e-3
+    decay: float = 1e-3
+    smoothing_bytes: float = 4.0
+    correction: float = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class SizeEstimator:
+    """A fitted model.
+
+    Attributes:
+      names: the features, F of them.
+      weights: float64 [F + 1], of the sum; the last is the constant.
+      mean, scale: float64 [F], of log(1 + count) over the training functions.
+      layers: float64 arrays [F, H], [H], [H], [1]: weights and biases of the network.
+      correction: see EstimatorConfig.
+    """
+
+    names: tuple[str, ...]
+    weights: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+    layers: tuple[np.ndarray, ...]
+    correction: float
+
+    def estimate(self, features: np.ndarray) -> np.ndarray:
+        """Bytes of code, float64 [N], for counts [N, F] in the order of `names`."""
+        hidden, _ = _forward(_standardised(features, self.mean, self.scale), self.layers)
+        return _sums(features, self.weights) * np.exp(self.correction * np.tanh(hidden))
+
+    def estimate_function(self, properties: Mapping[str, int]) -> float:
+        """Bytes of code of one function, given what `properties_of` says of it.
+
+        Raises: RunError: a property is missing.
+        """
+        try:
+            counts = [properties[name] for name in self.names]
+        except KeyError as error:
+            raise RunError("function properties", f"lack {error}", "Use opt of the LLVM that the estimator was trained with") from error
+        return float(self.estimate(np.array([counts], np.float64))[0])
+
+    def save(self, path: pathlib.Path) -> None:
+        """Writes it as JSON; equal estimators give equal bytes."""
+        arrays = {"weights": self.weights, "mean": self.mean, "scale": self.scale}
+        content = {
+            "format": _FORMAT,
+            "names": list(self.names),
+            "correction": self.correction,
+            "layers": [layer.tolist() for layer in self.layers],
+            **{name: array.tolist() for name, array in arrays.items()},
+        }
+        files.write_atomically(path, (json.dumps(content, sort_keys=True) + "\n").encode())
+
+    @staticmethod
+    def load(path: pathlib.Path) -> "SizeEstimator":
+        """Raises: RunError: the file is absent or no estimator."""
+        content = files.read_json(path, "size estimator", "Train it again: ./bazelw run //mlgo:train_size_estimator")
+        try:
+            names = tuple(content["names"])
+            weights, mean, scale = (np.array(content[name], np.float64) for name in ("weights", "mean", "scale"))
+            layers = tuple(np.array(layer, np.float64) for layer in content["layers"])
+            width = layers[1].size
+            shapes = [layer.shape for layer in layers]
+            if content["format"] != _FORMAT or shapes != [(len(names), width), (width,), (width,), (1,)]:
+                raise ValueError("its format or a shape is another")
+            if weights.shape != (len(names) + 1,) or mean.shape != scale.shape or mean.shape != (len(names),):
+                raise ValueError("a shape is another")
+            return SizeEstimator(names, weights, mean, scale, layers, float(content["correction"]))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise RunError(f"size estimator ({path})", f"is damaged: {error}", "Train it again") from error
+
+
+def fit(examples: Examples, config: EstimatorConfig, seed: int) -> SizeEstimator:
+    """Fits an estimator; equal arguments give equal estimators.
+
+    Raises: RunError: there are fewer functions than features.
+    """
+    count, width = examples.features.shape
+    if count <= width:
+        raise RunError("training corpus", f"has {count} functions with code for {width} features", "Give a larger one")
+    weights = _fit_sum(examples, config)
+    logarithms = np.log1p(np.maximum(examples.features, 0.0))
+    mean, scale = logarithms.mean(axis=0), logarithms.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    inputs = _standardised(examples.features, mean, scale)
+    target = np.log((examples.code_bytes + config.smoothing_bytes) / (_sums(examples.features, weights) + config.smoothing_bytes))
+    random = generator(seed, "size estimator")
+    layers = (
+        random.normal(0.0, 1.0 / np.sqrt(width), (width, config.hidden)),
+        np.zeros(config.hidden),
+        np.zeros(config.hidden),
+        np.zeros(1),
+    )
+    layers = _fit_network(inputs, target, layers, config)
+    return SizeEstimator(examples.names, weights, mean, scale, layers, config.correction)
+
+
+def _fit_sum(examples: Examples, config: EstimatorConfig) -> np.ndarray:
+    """Weights [F + 1] with the least sum of squared relative errors."""
+    relative = 1.0 / (examples.code_bytes + config.smoothing_bytes)
+    with_constant = np.concatenate([examples.features, np.ones((len(relative), 1))], axis=1)
+    scale = np.maximum(with_constant.max(axis=0), 1.0)
+    rows = with_constant / scale * relative[:, None]
+    target = examples.code_bytes * relative
+    gram = rows.T @ rows + config.ridge * np.diag((rows**2).sum(axis=0) + 1e-12)
+    return np.linalg.solve(gram, rows.T @ target) / scale
+
+
+def _fit_network(
+    inputs: np.ndarray, target: np.ndarray, layers: tuple[np.ndarray, ...], config: EstimatorConfig
+) -> tuple[np.ndarray, ...]:
+    """Layers with a small mean Huber loss of the logarithm, by Adam (Kingma and Ba 2015, its default moments)."""
+    layers = [layer.copy() for layer in layers]
+    first, second = [np.zeros_like(layer) for layer in layers], [np.zeros_like(layer) for layer in layers]
+    for step in range(1, config.steps + 1):
+        rate = config.learning_rate * 0.5 * (1.0 + np.cos(np.pi * step / config.steps))
+        output, hidden = _forward(inputs, layers)
+        bounded = np.tanh(output)
+        error = config.correction * bounded - target
+        outer = np.clip(error, -0.5, 0.5) * config.correction * (1.0 - bounded**2) / len(target)
+        inner = np.outer(outer, layers[2]) * (1.0 - hidden**2)
+        gradients = [inputs.T @ inner, inner.sum(axis=0), hidden.T @ outer, outer.sum(keepdims=True)]
+        for index, gradient in enumerate(gradients):
+            gradient = gradient + config.decay * layers[index]
+            first[index] = 0.9 * first[index] + 0.1 * gradient
+            second[index] = 0.999 * second[index] + 0.001 * gradient**2
+            step_size = rate * np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
+            layers[index] -= step_size * first[index] / (np.sqrt(second[index]) + 1e-8)
+    return tuple(layers)
+
+
+def _forward(inputs: np.ndarray, layers: tuple[np.ndarray, ...] | list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The network's output [N] and its hidden layer [N, H]."""
+    hidden = np.tanh(inputs @ layers[0] + layers[1])
+    return hidden @ layers[2] + layers[3], hidden
+
+
+def _standardised(features: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    return (np.log1p(np.maximum(features, 0.0)) - mean) / scale
+
+
+def _sums(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.maximum(features @ weights[:-1] + weights[-1], _LEAST_BYTES)

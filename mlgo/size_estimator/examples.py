@@ -1,0 +1,103 @@
+"""Functions with what their optimised IR is like and how many bytes of code they became."""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlgo.compiler.code_size import code_of_object
+from mlgo.compiler.request import CompileFailure, CompileRequest
+from mlgo.corpus.corpus import Corpus
+from mlgo.size_estimator.properties import properties_of
+from mlgo.trace.optimised_corpus import optimise_corpus
+from mlgo.trace.outcomes import FailureLimit
+from mlgo.trace.setup import CompileSetup
+
+
+@dataclasses.dataclass(frozen=True)
+class Examples:
+    """N functions.
+
+    Attributes:
+      modules: the module of each, N names.
+      functions: their names, N.
+      features: float64 [N, F], counts.
+      names: what the features are, F.
+      code_bytes: float64 [N], > 0.
+    """
+
+    modules: tuple[str, ...]
+    functions: tuple[str, ...]
+    features: np.ndarray
+    names: tuple[str, ...]
+    code_bytes: np.ndarray
+
+    def without_names_of(self, other: "Examples") -> "Examples":
+        """Those functions that `other` has none of the same name of: inline functions are in many modules."""
+        seen = set(other.functions)
+        return self.select([index for index, name in enumerate(self.functions) if name not in seen])
+
+    def select(self, indices: Sequence[int]) -> "Examples":
+        """The functions with these indices."""
+        chosen = np.asarray(indices, np.int64)
+        return dataclasses.replace(
+            self,
+            modules=tuple(self.modules[index] for index in indices),
+            functions=tuple(self.functions[index] for index in indices),
+            features=self.features[chosen],
+            code_bytes=self.code_bytes[chosen],
+        )
+
+
+def examples_of(
+    modules: Mapping[str, tuple[Mapping[str, Mapping[str, int]], Mapping[str, int]]], names: Sequence[str] | None = None
+) -> Examples:
+    """Examples of modules, each given as (properties by function, code bytes by function).
+
+    Args: names: the features; None: those of the first function, sorted.
+    """
+    rows = [
+        (module, function, properties, code[function])
+        for module, (functions, code) in sorted(modules.items())
+        for function, properties in sorted(functions.items())
+        if code.get(function, 0) > 0
+    ]
+    if names is None:
+        names = sorted(rows[0][2]) if rows else ()
+    return Examples(
+        modules=tuple(row[0] for row in rows),
+        functions=tuple(row[1] for row in rows),
+        features=np.array([[row[2][name] for name in names] for row in rows], np.float64).reshape(len(rows), len(names)),
+        names=tuple(names),
+        code_bytes=np.array([row[3] for row in rows], np.float64),
+    )
+
+
+def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: pathlib.Path, title: str) -> Examples:
+    """Optimises `corpus` into `folder`, generates its code and looks at both; goes on where it was interrupted.
+
+    Raises: RunError: more modules failed than allowed, or opt does not work.
+    """
+    optimise_corpus(folder, corpus, setup, f"{title}: optimising")
+    optimised = Corpus.load(folder).modules
+    failures = FailureLimit(f"{title}: generating code", len(optimised), setup.max_failure_ratio)
+    requests = (
+        CompileRequest(
+            clang=setup.clang, module=module, problem=setup.problem, want_log=False, want_object=True, limits=setup.limits
+        )
+        for module in optimised
+    )
+    outcomes = setup.executor.run_ordered(requests)
+    found = {}
+    try:
+        for module, outcome in zip(optimised, outcomes, strict=True):
+            if isinstance(outcome, CompileFailure):
+                failures.add(module.name, outcome.kind.value, outcome.detail)
+                continue
+            code = code_of_object(outcome.object_bytes, module.name)
+            sizes = {function.name: function.size for function in code.functions}
+            found[module.name] = properties_of(module.bitcode_file(folder), opt), sizes
+    finally:
+        outcomes.close()
+    return examples_of(found)

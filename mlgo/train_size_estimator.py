@@ -1,0 +1,83 @@
+"""Trains an estimator of code size from IR (the RFC's IR2Native) and tells how far off it is on functions it never saw.
+
+    ./bazelw run //mlgo:train_size_estimator
+    ./bazelw run //mlgo:train_size_estimator -- --train_corpus=/data/train --held_out_corpus=/data/held_out --output_dir=out/sizes
+
+Every module of both corpora is optimised, its functions' properties are read by `opt -passes='print<func-properties>'`, and their
+bytes of code from the object. Functions whose name is in the training corpus are no held-out functions. It writes
+estimator.json (read by mlgo.size_estimator.estimator.SizeEstimator.load) and accuracy.json below --output_dir, and goes on where
+it was stopped. Exit codes: 0 done, 2 something is not as it should be, 11 too many modules failed, 130 interrupted.
+"""
+
+import dataclasses
+import pathlib
+
+from absl import app
+from absl import flags
+
+from mlgo.compiler.request import CompileLimits
+from mlgo.corpus.corpus import Corpus
+from mlgo.pipeline.command import parse_flags, refuse_arguments
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.run import files, locate
+from mlgo.run.ending import RESUMABLE, exit_code_of
+from mlgo.run.exit_codes import ExitCode
+from mlgo.size_estimator.accuracy import accuracy, instructions_alone
+from mlgo.size_estimator.estimator import EstimatorConfig, fit
+from mlgo.size_estimator.examples import Examples, collect
+from mlgo.trace.setup import CompileSetup
+
+FLAGS = flags.FLAGS
+
+_MAX_FAILURE_RATIO = 0.1
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command; returns its exit code."""
+    return exit_code_of(lambda: _train(arguments), RESUMABLE)
+
+
+def _define_flags() -> None:
+    flags.DEFINE_string("train_corpus", None, "Corpus to learn from. Default: the built-in one at -Oz.")
+    flags.DEFINE_string("held_out_corpus", None, "Corpus to measure on. Default: the built-in one at -Oz.")
+    flags.DEFINE_string("output_dir", None, "Folder of the result. Default: out/size_estimator in the workspace.")
+    flags.DEFINE_string("opt", None, "LLVM's opt, of the version of the clang. Default: //development:opt.")
+    flags.DEFINE_integer("seed", 1, "Of the network's first weights.", lower_bound=0)
+    define_compiler_flags()
+
+
+def _train(arguments: list[str]) -> int:
+    refuse_arguments(arguments)
+    output = locate.output_directory(FLAGS.output_dir, "size_estimator")
+    clang = clang_given()
+    opt = locate.user_path(FLAGS.opt) if FLAGS.opt else locate.runfile("development/opt")
+    with executor_given(clang, FLAGS.workers) as executor:
+        setup = CompileSetup(clang, PROBLEM, CompileLimits(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
+        training, held_out = (_examples(part, output, setup, opt) for part in ("train", "held_out"))
+    held_out = held_out.without_names_of(training)
+    estimator = fit(training, EstimatorConfig(), FLAGS.seed)
+    estimator.save(output / "estimator.json")
+    found = {
+        "estimator": accuracy(held_out, estimator.estimate(held_out.features)),
+        "instructions alone": accuracy(held_out, instructions_alone(training, held_out)),
+    }
+    files.write_json_atomically(output / "accuracy.json", {name: dataclasses.asdict(value) for name, value in found.items()})
+    for name, value in found.items():
+        print(
+            f"{name}: {value.functions} held-out functions off by {value.median:.1f} % (median), {value.mean:.1f} % (mean);"
+            f" sums of {value.modules} modules by {value.module_mean:.1f} %, of all by {value.total:+.1f} %"
+        )
+    print(f"done: {len(training.functions)} functions learnt from -> {output / 'estimator.json'}")
+    return ExitCode.DONE
+
+
+def _examples(part: str, output: pathlib.Path, setup: CompileSetup, opt: pathlib.Path) -> Examples:
+    given = FLAGS[f"{part}_corpus"].value
+    corpus = locate.user_path(given) if given else locate.runfile(f"mlgo/corpus/llvm_small_oz_{part}")
+    return collect(output / "optimised" / part, Corpus.load(corpus), setup, opt, part)
+
+
+if __name__ == "__main__":
+    _define_flags()
+    app.run(main, flags_parser=parse_flags)
