@@ -37,6 +37,8 @@ _CACHE_BYTES = 20 * 1024**3
 _POLL_SECONDS = 2.0
 #: How long a run waits for a first node, or for another when all are lost: a machine may take that long to start.
 _PATIENCE_SECONDS = 120.0
+#: Of Ray's own message that the user sees when it refuses us.
+_MAX_SAID_CHARACTERS = 400
 #: How long a head may take to answer at all.
 _ANSWER_SECONDS = 10.0
 #: A node that failed as often is not tried again.
@@ -266,7 +268,8 @@ def _connect(address: str) -> None:
             address=address, namespace="mlgo", log_to_driver=False, logging_level=logging.CRITICAL, configure_logging=True
         )
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise RunError(f"--ray_address={address}", _first_line(error), _remedy(str(error))) from error
+        said = " ".join(str(error).split()).rstrip(".")
+        raise RunError(f"--ray_address={address}", said[:_MAX_SAID_CHARACTERS], _remedy(said)) from error
     finally:
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 from mlgo.cluster.executors import executor_for
 from mlgo.cluster.testing.outcomes import comparable
@@ -85,6 +86,13 @@ class LostNodeTest(unittest.TestCase):
         for address, why in {"127.0.0.1:9": "nobody answers there", "nowhere": "is not HOST:PORT"}.items():
             with self.assertRaisesRegex(RunError, f"--ray_address={address}: {why}.* Give HOST:PORT of a head node"):
                 executor_for("ray", address)
+
+    def test_6_other_versions_there(self):
+        said = "Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.9.1\nThis process was started with:\n    Ray: 2.60"
+        with mock.patch("ray.init", side_effect=RuntimeError(said)), self.assertRaisesRegex(
+            RunError, "was started with: Ray: 2.9.0 Python: 3.9.1 This process was started with: Ray: 2.60. Start every node with"
+        ):
+            executor_for("ray")
 
 
 def _program(process: int) -> str:
