@@ -5,6 +5,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Literal
 
 import gin
@@ -211,6 +212,8 @@ class EffectConfig:
       step: how far the policy goes from where it is to what the regression says, in (0, 1].
       decay: an iteration's equations count decay ^ age.
       ridge: of the regression, as a part of the mean information of a column.
+      known_effects: feature -> what one unit of it is expected to add to a decision's effect, before any data. The regression
+        finds what differs from that, so where there are hardly any data this holds.
       outlier: returns further than this many deviations from what is expected of them count linearly (Huber).
     """
 
@@ -220,9 +223,11 @@ class EffectConfig:
     step: float = 0.5
     decay: float = 0.8
     ridge: float = 1e-3
+    known_effects: Mapping[str, float] = dataclasses.field(default_factory=dict)
     outlier: float = 3.0
 
     def __post_init__(self):
+        object.__setattr__(self, "known_effects", {str(name): float(value) for name, value in self.known_effects.items()})
         if self.samples_per_module < 2:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
         if not 0 < self.exploration < 0.5:

@@ -28,7 +28,7 @@ from mlgo.learning.configuration import EffectConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import LEVEL_SCALE
+from mlgo.learning.normalization import LEVEL_SCALE, TOP_LEVEL, Normalizer
 from mlgo.learning.observations import Observations
 from mlgo.learning.returns import centred
 from mlgo.problems.problem import Problem
@@ -42,6 +42,8 @@ _TOP = 8.0
 _RELU_TOP = 6.0
 #: Rounds of reweighting towards Huber's loss; more change nothing in the third digit.
 _ROUNDS = 3
+#: What one piece of a feature may be known to add, in units of the returns.
+_LARGEST_KNOWN = 20.0
 #: Logits of the start count as at most this when the linear policy is fitted to it.
 _START_TOP = 3.0
 
@@ -94,6 +96,7 @@ class EffectLearner:
             )
         self.config = config or EffectConfig()
         self._network = network
+        self._known = known_effect(network.normalizer, self.config.known_effects)
         width = network.normalizer.width + 1
         state = state or {}
         self.updates = int(state.get("updates", 0))
@@ -149,7 +152,8 @@ class EffectLearner:
     def _regress(self, batch: EffectBatch) -> tuple[np.ndarray, float]:
         """(the effect, the part of the weighted variance of this iteration's returns that it explains)."""
         config = self.config
-        x, y, weights = batch.differences, batch.returns, batch.weights
+        x, weights = batch.differences, batch.weights
+        y = batch.returns - x @ self._known
         estimate = np.zeros(x.shape[1])
         for _ in range(_ROUNDS):
             residual = np.abs(y - x @ estimate) * np.sqrt(weights)
@@ -160,7 +164,24 @@ class EffectLearner:
             estimate = np.linalg.solve(information + ridge * np.eye(len(information)), moment)
         self._information, self._moment = information, moment
         left = weights @ np.square(y - x @ estimate)
-        return estimate, float(1.0 - left / max(float(weights @ np.square(y)), 1e-12))
+        return self._known + estimate, float(1.0 - left / max(float(weights @ np.square(batch.returns)), 1e-12))
+
+
+def known_effect(normalizer: Normalizer, effects: Mapping[str, float]) -> np.ndarray:
+    """float64 [D + 1]: the linear policy that `effects` state, EffectConfig.known_effects.
+
+    Raises: RunError: a feature is not among those that the policy looks at.
+    """
+    if unknown := sorted(set(effects) - set(normalizer.features)):
+        raise RunError(
+            "EffectConfig.known_effects",
+            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
+            "Correct the name, or leave out a feature that is constant",
+        )
+    stated = [effects.get(column.feature, 0.0) * (column.end - column.start) for column in normalizer.columns]
+    # A piece that is wide because its ends are rare must not drown all others in the policy's grid.
+    bounded = np.clip(stated, -_LARGEST_KNOWN, _LARGEST_KNOWN) / (TOP_LEVEL * LEVEL_SCALE)
+    return np.concatenate([bounded, np.zeros(normalizer.width + 1 - len(bounded))])
 
 
 def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectBatch:
