@@ -103,7 +103,7 @@ def collect(
             missing = "object" if name == OBJECT else name
             return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {missing} file")
     if request.module.has_thinlto_index and (why := _lost_module(request, directory)):
-        return CompileFailure(request.module.name, FailureKind.EMPTYOBJECT, why)
+        return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, why)
     return CompileResult(request.module.name, log, files.pop(OBJECT, None), outcome.cpu_seconds, files)
 
 

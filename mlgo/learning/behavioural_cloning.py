@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
+from mlgo.learning.checkpoint import digest_of, load_checkpoint, remove_superseded, save_checkpoint
 from mlgo.learning.configuration import BcConfig, BcMaxConfig
 from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.distribution import RowDistribution
@@ -104,7 +104,9 @@ def train_bc(
     state = _State(network, config)
     identity = _identity(network, observations, seed, config)
     if resume_dir is not None:
-        state.restore(load_checkpoint(resume_dir, _CHECKPOINT), identity, str(resume_dir))
+        if (saved := load_checkpoint(resume_dir, _CHECKPOINT)) is not None:
+            remove_superseded(resume_dir, _CHECKPOINT)
+        state.restore(saved, identity, str(resume_dir))
     learner = Cloner(network.with_weights(state.weights), config, observations.kind, state.optimizer)
     held_back = observations.select(validation)
     per_epoch = math.ceil(len(training) / config.minibatch)

@@ -68,8 +68,15 @@ def save_checkpoint(
         folder / f"{name}.json",
         {"format": _FORMAT, "arrays": array_file, "sha256": digest, "facts": dict(facts)},
     )
+    remove_superseded(folder, name)
+
+
+def remove_superseded(folder: str | os.PathLike[str], name: str) -> None:
+    """Deletes arrays that checkpoint `name` had before its current ones: a process killed while saving leaves them behind."""
+    folder = pathlib.Path(folder)
+    current = read_json(folder / f"{name}.json", "the checkpoint", _REMEDY)["arrays"]
     for old in folder.glob(f"{name}-*.npz"):
-        if old.name != array_file:
+        if old.name != current:
             old.unlink(missing_ok=True)
 
 

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning.checkpoint import decode_arrays, encode_arrays, load_checkpoint, save_checkpoint
+from mlgo.learning.checkpoint import decode_arrays, encode_arrays, load_checkpoint, remove_superseded, save_checkpoint
 from mlgo.run.exit_codes import RunError
 
 _ARRAYS = {"b": np.arange(6, dtype=np.float32).reshape(2, 3), "a/x": np.array(7, np.int64), "empty": np.zeros((0, 4))}
@@ -41,6 +41,14 @@ class CheckpointTest(unittest.TestCase):
         save_checkpoint(self.folder, "c", {"a": np.zeros(3)}, {"step": 1})
         (self.folder / "c-0123456789abcdef.npz").write_bytes(b"half")
         self.assertEqual(load_checkpoint(self.folder, "c")[1], {"step": 1})
+
+    def test_arrays_that_a_killed_save_has_left_can_be_removed(self):
+        save_checkpoint(self.folder, "c", {"a": np.zeros(3)}, {})
+        save_checkpoint(self.folder, "other", {"a": np.zeros(3)}, {})
+        kept = sorted(path.name for path in self.folder.iterdir())
+        (self.folder / "c-0123456789abcdef.npz").write_bytes(b"of the checkpoint before")
+        remove_superseded(self.folder, "c")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), kept)
 
     def test_damage_is_said(self):
         save_checkpoint(self.folder, "c", _ARRAYS, {})

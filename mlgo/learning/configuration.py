@@ -211,7 +211,8 @@ class EffectConfig:
         larger.
       step: how far the policy goes from where it is to what the regression says, in (0, 1].
       decay: an iteration's equations count decay ^ age.
-      ridge: of the regression, as a part of the mean information of a column.
+      effect_deviation: how large the effect of a column is expected to be, as a part of the deviation of a function's return; what
+        the data say less clearly is shrunk towards what is known (ridge regression as a posterior mean).
       known_effects: feature -> what one unit of it is expected to add to a decision's effect, before any data. The regression
         finds what differs from that, so where there are hardly any data this holds.
       outlier: returns further than this many deviations from what is expected of them count linearly (Huber).
@@ -222,7 +223,7 @@ class EffectConfig:
     prior: float = 0.1
     step: float = 0.5
     decay: float = 0.8
-    ridge: float = 1e-3
+    effect_deviation: float = 0.3
     known_effects: Mapping[str, float] = dataclasses.field(default_factory=dict)
     outlier: float = 3.0
 
@@ -234,6 +235,6 @@ class EffectConfig:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
         if not (0 < self.step <= 1 and 0 <= self.decay < 1 and self.prior >= 0):
             raise ValueError(f"EffectConfig: step={self.step} in (0, 1], decay={self.decay} in [0, 1), prior={self.prior} >= 0")
-        for name in ("ridge", "outlier"):
+        for name in ("effect_deviation", "outlier"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"EffectConfig.{name}={getattr(self, name)} must be positive")

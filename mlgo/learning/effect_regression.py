@@ -57,12 +57,14 @@ class EffectBatch:
       returns: float64 [G], centred.
       weights: float64 [G], one over the variance of the return's noise, and balanced between projects, the first folder of a
         module's name in a combined corpus: a project of 100,000 functions does not outvote all others.
+      variance: of the noise of a function's return, the usual one.
       strays: the part of the decisions which the greedy policy would not have taken.
     """
 
     differences: np.ndarray
     returns: np.ndarray
     weights: np.ndarray
+    variance: float
     strays: float
 
 
@@ -154,13 +156,13 @@ class EffectLearner:
         config = self.config
         x, weights = batch.differences, batch.weights
         y = batch.returns - x @ self._known
+        ridge = 1.0 / (config.effect_deviation**2 * batch.variance)
         estimate = np.zeros(x.shape[1])
         for _ in range(_ROUNDS):
             residual = np.abs(y - x @ estimate) * np.sqrt(weights)
             robust = weights * np.minimum(1.0, config.outlier / np.maximum(residual, 1e-12))
             information = config.decay * self._information + x.T @ (x * robust[:, None])
             moment = config.decay * self._moment + x.T @ (y * robust)
-            ridge = config.ridge * max(float(np.trace(information)) / len(information), 1e-12)
             estimate = np.linalg.solve(information + ridge * np.eye(len(information)), moment)
         self._information, self._moment = information, moment
         left = weights @ np.square(y - x @ estimate)
@@ -221,7 +223,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
     variance = np.array(noise)
     typical = float(np.median(variance[variance > 0])) if (variance > 0).any() else 1.0
     weights = _balance(projects) / (variance + typical)
-    return EffectBatch(np.array(differences), np.array(returns), weights, strays / decisions)
+    return EffectBatch(np.array(differences), np.array(returns), weights, typical, strays / decisions)
 
 
 def _balance(projects: Sequence[str]) -> np.ndarray:

@@ -59,7 +59,7 @@ class EffectTest(unittest.TestCase):
     def test_getters_are_not_blamed_for_the_function_that_brought_them(self):
         random = np.random.default_rng(1)
         samples = [_swallowing(random, str(module), variant) for module in range(400) for variant in range(4)]
-        learner = EffectLearner(_constant(0.0), PROBLEM, 1, EffectConfig(prior=0.0, ridge=1e-9))
+        learner = EffectLearner(_constant(0.0), PROBLEM, 1, EffectConfig(prior=0.0, effect_deviation=1e3))
         learner.update(0, samples)
         effect = learner.state()["effect"]
         of_getter, of_large = effect[-1], effect[-1] + effect[0] * 192 * LEVEL_SCALE
@@ -101,7 +101,7 @@ class EffectTest(unittest.TestCase):
     def test_what_is_known_gives_way_to_data(self):
         random = np.random.default_rng(1)
         samples = [_swallowing(random, str(module), variant) for module in range(400) for variant in range(4)]
-        known = EffectConfig(prior=0.0, known_effects={"large": 7.0})
+        known = EffectConfig(prior=0.0, effect_deviation=1e3, known_effects={"large": 7.0})
         learner = EffectLearner(_constant(0.0), PROBLEM, 1, known)
         learner.update(0, samples)
         with_data = learner.state()["effect"]

@@ -139,6 +139,8 @@ class LearningLoop:
         """Weights and state of the last checkpoint, or what the run starts from."""
         if (loaded := checkpoint.load_checkpoint(self._folder, LATEST)) is None:
             return self._start, None
+        # The last save of a run is not followed by one that would do this.
+        checkpoint.remove_superseded(self._folder, LATEST)
         arrays, facts = loaded
         self._iteration, self._roll_backs = int(facts["iteration"]), int(facts["roll_backs"])
         weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
