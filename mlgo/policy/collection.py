@@ -9,6 +9,7 @@ from mlgo.learning.exploration import deviation_of
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.tflite import TfliteTemplate, layer_sizes_of, template_for, write_model
 from mlgo.problems.problem import Problem
+from mlgo.run.quiet import quiet_libraries
 
 #: Variants of an iteration take turns: each is rounded once per iteration, not once per module.
 _NETWORKS_KEPT = 256
@@ -43,7 +44,8 @@ class CollectionPolicy:
             self._exact[id(network)] = (network, exact_network(network.weights))
         key = (network.normalizer.digest, layer_sizes_of(self._exact[id(network)][1]), exploring)
         if key not in self._templates:
-            self._templates[key] = template_for(network, self._problem, exploring)
+            with quiet_libraries():
+                self._templates[key] = template_for(network, self._problem, exploring)
         model = self._templates[key].model(self._exact[id(network)][1], exploration_seed, deviation_of(network))
         return write_model(self._directory(name), self._problem, model)
 
