@@ -16,9 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.trace.code_scores import REST, call_site, code_scores
+from mlgo.trace.code_scores import REST, call_site
 from mlgo.trace.scores import FunctionScore
 
 #: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
@@ -45,6 +44,7 @@ class CodeMeasure:
 
     #: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
     CREDIT_BYTES = 16.0
+
     def __init__(self, carriers: Mapping[str, int] | None):
         self._carriers = carriers
 
@@ -65,15 +65,8 @@ class CodeMeasure:
         decisions = sum(score.decisions for score in functions.values())
         return {"": FunctionScore(decisions, self._module_size(functions))}
 
-    def improvements_of(self, results, default):
-        found = [code_scores(code_of_object(result.object_bytes, result.module_name), None) for result in results]
-        return self.credited(found, default, [result.log for result in results])
-
-    def credited(
-        self, found: Sequence[Mapping[str, FunctionScore]], default: Mapping[str, FunctionScore], logs: Sequence[TrainingLog]
-    ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
-        """`improvements_of` for the sizes `found` in each compile of a module: the caller of each context of its log, and what
-        each caller is credited with.
+    def improvements_of(self, found, default, logs):
+        """See Measure.
 
         Which functions a caller is credited with is the same in all compiles, or else who is inlined into many functions in one
         of them is blamed for all that other decisions did to these. Of a callee counts whether it is still there, at its mean size.

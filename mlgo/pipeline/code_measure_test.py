@@ -33,7 +33,7 @@ def _sizes(rest: float = 0.0, **functions: float) -> dict[str, FunctionScore]:
 
 
 def _credit(default, found, log, reward=COMDAT_WEIGHTED_CODE):
-    (credited,) = measure_of(PROBLEM, {"m": default}, reward).credited([found], default, [log])
+    (credited,) = measure_of(PROBLEM, {"m": default}, reward).improvements_of([found], default, [log])
     return credited
 
 
@@ -53,7 +53,7 @@ class CreditTest(unittest.TestCase):
         logs = [_log(("f", "g", 0), ("h", "f", 1)), _log(("f", "g", 1), ("h", "f", 0))]
         default = _sizes(f=50, g=10, h=100)
         found = [_sizes(f=50, g=10, h=132), _sizes(f=34, h=132)]
-        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).credited(found, default, logs)
+        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).improvements_of(found, default, logs)
         self.assertEqual(first["f"], -2.0)
         self.assertEqual(second["f"], (16 - 32 + 10) / 16)
 
@@ -61,7 +61,7 @@ class CreditTest(unittest.TestCase):
         logs = [_log(("f", "g", 0)), _log(("f", "g", 0))]
         default = _sizes(f=50, g=40)
         found = [_sizes(f=50, g=40), _sizes(f=50, g=70)]
-        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).credited(found, default, logs)
+        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).improvements_of(found, default, logs)
         self.assertEqual((first, second), ({"f": 0.0}, {"f": 0.0}))
 
     def test_recursion_ends(self):

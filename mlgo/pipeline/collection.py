@@ -175,13 +175,18 @@ def samples_of(
     normalizer: Normalizer | None,
 ) -> list[Sample]:
     """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the sides are left out."""
-    overall = [measure.module_improvement(scores_of(result, problem), default.functions) for _, result in results]
+    scores = [scores_of(result, problem) for _, result in results]
+    overall = [measure.module_improvement(found, default.functions) for found in scores]
     decided = [
         normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
         for (_, result), whole in zip(results, overall, strict=True)
     ]
     credits = iter(
-        measure.improvements_of([result for (_, result), has in zip(results, decided) if has], default.functions)
+        measure.improvements_of(
+            list(itertools.compress(scores, decided)),
+            default.functions,
+            [result.log for _, result in itertools.compress(results, decided)],
+        )
     )
     samples = []
     for (variant, result), whole, has_decisions in zip(results, overall, decided, strict=True):

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.compiler.request import CompileResult
+from mlgo.compiler.training_log import TrainingLog
 from mlgo.learning.rewards import relative_improvement
 from mlgo.pipeline.code_measure import CodeMeasure
 from mlgo.problems.problem import Problem
-from mlgo.trace.scores import FunctionScore, score_ratio, scores_of_log
+from mlgo.trace.scores import FunctionScore, score_ratio
 
 
 class Measure(typing.Protocol):
@@ -29,10 +29,11 @@ class Measure(typing.Protocol):
         """What is held against the default's one by one: a module's functions, or the module as a whole under ""."""
 
     def improvements_of(
-        self, results: Sequence[CompileResult], default: Mapping[str, FunctionScore]
+        self, found: Sequence[Mapping[str, FunctionScore]], default: Mapping[str, FunctionScore], logs: Sequence[TrainingLog]
     ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
-        """For each compile of one module: (a name for each of the log's contexts, name -> improvement that the decisions there
-        are credited with). Contexts without anything to compare are missing from the second.
+        """For each compile of one module, of which `found` are the scores and `logs` the logs: (a name for each of the log's
+        contexts, name -> improvement that the decisions there are credited with). Contexts without anything to compare are
+        missing from the second.
         """
 
 
@@ -68,8 +69,8 @@ class LogMeasure:
     def compared(self, functions):
         return functions
 
-    def improvements_of(self, results, default):
-        return [(tuple(result.log.contexts), self._improvements(scores_of_log(result.log), default)) for result in results]
+    def improvements_of(self, found, default, logs):
+        return [(tuple(log.contexts), self._improvements(each, default)) for each, log in zip(found, logs, strict=True)]
 
     @staticmethod
     def _improvements(found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]) -> dict[str, float]:

@@ -27,7 +27,7 @@ class RunSettings:
         "policy": start from a policy that an earlier run has left.
       seed: of everything random, >= 0.
       iterations: how often modules are compiled and learned from, >= 0; the papers: thousands. 80 iterations of eviction at
-        the default size take 14 CPU minutes, chosen so that the whole command ends within 12 minutes on 2 cores.
+        the default size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
       modules_per_iteration: modules compiled in each iteration, >= 1; the papers: 512 and more.
       validation_modules: modules of the training corpus that are not learned from and choose the policy, >= 1. Fewer than a
         dozen choose by noise.
