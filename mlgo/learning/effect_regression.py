@@ -26,7 +26,8 @@ import numpy as np
 
 from mlgo.learning.configuration import EffectConfig
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.learner import Sample, Variant, balance_of
+from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE, TOP_LEVEL, Normalizer
 from mlgo.learning.observations import Observations
@@ -34,12 +35,6 @@ from mlgo.learning.returns import centred
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 
-#: Hidden units that a linear policy is spread over; together they resolve its z to 1 / 3,072 of its range.
-_UNITS = 8
-#: Linear policies answer with z in [-TOP, TOP]: at 8 one decision in 3,000 strays.
-_TOP = 8.0
-#: Range of a hidden unit (relu6).
-_RELU_TOP = 6.0
 #: Rounds of reweighting towards Huber's loss; more change nothing in the third digit.
 _ROUNDS = 3
 #: What one piece of a feature may be known to add, in units of the returns.
@@ -195,7 +190,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
     modules: dict[str, list[Sample]] = {}
     for sample in samples:
         modules.setdefault(sample.module, []).append(sample)
-    differences, returns, noise, projects, strays, decisions = [], [], [], [], 0, 0
+    differences, returns, noise, names, strays, decisions = [], [], [], [], 0, 0
     for of_module in modules.values():
         values = centred([sample.improvements for sample in of_module])
         squares: dict[str, list[float]] = {}
@@ -212,7 +207,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
                     differences.append(surprise[which].sum(axis=0))
                     returns.append(each[name])
                     noise.append(sum(squares[name]) / len(squares[name]))
-                    projects.append(sample.module.partition("/")[0])
+                    names.append(sample.module)
     if not returns:
         raise RunError(
             f"{len(samples)} compiles of an iteration",
@@ -222,15 +217,8 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
         )
     variance = np.array(noise)
     typical = float(np.median(variance[variance > 0])) if (variance > 0).any() else 1.0
-    weights = _balance(projects) / (variance + typical)
+    weights = balance_of(names, np.ones(len(returns)), 0.5) / (variance + typical)
     return EffectBatch(np.array(differences), np.array(returns), weights, typical, strays / decisions)
-
-
-def _balance(projects: Sequence[str]) -> np.ndarray:
-    """float64 [G]: equations of a project with four times as many count half as much each; the mean is 1."""
-    _, which, counts = np.unique(np.array(projects), return_inverse=True, return_counts=True)
-    weights = 1.0 / np.sqrt(counts[which])
-    return weights / weights.mean()
 
 
 def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarray, int]:
@@ -265,23 +253,6 @@ def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: flo
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if strays(middle) > exploration else (low, middle)
     return high
-
-
-def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
-    """The policy z = effect . (levels, 1), cut off at TOP, as a network; the value part is that of `like`.
-
-    z is spread over hidden units of which each takes over where the one before is full; one more is always 1.
-
-    Args: effect: float [D + 1].
-    """
-    step = 2 * _TOP / (_RELU_TOP * _UNITS)
-    kernel = np.zeros((len(effect) - 1, _UNITS + 1))
-    kernel[:, :_UNITS] = (effect[:-1] / step)[:, None]
-    bias = np.append((effect[-1] + _TOP) / step - _RELU_TOP * np.arange(_UNITS), 1.0)
-    logits = np.append(np.full(_UNITS, step), -_TOP)[:, None]
-    value = {name: array for name, array in like.weights.items() if name.startswith("value/")}
-    policy = {"policy/0/kernel": kernel, "policy/0/bias": bias, "policy/logits/kernel": logits}
-    return like.with_weights({**{name: array.astype(np.float32) for name, array in policy.items()}, **value})
 
 
 def _expected_strays(observations: Observations, logits: np.ndarray) -> float:

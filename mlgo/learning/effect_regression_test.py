@@ -6,9 +6,10 @@ import numpy as np
 
 from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.configuration import EffectConfig
-from mlgo.learning.effect_regression import EffectLearner, effect_batch, known_effect, linear_network, scale_for, surprises
+from mlgo.learning.effect_regression import EffectLearner, effect_batch, known_effect, scale_for, surprises
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
+from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import LEVEL_SCALE, build_normalizer
 from mlgo.learning.observations import Observations, pack

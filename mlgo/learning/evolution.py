@@ -17,7 +17,7 @@ import gin
 import numpy as np
 
 from mlgo.learning.determinism import generator
-from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.learner import Sample, Variant, balance_of
 from mlgo.learning.network import PolicyNetwork, layer_arrays
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -183,10 +183,10 @@ def trained_names(weights: Mapping[str, np.ndarray], last_layers: int | None) ->
 
 
 def fitness_of(
-    samples: Sequence[Sample], candidates: int, lowest: float, regression_penalty: float
+    samples: Sequence[Sample], candidates: int, lowest: float, regression_penalty: float, project_balance: float = 0.0
 ) -> tuple[np.ndarray, int]:
     """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that compiled
-    under all candidates.
+    under all candidates. `project_balance` as balance_of's.
 
     Raises: RunError: there is no such module.
     """
@@ -203,6 +203,7 @@ def fitness_of(
         )
     improvements = np.array([[each[index].improvement for index in range(candidates)] for each in complete])
     weights = np.array([[each[index].weight for index in range(candidates)] for each in complete])
+    weights *= balance_of([each[0].module for each in complete], weights[:, 0], project_balance)[:, None]
     improvements = np.maximum(improvements, lowest)
     improvements = np.where(improvements < 0, (1 + regression_penalty) * improvements, improvements)
     return (improvements * weights).sum(axis=0) / weights.sum(axis=0), len(complete)

@@ -95,3 +95,18 @@ class Learner(typing.Protocol):
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that the next update depends on besides `network.weights`, the seed and the configuration."""
+
+
+def balance_of(modules: Sequence[str], weights: Sequence[float] | np.ndarray, balance: float) -> np.ndarray:
+    """float64 [M] with mean 1: what to multiply the modules' weights by so that large projects do not outvote small ones.
+
+    Args:
+      modules: names; the first folder is the project in a combined corpus.
+      weights: positive, one per module.
+      balance: at 0 a project weighs as much as its modules together, at 1 as much as any other.
+    """
+    weights = np.asarray(weights, np.float64)
+    _, project = np.unique(np.array([name.partition("/")[0] for name in modules]), return_inverse=True)
+    share = np.bincount(project, weights) / weights.sum()
+    factors = share[project] ** -balance
+    return factors / factors.mean()

@@ -8,6 +8,7 @@ from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.bc_max import BcMaxLearner
 from mlgo.learning.behavioural_cloning import train_bc
 from mlgo.learning.configuration import BcConfig, BcMaxConfig, DqnConfig, PpoConfig
+from mlgo.learning.covariance_adaptation import CmaConfig, CmaLearner
 from mlgo.learning.divergence import DivergenceRules, judge
 from mlgo.learning.dqn import DqnLearner
 from mlgo.learning.evolution import EsConfig, EsLearner
@@ -76,6 +77,12 @@ class LearningCurvesTest(unittest.TestCase):
             small = initial_network(environment.normalizer, 1, NetworkConfig((16, 8), (4,)))
             learner = EsLearner(small, environment.problem, 1, EsConfig(learning_rate=0.05))
             synthetic.train(environment, learner, generations, 4)
+            self._assert_found(environment, learner.network)
+
+    def test_cma_es(self):
+        for environment in _ENVIRONMENTS[:2]:
+            learner = CmaLearner(_fresh(environment), environment.problem, 1, CmaConfig())
+            synthetic.train(environment, learner, 40, 4)
             self._assert_found(environment, learner.network)
 
 

@@ -12,7 +12,7 @@ of each column over the candidates; ml-compiler-opt's has the constant value 0 (
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import gin
 import numpy as np
@@ -37,12 +37,15 @@ class NetworkConfig:
       logits_init_factor: variance scaling of the logits' kernel. Default: 0.1, ml-compiler-opt, regalloc_network.py
         (`logits_init_output_factor`): an untrained policy is nearly uniform.
       segments: into how many pieces the range of a feature is cut (normalization.py).
+      knots: feature -> the values at which it is cut instead, in increasing order; then features that are not named are not looked
+        at. For policies with few weights, whose pieces must be few and of about equal importance.
     """
 
     fc_layer_params: tuple[int, ...] = (80, 40)
     value_fc_layer_params: tuple[int, ...] = (40,)
     logits_init_factor: float = 0.1
     segments: int = DEFAULT_SEGMENTS
+    knots: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
         for name in ("fc_layer_params", "value_fc_layer_params"):
@@ -50,6 +53,7 @@ class NetworkConfig:
             object.__setattr__(self, name, sizes)
             if not sizes or any(not 1 <= size <= 4096 for size in sizes):
                 raise ValueError(f"NetworkConfig.{name}={sizes}: give one to some layer sizes in 1..4096")
+        object.__setattr__(self, "knots", {str(name): tuple(map(float, cuts)) for name, cuts in self.knots.items()})
         if not 1 <= self.segments <= MAX_SEGMENTS:
             raise ValueError(f"NetworkConfig.segments={self.segments} must lie in 1..{MAX_SEGMENTS}")
 

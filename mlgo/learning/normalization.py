@@ -147,14 +147,20 @@ class Normalizer:
 
 
 def load_normalizer(
-    vocabulary_dir: str | os.PathLike[str], problem: Problem, segments: int = DEFAULT_SEGMENTS
+    vocabulary_dir: str | os.PathLike[str],
+    problem: Problem,
+    segments: int = DEFAULT_SEGMENTS,
+    knots: Mapping[str, Sequence[float]] | None = None,
 ) -> Normalizer:
-    """The normaliser of `problem` from the files `<feature>.buckets` in `vocabulary_dir`.
+    """The normaliser of `problem` from the files `<feature>.buckets` in `vocabulary_dir`, or with `knots` as they say.
 
     A file holds one number per line, sorted quantiles, as ml-compiler-opt's sparse_bucket_generator.py writes them.
 
-    Raises: RunError: a file is missing, too large, or holds something that is not a number; or no feature has information.
+    Raises: RunError: a file is missing, too large, or holds something that is not a number; no feature has information; or a
+      feature of `knots` is none of the problem's.
     """
+    if knots:
+        return chosen_normalizer(knots, problem)
     folder = pathlib.Path(vocabulary_dir)
     quantiles = {
         spec.name: read_vocabulary(folder / f"{spec.name}.buckets")
@@ -210,6 +216,26 @@ def build_normalizer(
     if not columns:
         raise RunError(source, "has no feature with two different values", "Trace modules which have decisions")
     return Normalizer(problem.name, tuple(columns), tuple(dropped), mark_last_position=problem.mask_feature is not None)
+
+
+def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) -> Normalizer:
+    """The normaliser that looks at the features of `knots` only, each cut at these values.
+
+    Raises: RunError: a feature is none of the problem's, or its values are fewer than two or do not increase.
+    """
+    remedy = "Correct NetworkConfig.knots in the gin file"
+    shown = [spec.name for spec in problem.observation_specs if spec.name != problem.mask_feature]
+    if unknown := sorted(set(knots) - set(shown)):
+        raise RunError("NetworkConfig.knots", f"names {', '.join(unknown)}, and {problem.name} has {', '.join(shown)}", remedy)
+    columns: list[Column] = []
+    for name in shown:
+        cuts = [float(value) for value in knots.get(name, ())]
+        pieces = [Column(name, start, end) for start, end in zip(cuts, cuts[1:])]
+        if name in knots and not (pieces and all(_usable(piece) for piece in pieces)):
+            raise RunError(f"NetworkConfig.knots[{name!r}]", f"is {cuts}: needs two or more finite values that increase", remedy)
+        columns.extend(pieces)
+    dropped = tuple(name for name in shown if name not in knots)
+    return Normalizer(problem.name, tuple(columns), dropped, mark_last_position=problem.mask_feature is not None)
 
 
 def choose_knots(quantiles: np.ndarray, segments: int) -> list[float]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlgo.learning import synthetic
-from mlgo.learning.normalization import TOP_LEVEL, Normalizer, build_normalizer, choose_knots, load_normalizer
+from mlgo.learning.normalization import TOP_LEVEL, Normalizer, build_normalizer, chosen_normalizer, choose_knots, load_normalizer
 from mlgo.run.exit_codes import RunError
 
 _ANY_FLOAT = st.floats(width=32, allow_nan=True, allow_infinity=True)
@@ -46,6 +46,22 @@ class KnotsTest(unittest.TestCase):
         knots = choose_knots(np.sort(np.array(values, np.float64)), segments)
         self.assertLessEqual(len(knots), segments + 1)
         self.assertTrue(all(a < b for a, b in zip(knots, knots[1:])))
+
+
+class ChosenKnotsTest(unittest.TestCase):
+    def test_only_named_features_are_looked_at_in_the_problem_s_order(self):
+        normalizer = chosen_normalizer({"kind": (0, 2), "cost": (0, 0.5, 3)}, synthetic.PROBLEM)
+        pieces = [(column.feature, column.start, column.end) for column in normalizer.columns]
+        self.assertEqual(pieces, [("cost", 0.0, 0.5), ("cost", 0.5, 3.0), ("kind", 0.0, 2.0)])
+        self.assertEqual(normalizer.dropped, ("constant", "progress"))
+        self.assertEqual(Normalizer.from_json(normalizer.to_json()), normalizer)
+
+    def test_what_cannot_be_knots_is_refused(self):
+        with self.assertRaisesRegex(RunError, "names legal, and synthetic has cost, kind, constant, progress"):
+            chosen_normalizer({"legal": (0, 1)}, synthetic.PROBLEM)
+        for cuts in ((), (1,), (1, 1), (2, 1), (0, float("nan")), (0, float("inf"))):
+            with self.assertRaisesRegex(RunError, "needs two or more finite values that increase"):
+                chosen_normalizer({"cost": cuts}, synthetic.PROBLEM)
 
 
 class LevelsTest(unittest.TestCase):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mlgo.learning.configuration import BcMaxConfig, DqnConfig, EffectConfig, PpoConfig
+from mlgo.learning.covariance_adaptation import CmaConfig
 from mlgo.learning.evolution import EsConfig
 from mlgo.learning.learner import Learner
 from mlgo.learning.network import PolicyNetwork
@@ -52,6 +53,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     for algorithm in (
         Algorithm("ppo", PpoConfig, "mlgo.learning.ppo", "PpoLearner", ("entropy", "kl")),
         Algorithm("es", EsConfig, "mlgo.learning.evolution", "EsLearner"),
+        Algorithm("cma_es", CmaConfig, "mlgo.learning.covariance_adaptation", "CmaLearner", ("sigma",)),
         Algorithm("dqn", DqnConfig, "mlgo.learning.dqn", "DqnLearner", ("loss",)),
         Algorithm(
             "effects", EffectConfig, "mlgo.learning.effect_regression", "EffectLearner", ("explained_variance", "strays")

@@ -40,7 +40,7 @@ def clone_default(
     # It brings TensorFlow, which the other ways to start do without.
     from mlgo.learning.behavioural_cloning import train_bc  # pylint: disable=import-outside-toplevel
 
-    normalizer = load_normalizer(vocabulary, problem, network_config.segments)
+    normalizer = load_normalizer(vocabulary, problem, network_config.segments, network_config.knots)
     parts = []
     for name in names:
         decisions = trace.decisions(name, problem)
@@ -67,7 +67,8 @@ def start_randomly(
     folder: pathlib.Path, vocabulary: pathlib.Path, problem: Problem, seed: int, network_config: NetworkConfig
 ) -> Mapping[str, Any]:
     """Fresh weights over the normaliser of `vocabulary`."""
-    return _keep(folder, initial_network(load_normalizer(vocabulary, problem, network_config.segments), seed, network_config), {"from": "none"})
+    normalizer = load_normalizer(vocabulary, problem, network_config.segments, network_config.knots)
+    return _keep(folder, initial_network(normalizer, seed, network_config), {"from": "none"})
 
 
 def start_from_policy(folder: pathlib.Path, policy: pathlib.Path, problem: Problem) -> Mapping[str, Any]:

@@ -1,0 +1,44 @@
+"""Linear policies in the form of every other network, so that whatever runs networks runs them too."""
+
+import numpy as np
+
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.normalization import RELU_TOP
+
+#: Hidden units that a linear policy is spread over; together they resolve its z to 1 / 3,072 of its range.
+_UNITS = 8
+#: Linear policies answer with z in [-TOP_LOGIT, TOP_LOGIT]: at 8 one decision in 3,000 strays.
+TOP_LOGIT = 8.0
+_STEP = 2 * TOP_LOGIT / (RELU_TOP * _UNITS)
+
+
+def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
+    """The policy z = effect . (levels, 1), cut off at TOP_LOGIT, as a network; normaliser and value part are those of `like`.
+
+    z is spread over hidden units of which each takes over where the one before is full; one more is always 1.
+
+    Args: effect: float [D + 1], of levels times LEVEL_SCALE.
+    """
+    kernel = np.zeros((len(effect) - 1, _UNITS + 1))
+    kernel[:, :_UNITS] = (effect[:-1] / _STEP)[:, None]
+    bias = np.append((effect[-1] + TOP_LOGIT) / _STEP - RELU_TOP * np.arange(_UNITS), 1.0)
+    logits = np.append(np.full(_UNITS, _STEP), -TOP_LOGIT)[:, None]
+    value = {name: array for name, array in like.weights.items() if name.startswith("value/")}
+    policy = {"policy/0/kernel": kernel, "policy/0/bias": bias, "policy/logits/kernel": logits}
+    return like.with_weights({**{name: array.astype(np.float32) for name, array in policy.items()}, **value})
+
+
+def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
+    """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32's precision; None: it is not such a network."""
+    kernel = np.asarray(network.weights["policy/0/kernel"], np.float64)
+    bias = np.asarray(network.weights["policy/0/bias"], np.float64)
+    effect = np.append(kernel[:, 0] * _STEP, bias[0] * _STEP - TOP_LOGIT)
+    again = linear_network(network, effect).weights
+    policies = [{name for name in weights if name.startswith("policy/")} for weights in (again, network.weights)]
+    if policies[0] != policies[1]:
+        return None
+    same = all(
+        again[name].shape == np.shape(network.weights[name]) and np.allclose(again[name], network.weights[name], atol=1e-4)
+        for name in policies[0]
+    )
+    return effect if same else None
