@@ -14,7 +14,6 @@ and nothing was verified, 10 the corpus is empty, 12 some modules differ.
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -59,8 +58,8 @@ def _verify(flags: argparse.Namespace) -> int:
     if flags.num_workers is not None and flags.num_workers < 1:
         raise RunError(f"--num_workers={flags.num_workers}", "is not a positive number", "give 1 or more, or leave it out")
     corpus = Corpus.load(locate.user_path(flags.corpus))
-    clang = _tool(flags.clang, "--clang", _CLANG)
-    objcopy = _tool(flags.llvm_objcopy_path, "--llvm_objcopy_path", _OBJCOPY)
+    clang = locate.program(flags.clang, "--clang", _CLANG)
+    objcopy = locate.program(flags.llvm_objcopy_path, "--llvm_objcopy_path", _OBJCOPY)
     comparer = Comparer(objcopy, (flags.bitcode_section_name, flags.cmd_section_name))
     find = None
     if flags.obj_base_dir is not None:
@@ -89,29 +88,6 @@ def report(corpus: Corpus, clang: pathlib.Path, found: Verification, with_origin
         "reasons": {reason.value: found.count(reason) for reason in Reason if found.count(reason)},
         "same": list(found.same),
     }
-
-
-def _tool(given: str | None, flag: str, variable: str) -> pathlib.Path:
-    if given is not None:
-        path = locate.user_path(given)
-    else:
-        path = _packaged(os.environ.get(variable))
-    if path is None:
-        raise RunError(flag, "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it")
-    if not path.is_file() or not os.access(path, os.X_OK):
-        raise RunError(f"{flag}={path}", "is not an executable file", "give the path of LLVM's program")
-    return path
-
-
-def _packaged(runfile: str | None) -> pathlib.Path | None:
-    if runfile is None:
-        return None
-    # Imported here: this is a pip package, and those who give both tools need none.
-    from runfiles import runfiles  # pylint: disable=import-outside-toplevel
-
-    manifest = runfiles.Create()
-    found = manifest.Rlocation(runfile) if manifest is not None else None
-    return pathlib.Path(found) if found is not None else None
 
 
 def _version(clang: pathlib.Path) -> str:

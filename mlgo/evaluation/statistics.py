@@ -98,6 +98,29 @@ def summarize_modules(
     )
 
 
+def summarize_totals(totals: Mapping[str, tuple[float, float]], seed: int, resamples: int = 10_000) -> RatioSummary | None:
+    """The ratio of two sums over modules, such as code bytes in a linked image, with its bootstrap interval over modules.
+
+    Args: totals: module name -> (the policy's, the default's), both >= 0.
+    Returns: `geometric_mean` is the ratio of the sums; modules that are 0 on both sides do not count. None: nothing is left.
+    Raises: ValueError: a number is negative or not finite, or the default's sum is 0.
+    """
+    pairs = np.array([totals[name] for name in sorted(totals) if any(totals[name])], np.float64)
+    if not len(pairs):
+        return None
+    if not (np.isfinite(pairs).all() and (pairs >= 0).all() and pairs[:, 1].sum() > 0):
+        raise ValueError("totals must be finite and not negative, and the default's must not all be 0")
+    generator = np.random.Generator(np.random.Philox(seed))
+    ratios = []
+    for start in range(0, resamples, 1000):
+        drawn = pairs[generator.integers(0, len(pairs), (min(1000, resamples - start), len(pairs)))].sum(axis=1)
+        ratios.append(drawn[:, 0] / np.maximum(drawn[:, 1], 1e-300))
+    low, high = np.quantile(np.concatenate(ratios), (0.025, 0.975))
+    better, worse = int((pairs[:, 0] < pairs[:, 1]).sum()), int((pairs[:, 0] > pairs[:, 1]).sum())
+    whole = float(pairs[:, 0].sum() / pairs[:, 1].sum())
+    return RatioSummary(len(pairs), len(pairs), whole, float(low), float(high), better, worse, len(pairs) - better - worse)
+
+
 def _interval(sums: np.ndarray, weights: np.ndarray, seed: int, resamples: int) -> tuple[float, float]:
     """The 95 % bootstrap interval of exp(sum of `sums` / sum of `weights`), both [modules]."""
     generator = np.random.Generator(np.random.Philox(seed))

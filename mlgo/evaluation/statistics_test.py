@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.evaluation.statistics import summarize, summarize_modules
+from mlgo.evaluation.statistics import summarize, summarize_modules, summarize_totals
 
 
 class SummarizeTest(unittest.TestCase):
@@ -62,6 +62,37 @@ class SummarizeTest(unittest.TestCase):
 
     def test_percent_says_minus_for_better(self):
         self.assertEqual(summarize({"a": [0.98]}, seed=1).percent(), "-2.00 % [-2.00, -2.00]")
+
+
+class TotalsTest(unittest.TestCase):
+    def test_known_answer(self):
+        summary = summarize_totals({"a": (90.0, 100.0), "b": (210.0, 200.0), "gone": (0.0, 0.0), "c": (5.0, 5.0)}, seed=1)
+        self.assertAlmostEqual(summary.geometric_mean, 305 / 305)
+        self.assertEqual((summary.better, summary.worse, summary.equal, summary.modules), (1, 1, 1, 3))
+        self.assertAlmostEqual(summary.low, 0.9)
+        self.assertAlmostEqual(summary.high, 1.05)
+
+    def test_equal_sides_have_no_width(self):
+        summary = summarize_totals({str(index): (float(index), float(index)) for index in range(1, 9)}, seed=1)
+        self.assertEqual((summary.geometric_mean, summary.low, summary.high), (1.0, 1.0, 1.0))
+
+    def test_a_known_effect_lies_in_its_interval_about_as_often_as_it_says(self):
+        """Two made-up compilers: one gives 2 % less code, with noise of 4 % on every module."""
+        covered = 0
+        for seed in range(100):
+            random = np.random.Generator(np.random.Philox(seed))
+            default = random.lognormal(9, 1, 60)
+            policy = default * (0.98 + random.normal(0, 0.04, 60))
+            summary = summarize_totals({str(m): pair for m, pair in enumerate(zip(policy.tolist(), default.tolist()))}, seed, 500)
+            covered += summary.low <= 0.98 <= summary.high
+        self.assertGreaterEqual(covered, 88)
+
+    def test_what_has_no_ratio_is_refused(self):
+        self.assertIsNone(summarize_totals({}, seed=1))
+        self.assertIsNone(summarize_totals({"a": (0.0, 0.0)}, seed=1))
+        for pair in ((-1.0, 1.0), (math.nan, 1.0), (1.0, 0.0)):
+            with self.assertRaisesRegex(ValueError, "totals must be finite"):
+                summarize_totals({"a": pair}, seed=1)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,30 @@ def runfile(path: str) -> pathlib.Path:
     return pathlib.Path(found)
 
 
+def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
+    """The program that the user names with `flag`, else the one of the workspace's packages.
+
+    Args: variable: of the environment, in which the command's BUILD target names the runfile.
+    Raises: RunError: there is neither, or it cannot be run.
+    """
+    path = user_path(given) if given else _packaged(os.environ.get(variable))
+    if path is None:
+        raise RunError(flag, "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it")
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise RunError(f"{flag}={path}", "is not an executable file", "give the path of LLVM's program")
+    return path
+
+
+def _packaged(name: str | None) -> pathlib.Path | None:
+    if name is None:
+        return None
+    from runfiles import runfiles  # pylint: disable=import-outside-toplevel  # As above.
+
+    manifest = runfiles.Create()
+    found = manifest.Rlocation(name) if manifest is not None else None
+    return pathlib.Path(found) if found is not None else None
+
+
 def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
     """`path` as the user meant it: relative to where the user typed the command, `~` expanded, made absolute."""
     environment = os.environ if environment is None else environment

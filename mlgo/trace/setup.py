@@ -25,6 +25,7 @@ class CompileSetup:
       workers: compiles at a time, >= 1; changes no result.
       max_failure_ratio: which part of a stage's modules may fail, in [0, 1].
       executor: where compiles run; changes no result. None: on this machine, `workers` at a time.
+      extra_flags: further cc1 flags, after those of the module.
     """
 
     clang: pathlib.Path
@@ -33,6 +34,7 @@ class CompileSetup:
     workers: int
     max_failure_ratio: float
     executor: Executor | None = None
+    extra_flags: tuple[str, ...] = ()
 
     def __post_init__(self):
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:

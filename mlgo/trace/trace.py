@@ -162,6 +162,7 @@ def compile_modules(
             model_dir=model,
             want_log=wants_decisions or not in_object,
             want_object=in_object,
+            extra_flags=setup.extra_flags,
             limits=setup.limits,
         )
         for module, model, wants_decisions in zip(modules, models, learned_from)
@@ -183,9 +184,13 @@ def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScor
     return code_scores(code_of_object(result.object_bytes, result.module_name), result.log)
 
 
-def _record(
+def record_of(
     module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit, problem: Problem
 ) -> ModuleRecord:
+    """What became of `module`; a failure is added to `failures`.
+
+    Raises: RunError: that was one failure too many, or the object cannot be read.
+    """
     if isinstance(outcome, CompileFailure):
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return ModuleRecord(Outcome.FAILED, outcome.kind.value)
@@ -204,7 +209,7 @@ def _keep(
 ) -> None:
     record_path = _record_path(folder, module)
     try:
-        record = _record(module, outcome, failures, problem)
+        record = record_of(module, outcome, failures, problem)
     except RunError:
         # The module's record must not be there: the next run, with the cause removed, compiles it again.
         record_path.unlink(missing_ok=True)

@@ -1,0 +1,170 @@
+"""Says what policies are worth: against the compiler's default, on any corpora, module by module and as linked images.
+
+    ./bazelw run //mlgo:evaluate -- --policy=models/inlining_for_size/policy --corpus=out/corpora/zstd_oz
+    ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy --corpus=/data/corpus
+    ./bazelw run //mlgo:evaluate -- --policy=mine=out/inlining/policy --corpus=/data/a --corpus=/data/b --inline_thresholds=5,15,25,50
+
+Every module is compiled under the default and under every policy with the development clang. For inlining, the objects of a corpus are also
+linked as one image, and its code is what counts: an object's size says little (docs/train-a-policy.md). --inline_thresholds adds the
+default at other values of -inline-threshold, which is what a policy must beat: -Oz's own 5 is not the best.
+
+Below --output_dir: result.json, modules.csv, summary.md, and what every module gave. Minus is better everywhere. Intervals are
+bootstraps over modules. A module that fails under one side is left out on all, and named. Ctrl-C or worse: the same command goes on.
+
+Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 too many modules failed, 130 interrupted.
+"""
+
+import pathlib
+import re
+from collections.abc import Sequence
+
+from absl import flags
+
+from mlgo.compiler.executor import available_cores
+from mlgo.compiler.preflight import preflight as check_compiler
+from mlgo.compiler.request import CompileLimits
+from mlgo.corpus.corpus import Corpus
+from mlgo.pipeline import evaluation
+from mlgo.pipeline.evaluation_sides import DEFAULT, Side
+from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
+from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.pipeline.run_folder import RunFolder
+from mlgo.pipeline.settings import RunSettings
+from mlgo.policy.directory import load_policy
+from mlgo.problems.problem import Problem
+from mlgo.run import files, locate
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.quiet import quiet_libraries
+from mlgo.trace.setup import CompileSetup
+
+FLAGS = flags.FLAGS
+
+define_compiler_flags()
+flags.DEFINE_string("problem", "inlining_for_size", "A folder below mlgo/problems: what the policies decide.")
+flags.DEFINE_multi_string("policy", [], "[NAME=]FOLDER of a policy; repeatable.")
+flags.DEFINE_multi_string("corpus", [], "[NAME=]PATH of a corpus; repeatable. Default: the built-in held-out one.")
+flags.DEFINE_list("inline_thresholds", [], "For inlining: the default at these values of LLVM's -inline-threshold, too.")
+flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
+flags.DEFINE_string("linker", None, "ld.lld. Default: the packaged one of this workspace.")
+flags.DEFINE_bool("icf", False, "Whether the linker folds identical functions.")
+flags.DEFINE_string("reward", None, "Which of the problem's rewards is compared per module. Default: its usual one.")
+flags.DEFINE_integer("seed", RunSettings.seed, "Of the bootstraps.", lower_bound=0)
+flags.DEFINE_float(
+    "max_failure_ratio", RunSettings.max_failure_ratio, "Part of a corpus's modules that may fail.", lower_bound=0.0, upper_bound=1.0
+)
+flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
+
+_BUILT_IN = {"inlining_for_size": "mlgo/corpus/llvm_small_oz_held_out"}
+_BUILT_IN_ELSE = "mlgo/corpus/llvm_small_held_out"
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def main(arguments: list[str]) -> int:
+    """Evaluates; returns the exit code."""
+    refuse_arguments(arguments)
+    problem = problem_given(FLAGS.problem)
+    corpora = {name: Corpus.load(path) for name, path in _corpora(problem).items()}
+    policies = named_paths("--policy", FLAGS.policy)
+    digests = {name: digest_of_bytes(files.encode_json(load_policy(path, problem)[1]["sha256"])) for name, path in policies.items()}
+    sides = [Side(name, digest) for name, digest in digests.items()] + threshold_sides(FLAGS.inline_thresholds, problem)
+    if not sides:
+        raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
+    clang = clang_given()
+    linker = _linker(problem)
+    check_compiler(clang, problem)
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, "evaluation"))
+    folder.remove_work()
+    configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
+    with executor_given(clang, FLAGS.workers) as executor:
+        limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
+        setup = CompileSetup(clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor)
+        whole = evaluation.Evaluation(
+            folder, setup, {"clang": digest_of_file(clang)}, configuration, FLAGS.seed, FLAGS.reward, linker, FLAGS.icf
+        )
+
+        def model_of(side: Side) -> pathlib.Path | None:
+            return _model(policies[side.name], problem, folder.work, side.name) if side.name in policies else None
+
+        results = [whole.of_corpus(name, corpus, sides, model_of) for name, corpus in corpora.items()]
+    folder.remove_work()
+    _report(folder.path, results, [side.name for side in sides], clang, digests)
+    return ExitCode.DONE
+
+
+def named_paths(flag: str, values: Sequence[str]) -> dict[str, pathlib.Path]:
+    """[NAME=]PATH by name; without one it is the path's last part, or of ".../policy" the one before.
+
+    Raises: RunError: a name comes twice, or cannot be a folder's.
+    """
+    found: dict[str, pathlib.Path] = {}
+    for value in values:
+        given, separator, rest = value.partition("=")
+        path = locate.user_path(rest if separator else value)
+        name = given if separator else path.parent.name if path.name == "policy" else path.name
+        if name in found or name == DEFAULT or not _NAME.fullmatch(name):
+            raise RunError(f"{flag}={value}", f"would have the name {name!r}, which is taken or not usable", f"Give {flag}=NAME=PATH")
+        found[name] = path
+    return found
+
+
+def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
+    """The default at each value of -inline-threshold.
+
+    Raises: RunError: a value is no number, or the problem is not about inlining.
+    """
+    if values and problem.score_spec is not None:
+        raise RunError("--inline_thresholds", f"means nothing to {problem.name}", "Leave it out")
+    if wrong := [value for value in values if not re.fullmatch(r"-?\d{1,6}", value)]:
+        raise RunError(f"--inline_thresholds={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers: 5,15,25")
+    return [Side(f"threshold_{value}", flags=("-mllvm", f"-inline-threshold={value}")) for value in dict.fromkeys(values)]
+
+
+def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
+    if FLAGS.corpus:
+        return named_paths("--corpus", FLAGS.corpus)
+    path = _BUILT_IN.get(problem.name, _BUILT_IN_ELSE)
+    return {path.rpartition("/")[2]: locate.runfile(path)}
+
+
+def _linker(problem: Problem) -> pathlib.Path | None:
+    if problem.score_spec is not None:
+        return None
+    return locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
+
+
+def _model(policy: pathlib.Path, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
+    with quiet_libraries():
+        from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel  # Brings TensorFlow.
+
+        return CollectionPolicy(problem, work).write(load_policy(policy, problem)[0], name, exploration_seed=None)
+
+
+def _report(
+    folder: pathlib.Path, results: Sequence[evaluation.CorpusResult], sides: Sequence[str], clang: pathlib.Path, policies: dict[str, str]
+) -> None:
+    if not any(result.comparison.rows for result in results):
+        raise RunError(f"{len(results)} corpora", "have no function or module to compare", "Give others", ExitCode.NOTHING_PRODUCED)
+    what = "functions" if any(row.function for result in results for row in result.comparison.rows) else "modules"
+    content = {
+        "clang": digest_of_file(clang),
+        "policies": policies,
+        "seed": FLAGS.seed,
+        "icf": FLAGS.icf,
+        "corpora": {result.corpus: result.to_json() for result in results},
+    }
+    files.write_json_atomically(folder / "result.json", content)
+    files.write_atomically(folder / "modules.csv", evaluation.to_csv(results, sides))
+    files.write_atomically(folder / "summary.md", evaluation.markdown(results, sides, what).encode("utf-8"))
+    print("\n".join(["", "Against the compiler's default; minus is better:", "", *evaluation.table_lines(results, sides, what)]))
+    thresholds = [side for side in sides if side.startswith("threshold_")]
+    for result in results:
+        if failed := result.comparison.failed:
+            print(f"{result.corpus}: left out, since they failed: {', '.join(f'{name} ({why})' for name, why in failed.items())}")
+        if (best := evaluation.best_side(result, thresholds)) is not None:
+            print(f"{result.corpus}: the best of the thresholds is {best.removeprefix('threshold_')}: {result.linked_summaries[best].percent()}")
+    print(f"\nResults: {folder / 'result.json'}, modules.csv, summary.md")
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,173 @@
+"""Policies against the compiler's default on whole corpora: module by module, and as linked images.
+
+Below the output folder: `CORPUS/SIDE/` (evaluation_sides.py), `CORPUS/SIDE.linked/` (code bytes of each module in the linked image), and the
+results. A module that fails on any side is left out on all of them.
+"""
+
+import csv
+import dataclasses
+import io
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.corpus.corpus import Corpus
+from mlgo.pipeline import evaluation_sides as sides_of
+from mlgo.evaluation.held_out import Comparison, compare
+from mlgo.pipeline.evaluation_sides import DEFAULT, Side
+from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.pipeline.measure import measure_of
+from mlgo.pipeline.run_folder import RunFolder
+from mlgo.run import files
+from mlgo.run.manifest import digest_of_file
+from mlgo.trace.outcomes import ModuleRecord
+from mlgo.trace.setup import CompileSetup
+
+_LINKED_NAME = "linked.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusResult:
+    """What came of one corpus.
+
+    Attributes:
+      corpus: its name in tables.
+      comparison: by function or module; see held_out.py.
+      linked: side -> module -> code bytes in the linked image; empty where the problem is not about size.
+      linked_summaries: side -> ratio of the image's code bytes to the default's.
+    """
+
+    corpus: str
+    comparison: Comparison
+    linked: Mapping[str, Mapping[str, int]]
+    linked_summaries: Mapping[str, RatioSummary]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; bytes by module stand in the CSV file instead."""
+        return {
+            **self.comparison.to_json(),
+            "linked_code_bytes": {side: sum(sizes.values()) for side, sizes in self.linked.items()},
+            "linked_code": {side: dataclasses.asdict(summary) for side, summary in self.linked_summaries.items()},
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """What all corpora of an evaluation share.
+
+    Attributes:
+      folder: where results lie.
+      setup: how modules are compiled.
+      inputs: digests of what the sides share beside the corpus: the compiler's.
+      configuration: what else a side's result depends on.
+      seed: of the bootstraps.
+      reward: which of the problem's rewards; None: its usual one.
+      linker: ld.lld; None: nothing is linked.
+      icf: whether the linker folds identical functions.
+    """
+
+    folder: RunFolder
+    setup: CompileSetup
+    inputs: Mapping[str, str]
+    configuration: Mapping[str, Any]
+    seed: int
+    reward: str | None
+    linker: pathlib.Path | None
+    icf: bool = False
+
+    def of_corpus(
+        self, name: str, corpus: Corpus, sides: Sequence[Side], model_of: Callable[[Side], pathlib.Path | None]
+    ) -> CorpusResult:
+        """Compiles and links `corpus` under the default and all `sides`, as far as that was not done before.
+
+        Raises: RunError: too many modules fail, or the rest cannot be linked.
+        """
+        everyone = [Side(DEFAULT), *sides]
+        records = {side.name: self._compiled(name, corpus, side, model_of) for side in everyone}
+        default = {module: record.functions for module, record in records[DEFAULT].items()}
+        measure = measure_of(self.setup.problem, default, self.reward)
+        compared = {
+            side: {module: dataclasses.replace(r, functions=measure.compared(r.functions)) for module, r in of_side.items()}
+            for side, of_side in records.items()
+        }
+        comparison = compare(self.setup.problem, compared.pop(DEFAULT), compared, frozenset(), self.seed)
+        linked, summaries = {}, {}
+        if self.linker is not None:
+            modules = [module.name for module in corpus.modules if module.name not in comparison.failed]
+            linked = {side.name: self._linked(name, corpus, side, modules) for side in everyone}
+            summaries = {
+                side.name: summarize_totals(
+                    {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}, self.seed
+                )
+                for side in sides
+            }
+        return CorpusResult(name, comparison, linked, summaries)
+
+    def _inputs(self, corpus: Corpus, side: Side) -> dict[str, str]:
+        return {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
+
+    def _compiled(
+        self, name: str, corpus: Corpus, side: Side, model_of: Callable[[Side], pathlib.Path | None]
+    ) -> Mapping[str, ModuleRecord]:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            title = f"{name}, {side.name}"
+            return sides_of.compile_side(folder, corpus, self.setup, side, model_of(side), title, self.linker is not None)
+
+        configuration = {**self.configuration, "flags": list(side.flags), "linked": self.linker is not None}
+        self.folder.stage(f"{name}/{side.name}", self._inputs(corpus, side), configuration, work)
+        return sides_of.records_of(self.folder.path / name / side.name, corpus)
+
+    def _linked(self, name: str, corpus: Corpus, side: Side, modules: Sequence[str]) -> Mapping[str, int]:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            sizes = sides_of.link_side(self.folder.path / name / side.name, self.linker, modules, self.icf)
+            files.write_json_atomically(folder / _LINKED_NAME, sizes)
+            return {"code_bytes": sum(sizes.values())}
+
+        stage = f"{name}/{side.name}.linked"
+        inputs = {**self._inputs(corpus, side), "linker": digest_of_file(self.linker)}
+        configuration = {**self.configuration, "flags": list(side.flags), "modules": list(modules), "icf": self.icf}
+        self.folder.stage(stage, inputs, configuration, work)
+        return files.read_json(self.folder.path / stage / _LINKED_NAME, "linked sizes", "Delete the folder and run again")
+
+
+def best_side(result: CorpusResult, names: Sequence[str]) -> str | None:
+    """Of the sides `names` the one with the least linked code; the first of equals; None: nothing was linked, or there is none."""
+    candidates = [name for name in names if name in result.linked_summaries]
+    return min(candidates, key=lambda name: result.linked_summaries[name].geometric_mean, default=None)
+
+
+def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> list[str]:
+    """For people: a line per corpus and side. Args: what: "functions" or "modules", of which geometric means are."""
+    rows = [("corpus", "policy", f"{what}, geometric mean, 95 % interval", "better/worse/equal", "linked code, 95 % interval")]
+    for result in results:
+        for side in sides:
+            mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
+            counts = "" if mean is None else f"{mean.better}/{mean.worse}/{mean.equal}"
+            rows.append((result.corpus, side, "nothing to compare" if mean is None else mean.percent(), counts, linked.percent() if linked else ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> str:
+    """The same as a table of a document."""
+    lines = [f"| corpus | policy | {what}, geometric mean | linked code |", "|---|---|---|---|"]
+    for result in results:
+        for side in sides:
+            mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
+            lines.append(f"| {result.corpus} | {side} | {mean.percent() if mean else '-'} | {linked.percent() if linked else '-'} |")
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(results: Sequence[CorpusResult], sides: Sequence[str]) -> bytes:
+    """A line per corpus, side and function or module."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["corpus", "policy", "module", "function", "default_decisions", "default_score", "score", "ratio", "default_linked_bytes", "linked_bytes"])
+    for result in results:
+        for side in sides:
+            for row in result.comparison.rows:
+                linked = [result.linked[which].get(row.module, "") if which in result.linked else "" for which in (DEFAULT, side)]
+                writer.writerow([
+                    result.corpus, side, row.module, row.function, row.decisions, row.default_score, row.scores[side], row.ratios[side], *linked
+                ])
+    return buffer.getvalue().encode("utf-8")

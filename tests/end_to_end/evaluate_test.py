@@ -1,0 +1,92 @@
+"""//mlgo:evaluate on real modules, with the real compiler and linker. Argument: the linker."""
+
+import csv
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.learning.linear_network import linear_network
+from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.learning.normalization import chosen_normalizer
+from mlgo.policy.saved_model import save_policy
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.run.exit_codes import ExitCode
+from tests.end_to_end import command, real_modules
+
+_LINKER = pathlib.Path(sys.argv.pop()).absolute()
+
+
+class EvaluateTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        real_modules.smallest("oz_held_out", 6, cls.folder / "corpus")
+        # The stock decision, cost_estimate < 5, and one that inlines up to a cost of 50: z is linear in the cost.
+        normalizer = chosen_normalizer({"cost_estimate": (-1000, 0, 5, 50, 1000)}, INLINING)
+        like = initial_network(normalizer, 1, NetworkConfig((4,), (4,)))
+        for name, bias in (("stock", 2.4), ("eager", 4.2)):
+            network = linear_network(like, np.array([-1.0 / 1.5] * 4 + [bias - 1.0]))
+            save_policy(network, INLINING, cls.folder / name)
+        cls.flags = [
+            f"--clang={real_modules.development_clang()}", f"--linker={_LINKER}", f"--corpus=few={cls.folder / 'corpus'}",
+            f"--policy={cls.folder / 'stock'}", f"--policy=generous={cls.folder / 'eager'}", "--inline_thresholds=5,50",
+            f"--output_dir={cls.folder / 'out'}",
+        ]  # fmt: skip
+        code, cls.said = command.run(*cls.flags, program="evaluate")
+        if code != ExitCode.DONE:
+            raise AssertionError(f"exit code {code}:\n{cls.said}")
+        cls.result = json.loads((cls.folder / "out" / "result.json").read_text(encoding="utf-8"))["corpora"]["few"]
+
+    def test_who_decides_as_the_default_does_is_equal_to_it(self):
+        for side in ("stock", "threshold_5"):
+            linked = self.result["linked_code"][side]
+            self.assertEqual((linked["geometric_mean"], linked["low"], linked["high"]), (1.0, 1.0, 1.0), side)
+            self.assertEqual(self.result["all_functions"][side]["equal"], 6, side)
+
+    def test_who_decides_otherwise_is_not(self):
+        for side in ("generous", "threshold_50"):
+            self.assertNotEqual(self.result["linked_code"][side]["geometric_mean"], 1.0, side)
+            self.assertLess(self.result["all_functions"][side]["equal"], 6, side)
+
+    def test_the_table_holds_what_the_totals_are_made_of(self):
+        with open(self.folder / "out" / "modules.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual({row["policy"] for row in rows}, {"stock", "generous", "threshold_5", "threshold_50"})
+        generous = [row for row in rows if row["policy"] == "generous"]
+        self.assertEqual(sum(int(row["linked_bytes"]) for row in generous), self.result["linked_code_bytes"]["generous"])
+        self.assertIn("| few | generous |", (self.folder / "out" / "summary.md").read_text(encoding="utf-8"))
+        self.assertRegex(self.said, r"few: the best of the thresholds is (5|50): ")
+
+    def test_it_goes_on_where_it_stopped(self):
+        before = (self.folder / "out" / "result.json").read_bytes()
+        shutil.rmtree(self.folder / "out" / "few" / "generous.linked")
+        code, said = command.run(*self.flags, program="evaluate")
+        self.assertEqual(code, ExitCode.DONE, said)
+        self.assertEqual(said.count("done before"), 9)
+        self.assertEqual((self.folder / "out" / "result.json").read_bytes(), before)
+
+    def test_refusals(self):
+        for flags, message in (
+            (self.flags[:3], "--policy: is not given"),
+            ([*self.flags, f"--policy=stock={self.folder}"], "would have the name 'stock', which is taken"),
+            ([*self.flags[:5], "--inline_thresholds=5,many"], "holds 'many'"),
+            ([*self.flags[:5], f"--policy=default={self.folder}"], "would have the name 'default'"),
+            ([*self.flags, "--problem=regalloc_eviction"], "is for 'inlining_for_size', not for 'regalloc_eviction'"),
+        ):
+            code, said = command.run(*flags, program="evaluate")
+            self.assertEqual(code, ExitCode.MISUSE, said)
+            self.assertIn(message, said)
+            self.assertNotIn("Traceback", said)
+
+
+if __name__ == "__main__":
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    unittest.main()
