@@ -10,10 +10,18 @@ module NAME modules/NAME.json (how it fared; [decisions, score] per function) an
 in one Zstandard file, see mlgo/trace/arrays.py); manifest.json comes last and says that the trace is whole. There is no TFRecord file:
 //mlgo:sparse_bucket_generator and //mlgo:train_bc read --output_path. Ctrl-C or worse: the same command goes on.
 
+    ./bazelw run //mlgo:generate_default_trace -- --data_path=/data/corpus --output_path=/data/policy_trace \\
+        --policy_path=out/inlining/policy --output_performance_path=/data/performance.csv
+
+also compiles under the default and writes a line per module and function: module,function,default_score,score; a module's size stands
+under an empty function name. //mlgo:evaluate compares with intervals, and links.
+
 Exit codes: 0 done, 2 something is not as it should be and nothing was compiled, 10 no module has a decision, 11 too many modules
 failed, 130 interrupted.
 """
 
+import csv
+import io
 import math
 import pathlib
 import re
@@ -31,6 +39,7 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import preflight
 from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
@@ -39,8 +48,9 @@ from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.run.quiet import quiet_libraries
+from mlgo.trace.scores import FunctionScore
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import trace_corpus
+from mlgo.trace.trace import Trace, trace_corpus
 
 FLAGS = flags.FLAGS
 
@@ -52,6 +62,9 @@ flags.DEFINE_string("problem", "inlining_for_size", "A folder below mlgo/problem
 flags.DEFINE_string("data_path", None, "The corpus.", required=True)
 flags.DEFINE_string("output_path", None, "Folder of the trace.", required=True)
 flags.DEFINE_string("policy_path", None, "Folder of a policy that decides. Default: the compiler's own heuristic does.")
+flags.DEFINE_string(
+    "output_performance_path", None, "CSV file for the scores of every module and function, beside the default's."
+)
 flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, chosen by --seed.", lower_bound=0.0, upper_bound=1.0)
 flags.DEFINE_string("module_filter", None, "Compile only modules in whose name this regular expression is found.")
 flags.DEFINE_integer("seed", RunSettings.seed, "Of the choice of modules.", lower_bound=0)
@@ -95,12 +108,50 @@ def main(arguments: list[str]) -> int:
             return trace_corpus(stage, chosen, setup, "trace", model)
 
         counts = folder.stage(STAGE, inputs, configuration, work).summary
+        if FLAGS.output_performance_path:
+            _write_performance(locate.user_path(FLAGS.output_performance_path), folder, chosen, setup, inputs, configuration)
     folder.remove_work()
     print(
         f"traced {counts['traced']} of {len(names)} modules, {counts['no decisions']} without decisions, {counts['failed']} failed;"
         f" {counts['decisions']} decisions -> {folder.path / STAGE}"
     )
     return ExitCode.DONE
+
+
+def _write_performance(
+    path: pathlib.Path,
+    folder: RunFolder,
+    corpus: Corpus,
+    setup: CompileSetup,
+    inputs: Mapping[str, str],
+    configuration: Mapping[str, Any],
+) -> None:
+    """Compiles `corpus` under the default too, unless that is what was traced, and writes both sides' scores."""
+    default = STAGE
+    if "policy" in inputs:
+        default = "trace/without_policy"
+        without = {name: digest for name, digest in inputs.items() if name != "policy"}
+
+        def work(stage: pathlib.Path) -> Mapping[str, Any]:
+            return trace_corpus(stage, corpus, setup, "trace of the default", keep_decisions=False)
+
+        folder.stage(default, without, configuration, work)
+    sides = [Trace.load(folder.path / stage, corpus).records for stage in (default, STAGE)]
+    measure = measure_of(setup.problem, {name: record.functions for name, record in sides[0].items()})
+    files.write_atomically(path, performance_csv(*({n: measure.compared(r.functions) for n, r in side.items()} for side in sides)))
+
+
+def performance_csv(
+    default: Mapping[str, Mapping[str, FunctionScore]], found: Mapping[str, Mapping[str, FunctionScore]]
+) -> bytes:
+    """module,function,default_score,score of whatever has a score on both sides, with a header; sorted."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["module", "function", "default_score", "score"])
+    for module in sorted(default):
+        for function in sorted(default[module].keys() & found[module].keys()):
+            writer.writerow([module, function, default[module][function].score, found[module][function].score])
+    return buffer.getvalue().encode("utf-8")
 
 
 def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rate: float, seed: int) -> list[str]:

@@ -1,5 +1,6 @@
 """The stages of a training run as commands of their own, one after another, as ml-compiler-opt's documents use them."""
 
+import csv
 import json
 import pathlib
 import tempfile
@@ -56,8 +57,17 @@ class StagesTest(unittest.TestCase):
         )  # fmt: skip
         self.assertRegex(said, r"repeats \d+\.\d\d% of the 28 decisions in 2 modules that it was not trained on")
 
-        said = self.run_well("generate_default_trace", *flags[:-2], f"--output_path={self.folder / 'of_policy'}", f"--policy_path={clone / 'policy'}")
+        performance = self.folder / "performance.csv"
+        said = self.run_well(
+            "generate_default_trace", *flags[:-2], f"--output_path={self.folder / 'of_policy'}", f"--policy_path={clone / 'policy'}",
+            f"--output_performance_path={performance}",
+        )  # fmt: skip
         self.assertRegex(said, "traced 8 of 8 modules")
+        with open(performance, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(row["module"], row["function"]) for row in rows[:2]], [("a/m0.cpp", "f0"), ("a/m0.cpp", "g0")])
+        self.assertEqual(len(rows), 16)
+        self.assertTrue(any(row["score"] != row["default_score"] for row in rows))
 
         flags = [*self.trace_flags, f"--root_dir={self.folder / 'model'}", f"--warmstart_policy_dir={clone / 'policy'}"]
         said = self.run_well("train_locally", *flags, "--num_modules=2", "--iterations=1", "--validation_modules=2")
