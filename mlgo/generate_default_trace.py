@@ -138,7 +138,7 @@ def _write_performance(
         folder.stage(default, without, configuration, work)
     sides = [Trace.load(folder.path / stage, corpus).records for stage in (default, STAGE)]
     measure = measure_of(setup.problem, {name: record.functions for name, record in sides[0].items()})
-    files.write_atomically(path, performance_csv(*({n: measure.compared(r.functions) for n, r in side.items()} for side in sides)))
+    files.write_atomically(path, performance_csv(*({n: measure.compared(n, r.functions) for n, r in side.items()} for side in sides)))
 
 
 def performance_csv(

@@ -5,6 +5,10 @@ Rewards (`Problem.rewards`):
     comdat_weighted_code   the code bytes of each function divided by the number of the corpus's modules whose default build carries
                            its COMDAT, for a linker keeps one of them; nothing else counts. It ranks policies much as the linked
                            image does: measured on LLVM and on C and C++ libraries.
+    linked_code            what the module costs one program made of the corpus's modules: of a COMDAT the linker keeps the copy of the
+                           first module that carries it (by default, in the order of names), in full, and if that module drops it,
+                           the next one's. For corpora that are a program; over a whole corpus the sum is the same as of the above,
+                           which spreads it over all modules that could have an effect.
     object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is .eh_frame and another
                            third COMDAT code that other modules carry too, so it says little about a linked program.
 """
@@ -12,6 +16,7 @@ Rewards (`Problem.rewards`):
 import collections
 import dataclasses
 import math
+import typing
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -23,7 +28,10 @@ from mlgo.trace.scores import FunctionScore
 #: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
 _MOST_ANCESTORS = 200
 
-OBJECT_TEXT, COMDAT_WEIGHTED_CODE = "object_text", "comdat_weighted_code"
+OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE = "object_text", "comdat_weighted_code", "linked_code"
+
+#: Function -> bytes of it that count; REST may be among them.
+Sizes = dict[str, float]
 
 
 def modules_by_comdat(modules: Iterable[Mapping[str, FunctionScore]]) -> Mapping[str, int]:
@@ -33,39 +41,100 @@ def modules_by_comdat(modules: Iterable[Mapping[str, FunctionScore]]) -> Mapping
     )
 
 
+class Counting(typing.Protocol):
+    """Which bytes of a module count."""
+
+    def sizes(self, module: str, scores: Mapping[str, FunctionScore]) -> Sizes:
+        """Args: scores: what a compile of `module` made of each function, REST included."""
+
+
+class WholeText:
+    """All of the text, in full."""
+
+    def sizes(self, module, scores):
+        del module
+        return {name: score.score for name, score in scores.items()}
+
+
+class ComdatWeights:
+    """Functions; of a COMDAT its share. One that no module carried by default counts in full.
+
+    Args: default: module -> what the default makes of it.
+    """
+
+    def __init__(self, default: Mapping[str, Mapping[str, FunctionScore]]):
+        self._carriers = modules_by_comdat(default.values())
+
+    def sizes(self, module, scores):
+        del module
+        return {
+            name: score.score / max(1, self._carriers.get(score.comdat, 1)) if score.comdat is not None else score.score
+            for name, score in scores.items()
+            if name != REST
+        }
+
+
+class LinkedOnce:
+    """Functions; a COMDAT counts where the linker takes it from. Args: as ComdatWeights'."""
+
+    def __init__(self, default: Mapping[str, Mapping[str, FunctionScore]]):
+        self._carried: dict[tuple[str, str], list[tuple[str, float]]] = {}
+        for module in sorted(default):
+            for name, score in default[module].items():
+                if score.comdat is not None:
+                    self._carried.setdefault((score.comdat, name), []).append((module, score.score))
+        self._owned: dict[str, dict[str, float]] = {}
+        for (_, name), carriers in self._carried.items():
+            # What the image holds instead where the owner drops it.
+            self._owned.setdefault(carriers[0][0], {})[name] = carriers[1][1] if len(carriers) > 1 else 0.0
+
+    def sizes(self, module, scores):
+        left = dict(self._owned.get(module, {}))
+        counted = {}
+        for name, score in scores.items():
+            carriers = self._carried.get((score.comdat, name)) if score.comdat is not None else None
+            if name != REST and (carriers is None or carriers[0][0] == module):
+                counted[name] = score.score
+            left.pop(name, None)
+        return {**counted, **{name: size for name, size in left.items() if size}}
+
+
+_COUNTINGS = {OBJECT_TEXT: lambda default: WholeText(), COMDAT_WEIGHTED_CODE: ComdatWeights, LINKED_CODE: LinkedOnce}
+
+
 class CodeMeasure:
-    """Code size; a module's improvement is minus the logarithm of the ratio of its weighted sizes.
+    """Code size; a module's improvement is minus the logarithm of the ratio of its sizes.
 
     A decision is credited with what happened to the code that it can have changed: its caller, every function that the caller was
     inlined into, directly or not, and the callee, which may be gone. In units of CREDIT_BYTES saved.
 
-    Args: carriers: COMDAT signature -> modules that carry it by default; None: all of the text counts, in full.
+    Args: counting: which bytes count.
     """
 
     #: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
     CREDIT_BYTES = 16.0
 
-    def __init__(self, carriers: Mapping[str, int] | None):
-        self._carriers = carriers
+    def __init__(self, counting: Counting):
+        self._counting = counting
 
     @classmethod
     def of(cls, reward: str, default: Mapping[str, Mapping[str, FunctionScore]]) -> "CodeMeasure":
         """The measure of `reward` in a corpus of which `default` is what the default makes of it, by module."""
-        return cls(modules_by_comdat(default.values()) if reward == COMDAT_WEIGHTED_CODE else None)
+        return cls(_COUNTINGS[reward](default))
 
-    def module_improvement(self, found, default):
-        sizes = [self._module_size(scores) for scores in (found, default)]
+    def module_improvement(self, module, found, default):
+        sizes = [math.fsum(self._counting.sizes(module, scores).values()) for scores in (found, default)]
         if not all(sizes):
             return None
         return -math.log(sizes[0] / sizes[1]), 1.0
 
-    def compared(self, functions):
+    def compared(self, module, functions):
         if not functions:
             return {}
         decisions = sum(score.decisions for score in functions.values())
-        return {"": FunctionScore(decisions, self._module_size(functions))}
+        return {"": FunctionScore(decisions, math.fsum(self._counting.sizes(module, functions).values()))}
 
-    def improvements_of(self, found, default, logs):
+    def improvements_of(self, module, found, default, logs):
         """See Measure.
 
         Which functions a caller is credited with is the same in all compiles, or else who is inlined into many functions in one
@@ -73,7 +142,9 @@ class CodeMeasure:
         """
         graphs = [_inline_graph(log) for log in logs]
         callees, parents = _united(graph.callees for graph in graphs), _united(graph.parents for graph in graphs)
-        sizes = [self._sizes(scores) for scores in (default, *found)]
+        sizes = [self._counting.sizes(module, scores) for scores in (default, *found)]
+        for each in sizes:
+            each.pop(REST, None)
         usual = {
             name: math.fsum(have) / len(have)
             for name in set().union(*sizes)
@@ -90,20 +161,6 @@ class CodeMeasure:
             for improvement, size in zip(improvements, by_policy, strict=True):
                 improvement[caller] = (by_default - size) / self.CREDIT_BYTES
         return [(graph.callers, improvement) for graph, improvement in zip(graphs, improvements, strict=True)]
-
-    def _module_size(self, scores: Mapping[str, FunctionScore]) -> float:
-        whole = self._carriers is None
-        return math.fsum(self._counted(score) for name, score in scores.items() if whole or name != REST)
-
-    def _counted(self, score: FunctionScore) -> float:
-        """The bytes of a function that count: all, or of a COMDAT its share; one that no module carried by default counts in full."""
-        if self._carriers is None or score.comdat is None:
-            return score.score
-        return score.score / max(1, self._carriers.get(score.comdat, 1))
-
-    def _sizes(self, scores: Mapping[str, FunctionScore]) -> dict[str, float]:
-        """The bytes of each function that count."""
-        return {name: self._counted(score) for name, score in scores.items() if name != REST}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from mlgo.compiler.code_size import FunctionCode, ObjectCode
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.pipeline.code_measure import COMDAT_WEIGHTED_CODE, OBJECT_TEXT
+from mlgo.pipeline.code_measure import COMDAT_WEIGHTED_CODE, LINKED_CODE, OBJECT_TEXT
 from mlgo.pipeline.measure import measure_of
 from mlgo.problems.problem import load_problem
 from mlgo.trace.code_scores import REST, code_scores
@@ -33,7 +33,7 @@ def _sizes(rest: float = 0.0, **functions: float) -> dict[str, FunctionScore]:
 
 
 def _credit(default, found, log, reward=COMDAT_WEIGHTED_CODE):
-    (credited,) = measure_of(PROBLEM, {"m": default}, reward).improvements_of([found], default, [log])
+    (credited,) = measure_of(PROBLEM, {"m": default}, reward).improvements_of("m", [found], default, [log])
     return credited
 
 
@@ -53,7 +53,7 @@ class CreditTest(unittest.TestCase):
         logs = [_log(("f", "g", 0), ("h", "f", 1)), _log(("f", "g", 1), ("h", "f", 0))]
         default = _sizes(f=50, g=10, h=100)
         found = [_sizes(f=50, g=10, h=132), _sizes(f=34, h=132)]
-        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).improvements_of(found, default, logs)
+        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).improvements_of("m", found, default, logs)
         self.assertEqual(first["f"], -2.0)
         self.assertEqual(second["f"], (16 - 32 + 10) / 16)
 
@@ -61,7 +61,7 @@ class CreditTest(unittest.TestCase):
         logs = [_log(("f", "g", 0)), _log(("f", "g", 0))]
         default = _sizes(f=50, g=40)
         found = [_sizes(f=50, g=40), _sizes(f=50, g=70)]
-        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).improvements_of(found, default, logs)
+        (_, first), (_, second) = measure_of(PROBLEM, {"m": default}).improvements_of("m", found, default, logs)
         self.assertEqual((first, second), ({"f": 0.0}, {"f": 0.0}))
 
     def test_recursion_ends(self):
@@ -80,22 +80,42 @@ class WeightsTest(unittest.TestCase):
 
     def test_a_comdat_counts_in_parts(self):
         measure = measure_of(PROBLEM, self.default)
-        self.assertEqual(measure.compared(self.default["a"]), {"": FunctionScore(2, 60.0)})
+        self.assertEqual(measure.compared("a", self.default["a"]), {"": FunctionScore(2, 60.0)})
         found = {**self.default["a"], "s": FunctionScore(1, 40.0, comdat="shared")}
-        self.assertEqual(measure.module_improvement(found, self.default["a"]), (-math.log(40 / 60), 1.0))
+        self.assertEqual(measure.module_improvement("a", found, self.default["a"]), (-math.log(40 / 60), 1.0))
 
     def test_one_that_nobody_carried_counts_in_full(self):
         new = {**self.default["a"], "n": FunctionScore(1, 15.0, comdat="new")}
-        self.assertEqual(measure_of(PROBLEM, self.default).compared(new)[""].score, 75.0)
+        self.assertEqual(measure_of(PROBLEM, self.default).compared("a", new)[""].score, 75.0)
 
     def test_all_of_the_text_counts_in_full(self):
-        self.assertEqual(measure_of(PROBLEM, self.default, OBJECT_TEXT).compared(self.default["a"])[""].score, 120.0)
+        self.assertEqual(measure_of(PROBLEM, self.default, OBJECT_TEXT).compared("a", self.default["a"])[""].score, 120.0)
+
+    def test_linked_once_a_comdat_counts_where_the_linker_takes_it_from(self):
+        measure = measure_of(PROBLEM, self.default, LINKED_CODE)
+        first, second = self.default["a"], self.default["b"]
+        self.assertEqual(measure.compared("a", first)[""].score, 100.0)
+        self.assertEqual(measure.compared("b", second)[""].score, 10.0)
+        # Of a second copy nothing is kept, however large; the first one counts in full; if it is gone, the second is kept.
+        larger = FunctionScore(1, 200.0, comdat="shared")
+        self.assertEqual(measure.compared("b", {**second, "s": larger})[""].score, 10.0)
+        self.assertEqual(measure.compared("a", {**first, "s": larger})[""].score, 220.0)
+        without = {name: score for name, score in first.items() if name != "s"}
+        self.assertEqual(measure.compared("a", without)[""].score, 100.0)
+        alone = measure_of(PROBLEM, {"a": first}, LINKED_CODE)
+        self.assertEqual(alone.compared("a", without)[""].score, 20.0)
+        new = FunctionScore(1, 7.0, comdat="new")
+        self.assertEqual(measure.compared("b", {**second, "n": new})[""].score, 17.0)
+
+    def test_linked_code_of_all_modules_is_the_image(self):
+        measure = measure_of(PROBLEM, self.default, LINKED_CODE)
+        self.assertEqual(sum(measure.compared(name, scores)[""].score for name, scores in self.default.items()), 20 + 10 + 80)
 
     def test_an_empty_module_is_not_compared(self):
-        self.assertIsNone(measure_of(PROBLEM, self.default).module_improvement(_sizes(rest=3), self.default["a"]))
+        self.assertIsNone(measure_of(PROBLEM, self.default).module_improvement("a", _sizes(rest=3), self.default["a"]))
 
     def test_another_reward_is_refused_by_name(self):
-        with self.assertRaisesRegex(ValueError, "reward 'bytes' is none of comdat_weighted_code, object_text"):
+        with self.assertRaisesRegex(ValueError, "reward 'bytes' is none of comdat_weighted_code, linked_code, object_text"):
             measure_of(PROBLEM, self.default, "bytes")
 
 

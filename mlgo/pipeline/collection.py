@@ -176,13 +176,14 @@ def samples_of(
 ) -> list[Sample]:
     """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the sides are left out."""
     scores = [scores_of(result, problem) for _, result in results]
-    overall = [measure.module_improvement(found, default.functions) for found in scores]
+    overall = [measure.module_improvement(module, found, default.functions) for found in scores]
     decided = [
         normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
         for (_, result), whole in zip(results, overall, strict=True)
     ]
     credits = iter(
         measure.improvements_of(
+            module,
             list(itertools.compress(scores, decided)),
             default.functions,
             [result.log for _, result in itertools.compress(results, decided)],

@@ -87,7 +87,7 @@ class Evaluation:
         default = {module: record.functions for module, record in records[DEFAULT].items()}
         measure = measure_of(self.setup.problem, default, self.reward)
         compared = {
-            side: {module: dataclasses.replace(r, functions=measure.compared(r.functions)) for module, r in of_side.items()}
+            side: {module: dataclasses.replace(r, functions=measure.compared(module, r.functions)) for module, r in of_side.items()}
             for side, of_side in records.items()
         }
         comparison = compare(self.setup.problem, compared.pop(DEFAULT), compared, frozenset(), self.seed)

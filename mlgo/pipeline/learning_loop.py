@@ -258,7 +258,8 @@ class LearningLoop:
                 failures.add(module.name, outcome.kind.value, outcome.detail)
                 continue
             default = material.default[module.name].functions
-            if (found := self._measure.module_improvement(scores_of(outcome, self._problem), default)) is not None:
+            found = self._measure.module_improvement(module.name, scores_of(outcome, self._problem), default)
+            if found is not None:
                 improvements[module.name] = found
         self._models.remove("validation")
         summary = summarize_modules(improvements, self._settings.seed)

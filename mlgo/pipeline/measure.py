@@ -21,17 +21,21 @@ class Measure(typing.Protocol):
     """How compiles of one problem are compared with the default's."""
 
     def module_improvement(
-        self, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]
+        self, module: str, found: Mapping[str, FunctionScore], default: Mapping[str, FunctionScore]
     ) -> tuple[float, float] | None:
-        """(improvement, weight in means) of a module; 0.02 is about two percent better. None: there is nothing to compare."""
+        """(improvement, weight in means) of `module`; 0.02 is about two percent better. None: there is nothing to compare."""
 
-    def compared(self, functions: Mapping[str, FunctionScore]) -> Mapping[str, FunctionScore]:
+    def compared(self, module: str, functions: Mapping[str, FunctionScore]) -> Mapping[str, FunctionScore]:
         """What is held against the default's one by one: a module's functions, or the module as a whole under ""."""
 
     def improvements_of(
-        self, found: Sequence[Mapping[str, FunctionScore]], default: Mapping[str, FunctionScore], logs: Sequence[TrainingLog]
+        self,
+        module: str,
+        found: Sequence[Mapping[str, FunctionScore]],
+        default: Mapping[str, FunctionScore],
+        logs: Sequence[TrainingLog],
     ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
-        """For each compile of one module, of which `found` are the scores and `logs` the logs: (a name for each of the log's
+        """For each compile of `module`, of which `found` are the scores and `logs` the logs: (a name for each of the log's
         contexts, name -> improvement that the decisions there are credited with). Contexts without anything to compare are
         missing from the second.
         """
@@ -59,17 +63,20 @@ class LogMeasure:
     def __init__(self, problem: Problem):
         self._problem = problem
 
-    def module_improvement(self, found, default):
+    def module_improvement(self, module, found, default):
+        del module
         names = sorted(set(found) & set(default))
         if not names:
             return None
         logarithms = [math.log(score_ratio(self._problem, default[name].score, found[name].score)) for name in names]
         return -math.fsum(logarithms) / len(names), float(len(names))
 
-    def compared(self, functions):
+    def compared(self, module, functions):
+        del module
         return functions
 
-    def improvements_of(self, found, default, logs):
+    def improvements_of(self, module, found, default, logs):
+        del module
         return [(tuple(log.contexts), self._improvements(each, default)) for each, log in zip(found, logs, strict=True)]
 
     @staticmethod

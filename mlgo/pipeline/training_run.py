@@ -347,7 +347,7 @@ class TrainingRun:
             self.problem, {name: record.functions for name, record in default.items()}, self._configurations.run.reward
         )
         sides = {
-            side: {name: dataclasses.replace(r, functions=measure.compared(r.functions)) for name, r in records.items()}
+            side: {name: dataclasses.replace(r, functions=measure.compared(name, r.functions)) for name, r in records.items()}
             for side, records in {"default": default, **policies}.items()
         }
         seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)

@@ -77,7 +77,7 @@ PROBLEM = Problem(
     default_decision_spec=_one("inlining_default"),
     release_setting="//release:inlining_policy",
     context_flags=("-mllvm", "-training-log-callsites"),
-    rewards=("comdat_weighted_code", "object_text"),
+    rewards=("comdat_weighted_code", "linked_code", "object_text"),
     interactive_flag="inliner-interactive-channel-base",
     interactive_default_flag="inliner-interactive-include-default",
 )
