@@ -70,11 +70,14 @@ def define_flags(defaults: Defaults) -> None:
 def define_learning_flags() -> None:
     """Defines the flags that decide how is learned, and from what again."""
     define_cache_flags()
-    flags.DEFINE_enum("algorithm", None, tuple(ALGORITHMS), f"How to learn. Default: {RunSettings.algorithm}.")
+    flags.DEFINE_enum(
+        "algorithm", None, tuple(ALGORITHMS),
+        f"How to learn. Default: what defaults.gin in the problem's folder says, else {RunSettings.algorithm}.",
+    )  # fmt: skip
     flags.DEFINE_string(
         "warm_start", None,
         "What to start from: bc (clone the default's decisions first), none (random weights), or the folder of a policy that"
-        f" an earlier run has left. Default: {RunSettings.warm_start}.",
+        f" an earlier run has left. Default: the algorithm's own for the problem, else {RunSettings.warm_start}.",
     )  # fmt: skip
     flags.DEFINE_multi_string(
         "imitate", [], "With --algorithm=bc_max: the folder of a policy whose decisions are imitated where they are best; repeatable."

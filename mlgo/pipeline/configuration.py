@@ -48,8 +48,8 @@ def gin_classes() -> str:
 def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
     """The settings of a run.
 
-    What comes later wins: the defaults of the classes; the problem's own file for the algorithm,
-    mlgo/problems/<problem>/<algorithm>.gin, where there is one; the user's files; bindings; flags.
+    What comes later wins: the defaults of the classes; the problem's own files mlgo/problems/<problem>/defaults.gin, which may name
+    an algorithm, and <algorithm>.gin, where there are such; the user's files; bindings; flags.
 
     Args:
       given: fields of RunSettings that flags have set; `problem` is among them.
@@ -59,13 +59,14 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
     Raises: RunError: they do not give usable settings.
     """
     try:
-        files = [str(path) for path in gin_files]
+        users = [str(path) for path in gin_files]
+        defaults = own_files(given["problem"], "defaults")
         # Twice: which file is the problem's own depends on the algorithm, which the user's files may say.
         gin.clear_config()
-        gin.parse_config_files_and_bindings(files, list(bindings))
-        own = own_file(given["problem"], dataclasses.replace(RunSettings(), **given).algorithm)
+        gin.parse_config_files_and_bindings([*defaults, *users], list(bindings))
+        own = own_files(given["problem"], dataclasses.replace(RunSettings(), **given).algorithm)
         gin.clear_config()
-        gin.parse_config_files_and_bindings([*([str(own)] if own else []), *files], list(bindings))
+        gin.parse_config_files_and_bindings([*defaults, *own, *users], list(bindings))
         run = dataclasses.replace(RunSettings(), **given)
         return Configurations(
             run=run,
@@ -83,13 +84,16 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
         ) from error
 
 
-def own_file(problem: str, algorithm: str) -> pathlib.Path | None:
-    """The problem's own settings for the algorithm, if it has any."""
+def own_files(problem: str, name: str) -> list[str]:
+    """The path of the problem's own settings `name`, if it has any.
+
+    Raises: ValueError: there is no such problem.
+    """
     try:
         specification = importlib.util.find_spec(f"mlgo.problems.{problem}.problem")
     except ModuleNotFoundError:
         specification = None
     if specification is None or specification.origin is None:
         raise ValueError(f"problem {problem!r} is no folder below mlgo/problems")
-    path = pathlib.Path(specification.origin).parent / f"{algorithm}.gin"
-    return path if path.exists() else None
+    path = pathlib.Path(specification.origin).parent / f"{name}.gin"
+    return [str(path)] if path.exists() else []

@@ -42,6 +42,14 @@ class ConfigurationTest(unittest.TestCase):
             self.assertEqual((found.run.iterations, found.learner.pairs), (5, 5))
         self.assertEqual(self.configured(algorithm="dqn").to_json()["dqn"], vars(self.configured(algorithm="dqn").learner))
 
+    def test_a_problem_may_have_an_algorithm_of_its_own(self):
+        defaults = self.folder / "problems" / "made_up" / "defaults.gin"
+        defaults.write_text("RunSettings.algorithm = 'es'\nRunSettings.iterations = 7\nRunSettings.seed = 3", encoding="utf-8")
+        found = self.configured()
+        self.assertEqual((found.run.algorithm, found.learner.pairs, found.run.iterations, found.run.seed), ("es", 5, 5, 3))
+        self.assertEqual(self.configured(algorithm="ppo").learner.epochs, 1)
+        self.assertEqual(self.configured("RunSettings.algorithm = 'ppo'").run.algorithm, "ppo")
+
     def test_what_does_not_fit_is_an_error(self):
         for text, message in (
             ("RunSettings.iterations = -1", "must be at least 0"),

@@ -47,6 +47,8 @@ def _held_out(comparison: Comparison) -> list[str]:
     what = "functions" if any(row.function for row in comparison.rows) else "modules"
     lines = [f"Held-out score against the compiler's default (geometric mean over {what}; minus is better):"]
     for name, title in (("policy", "policy"), ("warm_start", "warm start")):
+        if name not in comparison.summaries:
+            continue
         summary = comparison.summaries[name]
         if summary is None:
             lines.append(f"  {title}: no function could be compared")

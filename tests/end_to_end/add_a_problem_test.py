@@ -11,7 +11,7 @@ import numpy as np
 
 import mlgo.problems
 from mlgo.compiler.testing import fake_clang
-from mlgo.pipeline.configuration import configure, own_file
+from mlgo.pipeline.configuration import configure, own_files
 from mlgo.pipeline.places import Places
 from mlgo.pipeline.training_run import TrainingRun
 from mlgo.problems.problem import load_problem
@@ -42,7 +42,7 @@ class AddAProblemTest(unittest.TestCase):
 
     def test_added_as_described_it_learns_what_is_best(self):
         problem = load_problem("toy_unrolling")
-        self.assertEqual(own_file("toy_unrolling", "ppo"), self.folder / "problems" / "toy_unrolling" / "ppo.gin")
+        self.assertEqual(own_files("toy_unrolling", "ppo"), [str(self.folder / "problems" / "toy_unrolling" / "ppo.gin")])
         (self.folder / "bin").mkdir()
         clang = pathlib.Path(fake_clang.install(self.folder / "bin", problem))  # For preflight.
         train, held_out = self.corpus("train", 1, 20), self.corpus("held_out", 2, 8)
