@@ -58,7 +58,10 @@ class PpoConfig:
       samples_per_module: how often each module of an iteration is compiled, every time with other random decisions. From 2
         on a decision's return is how much better its function became than in the other samples, so what is easy or hard
         about the function cancels (Kool et al., "Buy 4 REINFORCE samples, get a baseline for free!", 2019). At 1 it is
-        the improvement over the default, as in the papers.
+        the improvement over the default.
+      baseline: what a function's improvement is compared with: "samples", see above; "default": nothing, it is over the default
+        already; "moving_average": what is usual of this function, as mlco does.
+      moving_average_decay: what is left of what is usual at each sample. mlco (compilation_runner.py, moving_average_decay_rate).
       minibatch: decisions per gradient step. Ours, for iterations of some thousand decisions; mlco: 4096, batch_size 256 x
         train_sequence_length 16 (papers.gin).
       epochs: passes over the decisions of one iteration. Ours, between the 3 and 10 of arXiv:1707.06347; mlco instead
@@ -88,6 +91,8 @@ class PpoConfig:
     """
 
     samples_per_module: int = 4
+    baseline: Literal["samples", "default", "moving_average"] = "samples"
+    moving_average_decay: float = 0.8
     minibatch: int = 512
     epochs: int = 4
     learning_rate: float = 1e-3
@@ -110,6 +115,10 @@ class PpoConfig:
         for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss", "temperature", "deviation"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")
+        if self.baseline not in ("samples", "default", "moving_average"):
+            raise ValueError(f"PpoConfig.baseline={self.baseline!r} is none of samples, default, moving_average")
+        if not 0 <= self.moving_average_decay < 1:
+            raise ValueError(f"PpoConfig.moving_average_decay={self.moving_average_decay} must lie in [0, 1)")
 
 
 @gin.configurable

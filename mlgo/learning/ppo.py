@@ -27,8 +27,11 @@ from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork, row_logits, values
 from mlgo.learning.observations import Observations
 from mlgo.learning.optimizer import Adam
-from mlgo.learning.returns import returns_of
+from mlgo.learning.returns import MovingAverage, returns_of
 from mlgo.problems.problem import Problem
+
+#: Before the names of the moving averages in the learner's state.
+_USUAL = "usual/"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,6 +98,10 @@ class PpoLearner:
         self._normalizer = network.normalizer
         state = dict(state or {})
         self.updates = int(state.pop("updates", 0))
+        self._usual = None
+        if self.config.baseline == "moving_average":
+            known = {name: state.pop(_USUAL + name) for name in ("names", "averages")} if state else None
+            self._usual = MovingAverage(self.config.moving_average_decay, known)
         self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
         self._names = sorted(network.weights)
         self._problem = problem
@@ -133,7 +140,12 @@ class PpoLearner:
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything besides the weights that the next update depends on."""
-        return {**self._adam.state(), "updates": np.array(self.updates, np.int64)}
+        usual = self._usual.state() if self._usual is not None else {}
+        return {
+            **self._adam.state(),
+            **{_USUAL + name: array for name, array in usual.items()},
+            "updates": np.array(self.updates, np.int64),
+        }
 
     def variants(self, iteration: int) -> list[Variant]:
         """The current weights, exploring, `samples_per_module` times."""
@@ -141,10 +153,10 @@ class PpoLearner:
         return [Variant(self._exploring, exploring=True)] * self.config.samples_per_module
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`; with one sample per module returns are the improvements over the default."""
+        """See `Learner.update`."""
         del iteration
-        centre = self.config.samples_per_module > 1
-        batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre))
+        centre = self.config.baseline == "samples" and self.config.samples_per_module > 1
+        batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre, self._usual))
         metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
         if self._problem.decision_kind == "number":
             del metrics["entropy"]  # Of the noise alone, a constant of the configuration.

@@ -66,6 +66,22 @@ class PpoTest(unittest.TestCase):
             np.testing.assert_allclose(value, reference[name], atol=2e-6, err_msg=name)
             self.assertTrue(name.startswith("value/0") or not np.array_equal(value, network.weights[name]), name)
 
+    def test_moving_averages_are_part_of_the_state(self):
+        environment = synthetic_environments.YesNoEnvironment()
+        config = PpoConfig(samples_per_module=1, baseline="moving_average")
+        network = initial_network(environment.normalizer, 1, NetworkConfig((8,), (4,)))
+        one = PpoLearner(network, environment.problem, 1, config)
+        synthetic_environments.train(environment, one, 2, 4)
+        resumed = PpoLearner(one.network, environment.problem, 1, config, one.state())
+        for learner in (one, resumed):
+            # Modules that it has seen already: what is usual of them decides.
+            learner.update(2, synthetic_environments.samples_of(environment, range(4), learner.variants(2), 7))
+        self.assertEqual(digest_of(one.network.weights), digest_of(resumed.network.weights))
+        self.assertEqual(digest_of(one.state()), digest_of(resumed.state()))
+        self.assertEqual(len(one.state()["usual/names"]), 8 * synthetic_environments.FUNCTIONS)
+        with self.assertRaisesRegex(ValueError, "baseline='mean' is none of"):
+            PpoConfig(baseline="mean")
+
     def test_an_update_of_yes_and_no_equals_tf_agents_train(self):
         environment = synthetic_environments.YesNoEnvironment()
         network = initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))

@@ -1,5 +1,6 @@
 """From samples to what is learned from: decisions, and what each of them returned."""
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 
@@ -36,13 +37,53 @@ def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     return result
 
 
-def returns_of(samples: Sequence[Sample], lowest: float, centre: bool) -> tuple[Observations, np.ndarray]:
+class MovingAverage:
+    """What is usual of each function of each module: the average of its improvements, older ones counting less; at first 0, the default.
+
+    Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of the improvement).
+
+    Args:
+      decay: what is left of the average at each sample, in [0, 1).
+      state: what `state` returned.
+    """
+
+    def __init__(self, decay: float, state: Mapping[str, np.ndarray] | None = None):
+        self._decay = decay
+        names, averages = (state["names"].tolist(), state["averages"].tolist()) if state else ([], [])
+        self._averages: dict[int, float] = dict(zip(names, averages, strict=True))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """names uint64 [F], digests of (module, function), ascending; averages float64 [F]."""
+        names = sorted(self._averages)
+        return {
+            "names": np.array(names, np.uint64),
+            "averages": np.array([self._averages[name] for name in names], np.float64),
+        }
+
+    def less(self, module: str, samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+        """Each sample's values less what was usual before any of them; then they belong to what is usual."""
+        keys = {name: _key(module, name) for sample in samples for name in sample}
+        usual = {name: self._averages.get(key, 0.0) for name, key in keys.items()}
+        for sample in samples:
+            for name, value in sample.items():
+                self._averages[keys[name]] = self._decay * self._averages.get(keys[name], 0.0) + (1 - self._decay) * value
+        return [{name: value - usual[name] for name, value in sample.items()} for sample in samples]
+
+
+def _key(module: str, name: str) -> int:
+    return int.from_bytes(hashlib.blake2b(f"{module}\0{name}".encode("utf-8", "surrogateescape"), digest_size=8).digest(), "little")
+
+
+def returns_of(
+    samples: Sequence[Sample], lowest: float, centre: bool, usual: MovingAverage | None = None
+) -> tuple[Observations, np.ndarray]:
     """All decisions of `samples` that have a return, in their order, and these returns, float32 [N].
 
     Args:
       lowest: improvements below this count as this.
       centre: a return is how much better a function became than in the other samples of its module; functions that only
         one sample has are left out. Otherwise it is the improvement over the default.
+      usual: a return is how much better a function became than usual; goes before `centre`.
 
     Raises:
       DivergenceError: an improvement is not finite.
@@ -58,12 +99,14 @@ def returns_of(samples: Sequence[Sample], lowest: float, centre: bool) -> tuple[
                     "Check the scores in the training logs",
                 )
     values = [{name: max(value, lowest) for name, value in sample.improvements.items()} for sample in samples]
-    if centre:
+    if centre or usual is not None:
         of_module: dict[str, list[int]] = {}
         for index, sample in enumerate(samples):
             of_module.setdefault(sample.module, []).append(index)
-        for indices in of_module.values():
-            for index, each in zip(indices, centred([values[index] for index in indices]), strict=True):
+        for module, indices in of_module.items():
+            together = [values[index] for index in indices]
+            compared = centred(together) if usual is None else usual.less(module, together)
+            for index, each in zip(indices, compared, strict=True):
                 values[index] = each
     observations, returns = [], []
     for sample, of_context in zip(samples, values, strict=True):
