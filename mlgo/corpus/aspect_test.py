@@ -52,6 +52,14 @@ class AspectTest(unittest.TestCase):
         licences = json.loads((locate.runfile("mlgo/corpus/linked_oz") / "corpus_licences.json").read_bytes())["modules"]
         self.assertEqual(set(licences.values()), {"MIT"})
 
+    def test_corpora_are_combined_under_the_names_of_their_projects(self):
+        combined, parts = self.corpus("combined"), {"a": self.corpus("linked"), "b": self.corpus("tiny")}
+        expected = {f"{name}/{module.name}": module for name, part in parts.items() for module in part.modules}
+        self.assertEqual([module.name for module in combined.modules], sorted(expected))
+        for module in combined.modules:
+            self.assertEqual(module.read_bitcode(), expected[module.name].read_bitcode())
+            self.assertEqual(module.command, expected[module.name].command)
+
 
 if __name__ == "__main__":
     unittest.main()

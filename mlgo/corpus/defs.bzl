@@ -3,8 +3,9 @@
     mlgo_corpus(name = "mine", deps = [":my_program"])
     mlgo_corpus_part(name = "mine_train", corpus = ":mine", part = "train")
     mlgo_corpus_from_sources(name = "few", srcs = [...], hdrs = [...], deps = [...], copts = ["-O2"])
+    mlgo_combined_corpus(name = "all", corpora = {":mine_train": "mine", ":few": "few"})
 
-Each of the three is a directory as mlgo/corpus/README.md describes it, with `name` as its path in the package. Without a rule:
+Each of them is a directory as mlgo/corpus/README.md describes it, with `name` as its path in the package. Without a rule:
 
     bazel build -c opt --aspects=@mlgo//mlgo/corpus:defs.bzl%corpus_aspect --output_groups=mlgo_corpus //my:program
 
@@ -12,12 +13,13 @@ makes the directory bazel-bin/my/program.mlgo_corpus.
 """
 
 load("//mlgo/corpus/private:aspect.bzl", _corpus_aspect = "corpus_aspect")
-load("//mlgo/corpus/private:corpus.bzl", _mlgo_corpus = "mlgo_corpus", _mlgo_corpus_part = "mlgo_corpus_part")
+load("//mlgo/corpus/private:corpus.bzl", _mlgo_combined_corpus = "mlgo_combined_corpus", _mlgo_corpus = "mlgo_corpus", _mlgo_corpus_part = "mlgo_corpus_part")
 load("//mlgo/corpus/private:from_sources.bzl", _mlgo_corpus_from_sources = "mlgo_corpus_from_sources")
 load("//mlgo/corpus/private:modules.bzl", _CorpusModulesInfo = "CorpusModulesInfo")
 
 CorpusModulesInfo = _CorpusModulesInfo
 corpus_aspect = _corpus_aspect
+mlgo_combined_corpus = _mlgo_combined_corpus
 mlgo_corpus = _mlgo_corpus
 mlgo_corpus_from_sources = _mlgo_corpus_from_sources
 mlgo_corpus_part = _mlgo_corpus_part

@@ -213,8 +213,9 @@ def _places(
     defaults: Defaults, policy: pathlib.Path | None, output: str, imitated: tuple[pathlib.Path, ...]
 ) -> Places:
     def given_or(flag: str, runfile: str) -> pathlib.Path:
-        value = FLAGS[flag].value
-        return locate.user_path(value) if value else locate.runfile(runfile)
+        if value := FLAGS[flag].value:
+            return locate.user_path(value)
+        return locate.of_environment(f"MLGO_{flag.upper()}") or locate.runfile(runfile)
 
     return Places(
         clang=clang_given(),

@@ -47,7 +47,7 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
     Args: variable: of the environment, in which the command's BUILD target names the runfile.
     Raises: RunError: there is neither, or it cannot be run.
     """
-    path = user_path(given) if given else _packaged(os.environ.get(variable))
+    path = user_path(given) if given else of_environment(variable)
     if path is None:
         raise RunError(flag, "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it")
     if not path.is_file() or not os.access(path, os.X_OK):
@@ -55,8 +55,9 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
     return path
 
 
-def _packaged(name: str | None) -> pathlib.Path | None:
-    if name is None:
+def of_environment(variable: str) -> pathlib.Path | None:
+    """The runfile that the command's BUILD target names in `variable` by its rlocationpath, if it does."""
+    if (name := os.environ.get(variable)) is None:
         return None
     from runfiles import runfiles  # pylint: disable=import-outside-toplevel  # As above.
 

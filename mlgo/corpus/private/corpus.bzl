@@ -81,3 +81,37 @@ mlgo_corpus_part = rule(
         "_assemble": ASSEMBLE,
     },
 )
+
+def _combined_impl(ctx):
+    directory = ctx.actions.declare_directory(ctx.label.name)
+    arguments = ctx.actions.args()
+    arguments.add_all([directory], expand_directories = False)
+    inputs = []
+    for corpus, name in ctx.attr.corpora.items():
+        files = corpus[DefaultInfo].files.to_list()
+        if len(files) != 1 or not files[0].is_directory:
+            fail("%s: %s is not a corpus, which is one directory" % (ctx.label, corpus.label))
+        arguments.add_all(files, format_each = name + "=%s", expand_directories = False)
+        inputs.extend(files)
+    ctx.actions.run(
+        executable = ctx.executable._combine,
+        arguments = [arguments],
+        inputs = inputs,
+        outputs = [directory],
+        mnemonic = "CorpusCombine",
+        progress_message = "Combining corpus %{label}",
+    )
+    return [DefaultInfo(files = depset([directory]), runfiles = ctx.runfiles([directory]))]
+
+mlgo_combined_corpus = rule(
+    implementation = _combined_impl,
+    doc = "Several corpora as one: the module NAME of the corpus with the value PROJECT is PROJECT/NAME. Learning balances between projects.",
+    attrs = {
+        "corpora": attr.label_keyed_string_dict(
+            doc = "Corpora of any rule here, each with the name of its project.",
+            mandatory = True,
+            allow_empty = False,
+        ),
+        "_combine": attr.label(default = "//mlgo/corpus:combine", executable = True, cfg = "exec"),
+    },
+)

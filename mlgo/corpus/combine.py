@@ -1,0 +1,33 @@
+"""Puts corpora into one directory as one corpus. Run by mlgo_combined_corpus.
+
+    combine OUTPUT NAME=CORPUS...
+
+Unlike //mlgo:combine_training_corpus it copies them: an output of Bazel must hold all that it consists of.
+"""
+
+import pathlib
+import shutil
+import sys
+from collections.abc import Sequence
+
+from mlgo.corpus import combination
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Returns the exit code."""
+    output = pathlib.Path(arguments[0])
+    try:
+        for named in arguments[1:]:
+            name, _, corpus = named.partition("=")
+            # Plain copies: files of other actions are read-only, and links to them would lead nowhere elsewhere.
+            shutil.copytree(corpus, output / name, copy_function=shutil.copyfile)
+        combination.combine(output)
+    except RunError as error:
+        print(f"combine: {error}", file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
