@@ -21,14 +21,11 @@ import numpy as np
 from mlgo.learning.determinism import generator
 from mlgo.learning.evolution import fitness_of
 from mlgo.learning.learner import Sample, Variant
-from mlgo.learning.linear_network import TOP_LOGIT, linear_effect, linear_network
+from mlgo.learning.linear_network import TOP_LOGIT, WHOLE_PIECE, linear_effect, linear_network, stated_effect
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import LEVEL_SCALE, TOP_LEVEL, Normalizer
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 
-#: What a whole piece adds to z is this times its effect on (levels * LEVEL_SCALE).
-_PIECE = TOP_LEVEL * LEVEL_SCALE
 #: z of the shipped policy is scaled to lie within this part of the range in which a linear network tells values apart.
 _USED_RANGE = 0.99
 #: sigma leaves this range only when the search has broken down.
@@ -216,7 +213,7 @@ class CmaLearner:
         """The policy in which each piece adds its number to z; scaled, which changes no decision, where z would be cut off."""
         reach = np.abs(pieces).sum()
         scaled = pieces * min(1.0, _USED_RANGE * TOP_LOGIT / max(reach, 1e-12))
-        return linear_network(self._network, np.append(scaled[:-1] / _PIECE, scaled[-1]))
+        return linear_network(self._network, np.append(scaled[:-1] / WHOLE_PIECE, scaled[-1]))
 
 
 def first_mean(network: PolicyNetwork, config: CmaConfig) -> np.ndarray:
@@ -225,13 +222,6 @@ def first_mean(network: PolicyNetwork, config: CmaConfig) -> np.ndarray:
     Raises: RunError: a feature of `config.start` is not among those that the policy looks at.
     """
     if (effect := linear_effect(network)) is not None:
-        return np.append(effect[:-1] * _PIECE, effect[-1])
-    normalizer: Normalizer = network.normalizer
-    if unknown := sorted(set(config.start) - set(normalizer.features)):
-        raise RunError(
-            "CmaConfig.start",
-            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
-            "Correct the name, or leave out a feature that is constant",
-        )
-    pieces = [config.start.get(column.feature, 0.0) for column in normalizer.columns]
-    return np.array(pieces + [0.0] * (normalizer.width - len(pieces)) + [config.start_bias])
+        return np.append(effect[:-1] * WHOLE_PIECE, effect[-1])
+    effect = stated_effect(network.normalizer, config.start, config.start_bias, "CmaConfig.start")
+    return np.append(effect[:-1] * WHOLE_PIECE, effect[-1])

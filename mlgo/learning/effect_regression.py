@@ -27,9 +27,9 @@ import numpy as np
 from mlgo.learning.configuration import EffectConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample, Variant, balance_of
-from mlgo.learning.linear_network import linear_network
+from mlgo.learning.linear_network import WHOLE_PIECE, linear_network, refuse_unknown, stated_effect
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import LEVEL_SCALE, TOP_LEVEL, Normalizer
+from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
 from mlgo.learning.observations import Observations
 from mlgo.learning.returns import centred
 from mlgo.problems.problem import Problem
@@ -95,6 +95,9 @@ class EffectLearner:
         self._network = network
         self._known = known_effect(network.normalizer, self.config.known_effects)
         width = network.normalizer.width + 1
+        if state is None and self.config.start:
+            stated = stated_effect(network.normalizer, self.config.start, self.config.start_bias, "EffectConfig.start")
+            self._network = linear_network(network, stated)
         state = state or {}
         self.updates = int(state.get("updates", 0))
         self._start = np.array(state.get("start", np.zeros(width)), np.float64)
@@ -169,15 +172,10 @@ def known_effect(normalizer: Normalizer, effects: Mapping[str, float]) -> np.nda
 
     Raises: RunError: a feature is not among those that the policy looks at.
     """
-    if unknown := sorted(set(effects) - set(normalizer.features)):
-        raise RunError(
-            "EffectConfig.known_effects",
-            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
-            "Correct the name, or leave out a feature that is constant",
-        )
+    refuse_unknown(normalizer, effects, "EffectConfig.known_effects")
     stated = [effects.get(column.feature, 0.0) * (column.end - column.start) for column in normalizer.columns]
     # A piece that is wide because its ends are rare must not drown all others in the policy's grid.
-    bounded = np.clip(stated, -_LARGEST_KNOWN, _LARGEST_KNOWN) / (TOP_LEVEL * LEVEL_SCALE)
+    bounded = np.clip(stated, -_LARGEST_KNOWN, _LARGEST_KNOWN) / WHOLE_PIECE
     return np.concatenate([bounded, np.zeros(normalizer.width + 1 - len(bounded))])
 
 

@@ -57,6 +57,18 @@ def _swallowing(random: np.random.Generator, module: str, variant: int) -> Sampl
 
 
 class EffectTest(unittest.TestCase):
+    def test_the_first_policy_may_be_written_down(self):
+        config = EffectConfig(start={"gain": 1.0}, start_bias=-0.5)
+        columns = _YES_NO.normalizer.columns
+        learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config)
+        levels = np.array([[0] * len(columns), [192] * len(columns)], np.uint8)
+        pieces = sum(column.feature == "gain" for column in columns)
+        np.testing.assert_allclose(exact_network(learner.network.weights).row_logits(levels), [-0.5, pieces - 0.5], atol=0.02)
+        resumed = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config, learner.state())
+        np.testing.assert_array_equal(resumed.network.weights["policy/0/kernel"], _fresh(_YES_NO).weights["policy/0/kernel"])
+        with self.assertRaisesRegex(RunError, "EffectConfig.start: names gains"):
+            EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(start={"gains": 1.0}))
+
     def test_getters_are_not_blamed_for_the_function_that_brought_them(self):
         random = np.random.default_rng(1)
         samples = [_swallowing(random, str(module), variant) for module in range(400) for variant in range(4)]

@@ -1,15 +1,20 @@
 """Linear policies in the form of every other network, so that whatever runs networks runs them too."""
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import RELU_TOP
+from mlgo.learning.normalization import LEVEL_SCALE, RELU_TOP, TOP_LEVEL, Normalizer
+from mlgo.run.exit_codes import RunError
 
 #: Hidden units that a linear policy is spread over; together they resolve its z to 1 / 3,072 of its range.
 _UNITS = 8
 #: Linear policies answer with z in [-TOP_LOGIT, TOP_LOGIT]: at 8 one decision in 3,000 strays.
 TOP_LOGIT = 8.0
 _STEP = 2 * TOP_LOGIT / (RELU_TOP * _UNITS)
+#: What a whole piece of a feature adds to z is this times its effect on (levels * LEVEL_SCALE).
+WHOLE_PIECE = TOP_LEVEL * LEVEL_SCALE
 
 
 def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
@@ -42,3 +47,30 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
         for name in policies[0]
     )
     return effect if same else None
+
+
+def refuse_unknown(normalizer: Normalizer, named: Iterable[str], setting: str) -> None:
+    """Raises: RunError: `setting` names a feature that is not among those that the policy looks at."""
+    if unknown := sorted(set(named) - set(normalizer.features)):
+        raise RunError(
+            setting,
+            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
+            "Correct the name, or leave out a feature that is constant",
+        )
+
+
+def stated_effect(normalizer: Normalizer, pieces: Mapping[str, float], bias: float, setting: str) -> np.ndarray:
+    """float64 [D + 1]: the effect of a linear policy that a person writes down.
+
+    Args:
+      pieces: feature -> what each of its pieces adds to z; others add 0.
+      bias: z where all features have their smallest values.
+      setting: where `pieces` stands, for messages.
+
+    Raises: RunError: a feature is not among those that the policy looks at.
+    """
+    refuse_unknown(normalizer, pieces, setting)
+    effect = np.zeros(normalizer.width + 1)
+    effect[: len(normalizer.columns)] = [pieces.get(column.feature, 0.0) / WHOLE_PIECE for column in normalizer.columns]
+    effect[-1] = bias
+    return effect
