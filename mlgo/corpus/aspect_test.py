@@ -52,6 +52,11 @@ class AspectTest(unittest.TestCase):
         licences = json.loads((locate.runfile("mlgo/corpus/linked_oz") / "corpus_licences.json").read_bytes())["modules"]
         self.assertEqual(set(licences.values()), {"MIT"})
 
+    def test_a_sample_holds_what_was_asked_for(self):
+        (module,) = self.corpus("sample").modules
+        self.assertEqual(module.name, f"{FOLDER}/main.cc")
+        self.assertEqual(module.read_bitcode(), self.bitcode("linked", module.name))
+
     def test_corpora_are_combined_under_the_names_of_their_projects(self):
         combined, parts = self.corpus("combined"), {"a": self.corpus("linked"), "b": self.corpus("tiny")}
         expected = {f"{name}/{module.name}": module for name, part in parts.items() for module in part.modules}

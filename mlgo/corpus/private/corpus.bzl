@@ -82,6 +82,25 @@ mlgo_corpus_part = rule(
     },
 )
 
+def _sample_impl(ctx):
+    info = ctx.attr.corpus[CorpusModulesInfo]
+    modules = info.modules.to_list()
+    wanted = {source: True for source in ctx.attr.sources}
+    absent = [source for source in wanted if source not in {module.source: True for module in modules}]
+    if absent:
+        fail("%s: %s has no source %s" % (ctx.label, ctx.attr.corpus.label, ", ".join(absent)))
+    return _directory(ctx, corpus_modules([module for module in modules if module.source in wanted]))
+
+mlgo_corpus_sample = rule(
+    implementation = _sample_impl,
+    doc = "Some modules of a corpus, by the names of their sources; the others are not compiled.",
+    attrs = {
+        "corpus": attr.label(doc = "A corpus of any rule here.", providers = [CorpusModulesInfo], mandatory = True),
+        "sources": attr.string_list(doc = "Paths of sources as the corpus names them.", mandatory = True, allow_empty = False),
+        "_assemble": ASSEMBLE,
+    },
+)
+
 def _combined_impl(ctx):
     directory = ctx.actions.declare_directory(ctx.label.name)
     arguments = ctx.actions.args()
