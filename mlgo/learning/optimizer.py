@@ -40,8 +40,8 @@ class Adam:
         self.step += 1
         return np.float32(BETA1**self.step), np.float32(BETA2**self.step)
 
-    def apply(self, names: Sequence[str], gradients: Sequence, learning_rate: float, beta1_power, beta2_power) -> None:
-        """One update of the named variables; to be called inside a tf.function, with the powers as tensors."""
+    def apply(self, names: Sequence[str], gradients: Sequence, learning_rate, beta1_power, beta2_power) -> None:
+        """One update of the named variables; to be called inside a tf.function, with powers and learning rate as numbers or tensors."""
         for name, gradient in zip(names, gradients):
             tf.raw_ops.ResourceApplyAdam(
                 var=self.variables[name].handle,

@@ -121,7 +121,7 @@ class PpoLearner:
         taken = indices if problem.decision_kind == "choice" else floats
         self._step = tf.function(
             self._step_once,
-            input_signature=[levels, indices, taken, floats, floats, floats, summaries, number, number],
+            input_signature=[levels, indices, taken, floats, floats, floats, summaries, number, number, number],
             autograph=False,
         )
         exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
@@ -179,6 +179,7 @@ class PpoLearner:
         # As tf-agents' ppo_agent._normalize_advantages, over the iteration instead of a minibatch.
         normalized = ((advantages - advantages.mean()) / np.sqrt(advantages.var() + 1e-8)).astype(np.float32)
 
+        rate = np.float32(config.learning_rate * config.learning_rate_decay**self.updates)
         totals: list[np.ndarray] = []
         stopped = False
         for epoch in range(config.epochs):
@@ -195,6 +196,7 @@ class PpoLearner:
                     returns[which],
                     summaries[which],
                     *self._adam.next_powers(),
+                    rate,
                 ).numpy()
                 if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
                     raise self._diverged(
@@ -253,7 +255,7 @@ class PpoLearner:
         summaries = tf.math.unsorted_segment_mean(tf.cast(levels, tf.float32), observation, batch)
         return behaviour, summaries, values(self._adam.variables, summaries)
 
-    def _step_once(self, levels, observation, taken, behaviour, advantages, returns, summaries, power1, power2):
+    def _step_once(self, levels, observation, taken, behaviour, advantages, returns, summaries, power1, power2, rate):
         """One gradient step. Returns [loss, policy loss, value loss, entropy, kl, clip fraction, gradient norm]."""
         variables, agent, config = self._adam.variables, self._agent, self.config
         batch = tf.shape(taken)[0]
@@ -277,7 +279,7 @@ class PpoLearner:
         norm = tf.linalg.global_norm(gradients)
         if config.gradient_clipping is not None:
             gradients, _ = tf.clip_by_global_norm(gradients, config.gradient_clipping, use_norm=norm)
-        self._adam.apply(self._names, gradients, config.learning_rate, power1, power2)
+        self._adam.apply(self._names, gradients, rate, power1, power2)
         log_ratio = policy.log_prob(taken) - behaviour
         # Schulman's low-variance estimate of KL(behaviour || policy): E[(r - 1) - log r] >= 0.
         kl = tf.reduce_mean(tf.exp(log_ratio) - 1.0 - log_ratio)
