@@ -11,7 +11,8 @@ default at other values of -inline-threshold, which is what a policy must beat: 
 Below --output_dir: result.json, modules.csv, summary.md, and what every module gave. Minus is better everywhere. Intervals are
 bootstraps over modules. A module that fails under one side is left out on all, and named. Ctrl-C or worse: the same command goes on.
 
-Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 too many modules failed, 130 interrupted.
+Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 too many modules failed, 12 worse than
+--fail_if_worse_than allows, 130 interrupted.
 """
 
 import pathlib
@@ -47,6 +48,11 @@ flags.DEFINE_multi_string("corpus", [], "[NAME=]PATH of a corpus; repeatable. De
 flags.DEFINE_list("inline_thresholds", [], "For inlining: the default at these values of LLVM's -inline-threshold, too.")
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
 flags.DEFINE_string("linker", None, "ld.lld. Default: the packaged one of this workspace.")
+flags.DEFINE_string(
+    "fail_if_worse_than", None,
+    "PERCENT, such as 0.1%: exit code 12 when a policy is worse than the default by more than this in a corpus: in linked code, or where"
+    " nothing is linked in the geometric mean.",
+)  # fmt: skip
 flags.DEFINE_bool("icf", False, "Whether the linker folds identical functions.")
 flags.DEFINE_string("reward", None, "Which of the problem's rewards is compared per module. Default: its usual one.")
 flags.DEFINE_integer("seed", RunSettings.seed, "Of the bootstraps.", lower_bound=0)
@@ -72,6 +78,7 @@ def main(arguments: list[str]) -> int:
         raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
     clang = clang_given()
     linker = _linker(problem)
+    allowed = percent_given(FLAGS.fail_if_worse_than)
     check_compiler(clang, problem)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "evaluation"))
     folder.remove_work()
@@ -89,7 +96,23 @@ def main(arguments: list[str]) -> int:
         results = [whole.of_corpus(name, corpus, sides, model_of) for name, corpus in corpora.items()]
     folder.remove_work()
     _report(folder.path, results, [side.name for side in sides], clang, digests)
-    return ExitCode.DONE
+    worse = [] if allowed is None else evaluation.worse_than(results, list(policies), allowed)
+    if worse:
+        print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
+    return ExitCode.OUTPUT_DIFFERS if worse else ExitCode.DONE
+
+
+def percent_given(value: str | None) -> float | None:
+    """0.001 for "0.1" and "0.1%".
+
+    Raises: RunError: it is no percentage.
+    """
+    if value is None:
+        return None
+    try:
+        return float(value.strip().removesuffix("%")) / 100.0
+    except ValueError as error:
+        raise RunError(f"--fail_if_worse_than={value}", "is no percentage", "Give one such as 0.1%") from error
 
 
 def named_paths(flag: str, values: Sequence[str]) -> dict[str, pathlib.Path]:

@@ -136,6 +136,18 @@ def best_side(result: CorpusResult, names: Sequence[str]) -> str | None:
     return min(candidates, key=lambda name: result.linked_summaries[name].geometric_mean, default=None)
 
 
+def worse_than(results: Sequence[CorpusResult], policies: Sequence[str], allowed: float) -> list[str]:
+    """"CORPUS: POLICY +0.30 %" for each policy that is worse than the default by more than `allowed`, 0.001 for 0.1 %: in linked code, or
+    where nothing is linked in the geometric mean."""
+    found = []
+    for result in results:
+        for policy in policies:
+            summary = result.linked_summaries.get(policy) or result.comparison.summaries[policy]
+            if summary is not None and summary.geometric_mean > 1.0 + allowed:
+                found.append(f"{result.corpus}: {policy} {100.0 * (summary.geometric_mean - 1.0):+.2f} %")
+    return found
+
+
 def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> list[str]:
     """For people: a line per corpus and side. Args: what: "functions" or "modules", of which geometric means are."""
     rows = [("corpus", "policy", f"{what}, geometric mean, 95 % interval", "better/worse/equal", "linked code, 95 % interval")]

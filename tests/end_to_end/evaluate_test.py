@@ -73,12 +73,21 @@ class EvaluateTest(unittest.TestCase):
         self.assertEqual(said.count("done before"), 9)
         self.assertEqual((self.folder / "out" / "result.json").read_bytes(), before)
 
+    def test_a_policy_that_is_worse_than_allowed_ends_in_an_exit_code(self):
+        # Done before, so only the judgement is new. The stock decision is never worse than itself.
+        worst = max(self.result["linked_code"][side]["geometric_mean"] for side in ("stock", "generous"))
+        for allowed, expected in ((100 * (worst - 1) + 0.01, ExitCode.DONE), (100 * (worst - 1) - 0.01, ExitCode.OUTPUT_DIFFERS)):
+            code, said = command.run(*self.flags, f"--fail_if_worse_than={allowed:.4f}%", program="evaluate")
+            self.assertEqual(code, expected, said)
+        self.assertRegex(said, r"Worse by more than -?\d+\.\d+%: few: (stock|generous)")
+
     def test_refusals(self):
         for flags, message in (
             (self.flags[:3], "--policy: is not given"),
             ([*self.flags, f"--policy=stock={self.folder}"], "would have the name 'stock', which is taken"),
             ([*self.flags[:5], "--inline_thresholds=5,many"], "holds 'many'"),
             ([*self.flags[:5], f"--policy=default={self.folder}"], "would have the name 'default'"),
+            ([*self.flags, "--fail_if_worse_than=much"], "is no percentage"),
             ([*self.flags, "--problem=regalloc_eviction"], "is for 'inlining_for_size', not for 'regalloc_eviction'"),
         ):
             code, said = command.run(*flags, program="evaluate")
