@@ -336,10 +336,10 @@ class TrainingRun:
             model_dir = self._out / "export" / export.TFLITE_NAME
             return self._score(folder, held_out, "held-out, policy", model_dir, exported.digest)
 
-        works = {"policy": (exported, work_policy)}
-        if self._configurations.run.warm_start != "none":
+        works = {"warm_start": (start, work_warm_start), "policy": (exported, work_policy)}
+        if self._configurations.run.warm_start == "none":
             # Random weights are nothing to compare with.
-            works["warm_start"] = (start, work_warm_start)
+            del works["warm_start"]
         policies = {}
         for name, (policy, work) in works.items():
             inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
@@ -383,7 +383,7 @@ class TrainingRun:
             curve = figures.learning_curve(iterations, validations, learned.summary["chosen_iteration"])
         files.write_atomically(self._out / "learning_curve.png", curve)
         if comparison is not None:
-            table = rows_to_csv(comparison.rows, sorted(comparison.summaries, reverse=True))
+            table = rows_to_csv(comparison.rows, list(comparison.summaries))
             files.write_atomically(self._out / "held_out" / "functions.csv", table)
             files.write_json_atomically(self._out / "held_out" / "result.json", comparison.to_json())
         export.publish_policy(
