@@ -108,8 +108,17 @@ class OtherProblemsTest(unittest.TestCase):
         self.assertIn("--//release:inlining_policy=", said)
         self.assertFalse((self.folder / "output" / "optimised").exists())
 
-    def test_inlining_by_ppo(self):
+    def test_inlining_as_it_is_by_default(self):
         said = self.run_command("train_inlining", "oz_")
+        self.assertIn("inlining_for_size by effects", said)
+        self.assertNotIn("warm start:", said)
+
+    def test_inlining_by_cma_es(self):
+        said = self.run_command("train_inlining", "oz_", "--algorithm=cma_es", "--gin_bindings=CmaConfig.population=4")
+        self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* equal of 2 modules")
+
+    def test_inlining_by_ppo(self):
+        said = self.run_command("train_inlining", "oz_", "--algorithm=ppo")
         self.assertRegex(said, r"warm start: repeats \d+\.\d% of the default's decisions")
 
 
