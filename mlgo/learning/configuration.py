@@ -225,9 +225,7 @@ class EffectConfig:
       step: how far the policy goes from where it is to what the regression says, in (0, 1].
       decay: an iteration's equations count decay ^ age.
       effect_deviation: how large the effect of a column is expected to be, as a part of the deviation of a function's return; what
-        the data say less clearly is shrunk towards what is known (ridge regression as a posterior mean).
-      known_effects: feature -> what one unit of it is expected to add to a decision's effect, before any data. The regression
-        finds what differs from that, so where there are hardly any data this holds.
+        the data say less clearly is shrunk towards 0 (ridge regression as a posterior mean).
       start: feature -> what each of its pieces adds to z in the policy that is explored first; {}: that is the run's warm start. Large
         enough that about `exploration` of its decisions stray: from a first iteration with 30 % strays the next took several to recover.
       start_bias: z of a decision all of whose features have their smallest values, in that policy.
@@ -240,14 +238,12 @@ class EffectConfig:
     step: float = 0.5
     decay: float = 0.8
     effect_deviation: float = 0.3
-    known_effects: Mapping[str, float] = dataclasses.field(default_factory=dict)
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
     start_bias: float = 0.0
     outlier: float = 3.0
 
     def __post_init__(self):
-        for name in ("known_effects", "start"):
-            object.__setattr__(self, name, {str(feature): float(value) for feature, value in getattr(self, name).items()})
+        object.__setattr__(self, "start", {str(feature): float(value) for feature, value in self.start.items()})
         if self.samples_per_module < 2:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
         if not 0 < self.exploration < 0.5:

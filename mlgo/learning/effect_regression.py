@@ -27,9 +27,9 @@ import numpy as np
 from mlgo.learning.configuration import EffectConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample, Variant, balance_of
-from mlgo.learning.linear_network import WHOLE_PIECE, linear_network, refuse_unknown, stated_effect
+from mlgo.learning.linear_network import linear_network, stated_effect
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
+from mlgo.learning.normalization import LEVEL_SCALE
 from mlgo.learning.observations import Observations
 from mlgo.learning.returns import centred
 from mlgo.problems.problem import Problem
@@ -37,8 +37,6 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 #: Rounds of reweighting towards Huber's loss; more change nothing in the third digit.
 _ROUNDS = 3
-#: What one piece of a feature may be known to add, in units of the returns.
-_LARGEST_KNOWN = 20.0
 #: Logits of the start count as at most this when the linear policy is fitted to it.
 _START_TOP = 3.0
 
@@ -93,7 +91,6 @@ class EffectLearner:
             )
         self.config = config or EffectConfig()
         self._network = network
-        self._known = known_effect(network.normalizer, self.config.known_effects)
         width = network.normalizer.width + 1
         if state is None and self.config.start:
             stated = stated_effect(network.normalizer, self.config.start, self.config.start_bias, "EffectConfig.start")
@@ -153,7 +150,7 @@ class EffectLearner:
         """(the effect, the part of the weighted variance of this iteration's returns that it explains)."""
         config = self.config
         x, weights = batch.differences, batch.weights
-        y = batch.returns - x @ self._known
+        y = batch.returns
         ridge = 1.0 / (config.effect_deviation**2 * batch.variance)
         estimate = np.zeros(x.shape[1])
         for _ in range(_ROUNDS):
@@ -164,19 +161,7 @@ class EffectLearner:
             estimate = np.linalg.solve(information + ridge * np.eye(len(information)), moment)
         self._information, self._moment = information, moment
         left = weights @ np.square(y - x @ estimate)
-        return self._known + estimate, float(1.0 - left / max(float(weights @ np.square(batch.returns)), 1e-12))
-
-
-def known_effect(normalizer: Normalizer, effects: Mapping[str, float]) -> np.ndarray:
-    """float64 [D + 1]: the linear policy that `effects` state, EffectConfig.known_effects.
-
-    Raises: RunError: a feature is not among those that the policy looks at.
-    """
-    refuse_unknown(normalizer, effects, "EffectConfig.known_effects")
-    stated = [effects.get(column.feature, 0.0) * (column.end - column.start) for column in normalizer.columns]
-    # A piece that is wide because its ends are rare must not drown all others in the policy's grid.
-    bounded = np.clip(stated, -_LARGEST_KNOWN, _LARGEST_KNOWN) / WHOLE_PIECE
-    return np.concatenate([bounded, np.zeros(normalizer.width + 1 - len(bounded))])
+        return estimate, float(1.0 - left / max(float(weights @ np.square(batch.returns)), 1e-12))
 
 
 def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectBatch:

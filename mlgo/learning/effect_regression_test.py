@@ -6,7 +6,7 @@ import numpy as np
 
 from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.configuration import EffectConfig
-from mlgo.learning.effect_regression import EffectLearner, effect_batch, known_effect, scale_for, surprises
+from mlgo.learning.effect_regression import EffectLearner, effect_batch, scale_for, surprises
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
 from mlgo.learning.linear_network import linear_network
@@ -110,18 +110,6 @@ class EffectTest(unittest.TestCase):
         random = np.random.default_rng(1)
         with self.assertRaisesRegex(RunError, "no function with decisions and a score in two samples"):
             effect_batch([_swallowing(random, str(module), 0) for module in range(3)], _constant(0.0))
-
-    def test_what_is_known_gives_way_to_data(self):
-        random = np.random.default_rng(1)
-        samples = [_swallowing(random, str(module), variant) for module in range(400) for variant in range(4)]
-        known = EffectConfig(prior=0.0, effect_deviation=1e3, known_effects={"large": 7.0})
-        learner = EffectLearner(_constant(0.0), PROBLEM, 1, known)
-        learner.update(0, samples)
-        with_data = learner.state()["effect"]
-        self.assertAlmostEqual(with_data[-1] + with_data[0] * 192 * LEVEL_SCALE, -0.8, delta=0.15)
-        np.testing.assert_allclose(known_effect(NORMALIZER, {"large": 7.0}) * 192 * LEVEL_SCALE, [7.0] + [0.0] * NORMALIZER.width)
-        with self.assertRaisesRegex(RunError, "names smal, and the policy looks at large"):
-            EffectLearner(_constant(0.0), PROBLEM, 1, EffectConfig(known_effects={"smal": 1.0}))
 
     def test_numbers_are_refused(self):
         with self.assertRaisesRegex(RunError, "these are numbers. Train with PPO"):

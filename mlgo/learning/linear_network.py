@@ -1,6 +1,6 @@
 """Linear policies in the form of every other network, so that whatever runs networks runs them too."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -49,16 +49,6 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
     return effect if same else None
 
 
-def refuse_unknown(normalizer: Normalizer, named: Iterable[str], setting: str) -> None:
-    """Raises: RunError: `setting` names a feature that is not among those that the policy looks at."""
-    if unknown := sorted(set(named) - set(normalizer.features)):
-        raise RunError(
-            setting,
-            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
-            "Correct the name, or leave out a feature that is constant",
-        )
-
-
 def stated_effect(normalizer: Normalizer, pieces: Mapping[str, float], bias: float, setting: str) -> np.ndarray:
     """float64 [D + 1]: the effect of a linear policy that a person writes down.
 
@@ -69,7 +59,12 @@ def stated_effect(normalizer: Normalizer, pieces: Mapping[str, float], bias: flo
 
     Raises: RunError: a feature is not among those that the policy looks at.
     """
-    refuse_unknown(normalizer, pieces, setting)
+    if unknown := sorted(set(pieces) - set(normalizer.features)):
+        raise RunError(
+            setting,
+            f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
+            "Correct the name, or leave out a feature that is constant",
+        )
     effect = np.zeros(normalizer.width + 1)
     effect[: len(normalizer.columns)] = [pieces.get(column.feature, 0.0) / WHOLE_PIECE for column in normalizer.columns]
     effect[-1] = bias
