@@ -15,9 +15,11 @@ Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be comp
 --fail_if_worse_than allows, 130 interrupted.
 """
 
+import functools
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from absl import flags
 
@@ -25,6 +27,7 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
+from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import evaluation
 from mlgo.pipeline.evaluation_sides import DEFAULT, Side
 from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
@@ -71,8 +74,8 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     corpora = {name: Corpus.load(path) for name, path in _corpora(problem).items()}
-    policies = named_paths("--policy", FLAGS.policy)
-    digests = {name: digest_of_bytes(files.encode_json(load_policy(path, problem)[1]["sha256"])) for name, path in policies.items()}
+    policies = {name: load_policy(path, problem) for name, path in named_paths("--policy", FLAGS.policy).items()}
+    digests = {name: digest_of_bytes(files.encode_json(record["sha256"])) for name, (_, record) in policies.items()}
     sides = [Side(name, digest) for name, digest in digests.items()] + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:
         raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
@@ -86,16 +89,16 @@ def main(arguments: list[str]) -> int:
     with executor_given(clang, FLAGS.workers) as executor:
         limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
         setup = CompileSetup(clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor)
-        whole = evaluation.Evaluation(
-            folder, setup, {"clang": digest_of_file(clang)}, configuration, FLAGS.seed, FLAGS.reward, linker, FLAGS.icf
-        )
+        inputs = {"clang": digest_of_file(clang)}
+        whole = evaluation.Evaluation(folder, setup, inputs, configuration, FLAGS.seed, FLAGS.reward, linker, FLAGS.icf)
 
+        @functools.cache  # One model for all corpora.
         def model_of(side: Side) -> pathlib.Path | None:
-            return _model(policies[side.name], problem, folder.work, side.name) if side.name in policies else None
+            return _model(policies[side.name][0], problem, folder.work, side.name) if side.name in policies else None
 
         results = [whole.of_corpus(name, corpus, sides, model_of) for name, corpus in corpora.items()]
     folder.remove_work()
-    _report(folder.path, results, [side.name for side in sides], clang, digests)
+    _report(folder.path, results, [side.name for side in sides], {**inputs, "policies": digests})
     worse = [] if allowed is None else evaluation.worse_than(results, list(policies), allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
@@ -156,22 +159,21 @@ def _linker(problem: Problem) -> pathlib.Path | None:
     return locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
 
 
-def _model(policy: pathlib.Path, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
+def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
     with quiet_libraries():
         from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel  # Brings TensorFlow.
 
-        return CollectionPolicy(problem, work).write(load_policy(policy, problem)[0], name, exploration_seed=None)
+        return CollectionPolicy(problem, work).write(network, name, exploration_seed=None)
 
 
 def _report(
-    folder: pathlib.Path, results: Sequence[evaluation.CorpusResult], sides: Sequence[str], clang: pathlib.Path, policies: dict[str, str]
+    folder: pathlib.Path, results: Sequence[evaluation.CorpusResult], sides: Sequence[str], digests: Mapping[str, Any]
 ) -> None:
     if not any(result.comparison.rows for result in results):
         raise RunError(f"{len(results)} corpora", "have no function or module to compare", "Give others", ExitCode.NOTHING_PRODUCED)
     what = "functions" if any(row.function for result in results for row in result.comparison.rows) else "modules"
     content = {
-        "clang": digest_of_file(clang),
-        "policies": policies,
+        **digests,
         "seed": FLAGS.seed,
         "icf": FLAGS.icf,
         "corpora": {result.corpus: result.to_json() for result in results},

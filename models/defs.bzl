@@ -1,19 +1,28 @@
-"""`trained_policy`: how a policy in //models was made, as a command."""
+"""`shipped_policy`: a policy of //models, and how it was made, as a command."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
 
-def trained_policy(name, command, train_corpus, held_out_corpus, args):
-    """A command that trains the policy again: a training command with other corpora and settings. Flags given to it win.
+def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
+    """The policy in the folder `name`, and the command `train` that makes it again: a training command with other corpora and settings.
 
     Args:
-      name: of the command.
+      name: the folder, as mlgo/policy saves it: saved_model.pb, weights.npz, policy.json (its record).
       command: "train_regalloc" or "train_inlining".
       train_corpus: label of the corpus that is learned from.
       held_out_corpus: label of the corpus that the result is measured on.
-      args: flags.
+      args: flags; those given to `train` win over them.
     """
-    py_binary(
+    native.filegroup(
         name = name,
+        srcs = native.glob(
+            [name + "/*"],
+            # A fork without a policy of its own still loads; //release:clang then says what is missing.
+            allow_empty = True,
+        ),
+        visibility = ["//visibility:public"],
+    )
+    py_binary(
+        name = "train",
         srcs = ["//mlgo:{}.py".format(command)],
         main = "//mlgo:{}.py".format(command),
         args = args,

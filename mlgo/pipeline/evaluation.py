@@ -22,6 +22,7 @@ from mlgo.run import files
 from mlgo.run.manifest import digest_of_file
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import Trace
 
 _LINKED_NAME = "linked.json"
 
@@ -93,8 +94,9 @@ class Evaluation:
         comparison = compare(self.setup.problem, compared.pop(DEFAULT), compared, frozenset(), self.seed)
         linked, summaries = {}, {}
         if self.linker is not None:
+            linker_digest = digest_of_file(self.linker)
             modules = [module.name for module in corpus.modules if module.name not in comparison.failed]
-            linked = {side.name: self._linked(name, corpus, side, modules) for side in everyone}
+            linked = {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in everyone}
             summaries = {
                 side.name: summarize_totals(
                     {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}, self.seed
@@ -115,16 +117,16 @@ class Evaluation:
 
         configuration = {**self.configuration, "flags": list(side.flags), "linked": self.linker is not None}
         self.folder.stage(f"{name}/{side.name}", self._inputs(corpus, side), configuration, work)
-        return sides_of.records_of(self.folder.path / name / side.name, corpus)
+        return Trace.load(self.folder.path / name / side.name, corpus).records
 
-    def _linked(self, name: str, corpus: Corpus, side: Side, modules: Sequence[str]) -> Mapping[str, int]:
+    def _linked(self, name: str, corpus: Corpus, side: Side, modules: Sequence[str], linker_digest: str) -> Mapping[str, int]:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             sizes = sides_of.link_side(self.folder.path / name / side.name, self.linker, modules, self.icf)
             files.write_json_atomically(folder / _LINKED_NAME, sizes)
             return {"code_bytes": sum(sizes.values())}
 
         stage = f"{name}/{side.name}.linked"
-        inputs = {**self._inputs(corpus, side), "linker": digest_of_file(self.linker)}
+        inputs = {**self._inputs(corpus, side), "linker": linker_digest}
         configuration = {**self.configuration, "flags": list(side.flags), "modules": list(modules), "icf": self.icf}
         self.folder.stage(stage, inputs, configuration, work)
         return files.read_json(self.folder.path / stage / _LINKED_NAME, "linked sizes", "Delete the folder and run again")

@@ -3,21 +3,19 @@
 Below the side's folder lie, per module NAME, `modules/NAME.json` (outcomes.py) and, where it is to be linked, `objects/NAME.o`.
 """
 
-import contextlib
 import dataclasses
-import itertools
 import pathlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.compiler.request import CompileFailure
-from mlgo.corpus.corpus import Corpus
+from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation import linked_code
-from mlgo.run import files, progress
-from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
+from mlgo.run import files
+from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_modules, record_of
+from mlgo.trace.trace import compile_corpus
 
 #: The side that the others are compared with.
 DEFAULT = "default"
@@ -57,26 +55,13 @@ def compile_side(
     Raises: RunError: more modules failed than allowed.
     """
     setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags))
-    failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
-    left = [module for module in corpus.modules if not _is_done(folder, module.name)]
-    shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(False))
-    with contextlib.closing(outcomes):
-        try:
-            for module, outcome in outcomes:
-                record = record_of(module, outcome, failures, setup.problem)
-                if keep_objects and not isinstance(outcome, CompileFailure):
-                    files.write_atomically(_object_path(folder, module.name), outcome.object_bytes)
-                write_record(_record_path(folder, module.name), record)
-                shown.advance(1, failures.describe() if failures.failed else "")
-        finally:
-            shown.close()
-    return count_outcomes(records_of(folder, corpus).values())
 
+    def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+        del record
+        if keep_objects and isinstance(outcome, CompileResult):
+            files.write_atomically(_object_path(folder, module.name), outcome.object_bytes)
 
-def records_of(folder: pathlib.Path, corpus: Corpus) -> dict[str, ModuleRecord]:
-    """What became of each module, by name."""
-    return {module.name: read_record(_record_path(folder, module.name)) for module in corpus.modules}
+    return compile_corpus(folder, corpus, setup, title, model_dir, False, keep)
 
 
 def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:
@@ -87,15 +72,6 @@ def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str]
     with tempfile.TemporaryDirectory(prefix="mlgo-link-") as work:
         objects = {name: _object_path(folder, name) for name in modules}
         return linked_code.link(linker, objects, pathlib.Path(work), icf)
-
-
-def _is_done(folder: pathlib.Path, name: str) -> bool:
-    path = _record_path(folder, name)
-    return path.exists() and read_record(path).outcome is not Outcome.FAILED
-
-
-def _record_path(folder: pathlib.Path, name: str) -> pathlib.Path:
-    return folder / "modules" / f"{name}.json"
 
 
 def _object_path(folder: pathlib.Path, name: str) -> pathlib.Path:

@@ -7,7 +7,7 @@ were taken, `modules/NAME.arrays` (the decisions, see arrays.py). The record is 
 import dataclasses
 import itertools
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,23 +109,11 @@ def trace_corpus(
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed (the next run compiles them again), or no module has a decision.
     """
-    failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
-    left = []
-    for module in corpus.modules:
-        path = _record_path(folder, module)
-        if path.exists() and (record := read_record(path)).outcome is not Outcome.FAILED:
-            continue
-        left.append(module)
-    shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    outcomes = compile_modules(left, setup, itertools.repeat(model_dir))
-    try:
-        for module, outcome in outcomes:
-            _keep(folder, module, outcome, failures, setup.problem, keep_decisions)
-            shown.advance(1, failures.describe() if failures.failed else "")
-    finally:
-        outcomes.close()
-        shown.close()
-    counts = count_outcomes(Trace.load(folder, corpus).records.values())
+    def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+        if record.outcome is Outcome.TRACED and keep_decisions:
+            files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log))
+
+    counts = compile_corpus(folder, corpus, setup, title, model_dir, True, keep)
     if not counts["decisions"]:
         raise RunError(
             f"stage {title}",
@@ -134,6 +122,52 @@ def trace_corpus(
             ExitCode.NOTHING_PRODUCED,
         )
     return counts
+
+
+def compile_corpus(
+    folder: pathlib.Path,
+    corpus: Corpus,
+    setup: CompileSetup,
+    title: str,
+    model_dir: pathlib.Path | None,
+    wants_decisions: bool,
+    keep: Callable[[Module, CompileResult | CompileFailure, ModuleRecord], None],
+) -> Mapping[str, Any]:
+    """Compiles every module of `corpus` that has no record in `folder` yet, or one of a failure; writes its record.
+
+    Args:
+      folder, corpus, setup, title, model_dir: as trace_corpus.
+      wants_decisions: whether decisions are logged where the score does not need it.
+      keep: told of every module before its record is written, to keep what else is wanted of it.
+
+    Returns: counts for the manifest.
+    Raises: RunError: more modules failed than allowed (the next run compiles them again).
+    """
+    failures = FailureLimit(title, len(corpus.modules), setup.max_failure_ratio)
+    left = []
+    for module in corpus.modules:
+        path = _record_path(folder, module)
+        if path.exists() and read_record(path).outcome is not Outcome.FAILED:
+            continue
+        left.append(module)
+    shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
+    outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions))
+    try:
+        for module, outcome in outcomes:
+            path = _record_path(folder, module)
+            try:
+                record = _record(module, outcome, failures, setup.problem)
+            except RunError:
+                # The module's record must not be there: the next run, with the cause removed, compiles it again.
+                path.unlink(missing_ok=True)
+                raise
+            keep(module, outcome, record)
+            write_record(path, record)
+            shown.advance(1, failures.describe() if failures.failed else "")
+    finally:
+        outcomes.close()
+        shown.close()
+    return count_outcomes(Trace.load(folder, corpus).records.values())
 
 
 def compile_modules(
@@ -184,39 +218,15 @@ def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScor
     return code_scores(code_of_object(result.object_bytes, result.module_name), result.log)
 
 
-def record_of(
+def _record(
     module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit, problem: Problem
 ) -> ModuleRecord:
-    """What became of `module`; a failure is added to `failures`.
-
-    Raises: RunError: that was one failure too many, or the object cannot be read.
-    """
     if isinstance(outcome, CompileFailure):
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return ModuleRecord(Outcome.FAILED, outcome.kind.value)
     functions = scores_of(outcome, problem)
     decided = any(function.decisions for function in functions.values())
     return ModuleRecord(Outcome.TRACED if decided else Outcome.NO_DECISIONS, functions=functions)
-
-
-def _keep(
-    folder: pathlib.Path,
-    module: Module,
-    outcome: CompileResult | CompileFailure,
-    failures: FailureLimit,
-    problem: Problem,
-    keep_decisions: bool,
-) -> None:
-    record_path = _record_path(folder, module)
-    try:
-        record = record_of(module, outcome, failures, problem)
-    except RunError:
-        # The module's record must not be there: the next run, with the cause removed, compiles it again.
-        record_path.unlink(missing_ok=True)
-        raise
-    if record.outcome is Outcome.TRACED and keep_decisions:
-        files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log))
-    write_record(record_path, record)
 
 
 def _encode(log: TrainingLog) -> bytes:
