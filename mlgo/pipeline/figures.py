@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.run import files
+from mlgo.run.exit_codes import RunError
 
 #: Palette of the learning curve: readable for the colour-blind (Okabe and Ito, 2008).
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
@@ -32,6 +33,25 @@ def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence
     records += [(record["iteration"], 1, {"kind": "iteration", **record}) for record in iterations]
     lines = [json.dumps(record, sort_keys=True) for _, _, record in sorted(records, key=lambda entry: entry[:2])]
     return "".join(f"{line}\n" for line in lines).encode("utf-8")
+
+
+def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What `metrics_lines` wrote: the figures of all iterations and of all validations.
+
+    A last line without its end is what an interrupted run left, and is passed over.
+
+    Args: read: what was read, for the message.
+    Raises: RunError: a line is no figures; names it.
+    """
+    found: dict[str, list[dict[str, Any]]] = {"iteration": [], "validation": []}
+    remedy = "Run the same training command again: it writes the file anew"
+    for number, line in enumerate(content.split(b"\n")[:-1], 1):
+        where = f"{read}, line {number}"
+        record = files.parse_json(line, where, remedy)
+        if not isinstance(record, dict) or record.get("kind") not in found or not isinstance(record.get("iteration"), int):
+            raise RunError(where, "is neither an iteration's nor a validation's figures", remedy)
+        found[record["kind"]].append({name: value for name, value in record.items() if name != "kind"})
+    return found["iteration"], found["validation"]
 
 
 class Metrics:

@@ -1,0 +1,89 @@
+"""Puts a page together from what was read."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from mlgo.reporting import results, training
+from mlgo.reporting.explanation import explanation_section
+from mlgo.reporting.page import Page, Point, Tone
+from mlgo.reporting.programs import programs_section
+from mlgo.reporting.provenance import commands_section, provenance_section
+from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
+
+#: Of bootstraps that a page makes itself: the same page has the same digits.
+SEED = 1
+
+
+def compose(records: Sequence[Record]) -> Page:
+    """The page about `records`, which may be one policy's or several. Args: records: at least one."""
+    runs = [record for record in records if isinstance(record, Run)]
+    evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
+    programs = [record for record in records if isinstance(record, Programs)]
+    explanations = [record for record in records if isinstance(record, Explanation)]
+    found = results.results_of(runs, evaluations)
+    sections = [
+        results.evaluation_section(evaluations, runs),
+        results.distribution_section(found),
+        results.regressions_section(found),
+        programs_section(programs),
+        training.training_section(runs),
+        training.learning_section(runs),
+        explanation_section(explanations),
+        training.failures_section(runs, evaluations),
+        commands_section([*runs, *evaluations, *programs, *explanations]),
+        provenance_section([*runs, *evaluations, *programs, *explanations]),
+    ]
+    names = list(dict.fromkeys(record.name for record in records))
+    verdict, points = _verdict(found, runs)
+    return Page(
+        title=" and ".join(_title(name) for name in names) if len(names) <= 2 else f"{len(names)} policies: {', '.join(names)}",
+        lead=_lead(runs, evaluations, programs, explanations),
+        verdict=verdict,
+        points=tuple(points),
+        cards=tuple(results.cards(found)),
+        sections=tuple(section for section in sections if section is not None),
+    )
+
+
+def _title(name: str) -> str:
+    """"Inlining for size" for "inlining_for_size"."""
+    words = training.problem_title(name)
+    return words[:1].upper() + words[1:]
+
+
+def _completed(evaluation: Evaluation, runs: Sequence[Run]) -> Evaluation:
+    """With the problem of the run it lies beside, where it does not say itself."""
+    if evaluation.problem is not None:
+        return evaluation
+    problem = next((run.problem for run in runs if run.name == evaluation.name), None)
+    return dataclasses.replace(evaluation, problem=problem)
+
+
+def _lead(runs, evaluations, programs, explanations) -> str:
+    problems = dict.fromkeys(record.problem for record in (*runs, *evaluations) if record.problem)
+    problems |= dict.fromkeys(str(record.content["problem"]) for record in explanations if record.content.get("problem"))
+    about = ", ".join(training.problem_title(name) for name in problems) or "a compiler policy"
+    parts = []
+    if runs:
+        algorithms = ", ".join(dict.fromkeys(training.algorithm_title(run.settings["algorithm"]) for run in runs))
+        parts.append(f"trained with {algorithms}")
+    if evaluations:
+        modules = sum(max((side.headline.modules for side in corpus.sides if side.headline), default=0) for e in evaluations for corpus in e.corpora)
+        parts.append(f"evaluated on {sum(len(e.corpora) for e in evaluations)} corpora of {modules} modules in all")
+    if programs:
+        parts.append("measured in real programs")
+    return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")
+
+
+def _verdict(found, runs: Sequence[Run]) -> tuple[Point, list[Point]]:
+    verdicts = [point for _, point in results.verdicts(found)]
+    points = results.points(found, SEED)
+    unfinished = [run.name for run in runs if run.chosen_iteration is None]
+    points += [Point(Tone.EQUAL, f"The run {name} has not ended: its figures are of a policy that still learns.") for name in unfinished]
+    if not verdicts:
+        return Point(Tone.EQUAL, "There is no result on held-out code yet."), points
+    if len(verdicts) == 1:
+        return verdicts[0], points
+    tones = {point.tone for point in verdicts}
+    tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
+    return Point(tone, " ".join(point.text for point in verdicts)), points

@@ -1,0 +1,74 @@
+"""A page in brief as Markdown, for a comment that CI writes."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mlgo.reporting import drawings
+from mlgo.reporting.page import Block, Cell, Group, Page, Table, Tone
+
+_MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: "➖"}
+
+#: How many rows of the regressions a comment has.
+_ROWS = 5
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+
+
+def markdown(page: Page) -> bytes:
+    """The verdict, the headline figures and the worst regressions."""
+    lines = [f"## {escaped(page.title)}", "", f"{_MARKS[page.verdict.tone]} **{escaped(page.verdict.text)}**", ""]
+    if page.cards:
+        lines += ["| | change | 95 % interval | of | samples | |", "| --- | ---: | ---: | --- | --- | --- |"]
+        for card in page.cards:
+            change = card.change
+            cells = (card.title, drawings.percent(change.percent), drawings.interval(change), card.unit, card.samples, change.verdict)
+            lines.append(row(map(escaped, cells)))
+        lines.append("")
+    lines += [f"- {_MARKS[point.tone]} {escaped(point.text)}" for point in page.points]
+    regressions = next((section for section in page.sections if section.anchor == "regressions"), None)
+    for name, table in _tables(regressions.blocks if regressions else (), ""):
+        lines += ["", f"<details><summary>Worst regressions{': ' + html_escaped(name) if name else ''}</summary>", "", *table_lines(table, _ROWS)]
+        lines += ["", "</details>"]
+    lines += ["", "Change against the compiler's default; minus is better. Intervals are bootstraps over modules.", ""]
+    return "\n".join(lines).encode("utf-8", "replace")
+
+
+def table_lines(table: Table, most: int | None = None) -> list[str]:
+    """A table; commands are left to the page. Args: most: how many rows; None: all."""
+    kept = [index for index, column in enumerate(table.columns) if column != "to see why"]
+    lines = [row(escaped(table.columns[index]) for index in kept)]
+    lines.append(row("---:" if table.rows and table.rows[0][index].number else "---" for index in kept))
+    return lines + [row(_cell(cells[index]) for index in kept) for cells in table.rows[:most]]
+
+
+def row(cells) -> str:
+    """One line of a table, of cells that are escaped."""
+    return f"| {' | '.join(cells)} |"
+
+
+def escaped(text: str) -> str:
+    """Text that means nothing to Markdown or HTML."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def html_escaped(text: str) -> str:
+    """For HTML inside of Markdown."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _cell(cell: Cell) -> str:
+    text = " ".join(cell.text.split())
+    if not cell.code or not text:
+        return escaped(text)
+    # A code span with more backticks around it than in it; in a table even there a bar needs a backslash.
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    padding = " " if "`" in text else ""
+    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")
+
+
+def _tables(blocks: Sequence[Block], name: str) -> Iterator[tuple[str, Table]]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield name, block
+        elif isinstance(block, Group):
+            yield from _tables(block.blocks, block.title)

@@ -1,0 +1,153 @@
+"""The parts of a page about real programs: size, run time, what compiling costs. Shows what the result holds, and passes over the rest."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.reporting import drawings
+from mlgo.reporting.page import Block, Cell, Change, Details, Forest, Group, Paragraph, Section, Table, Tone
+from mlgo.reporting.records import Programs
+from mlgo.reporting.scale import number
+
+#: What of a side is shown, and its head; the first that a result has is compared in the drawing.
+_SIZES = {
+    "code_bytes": "code", "code_bytes_icf": "code, identical functions folded", "code_bytes_thinlto": "code, ThinLTO",
+    "executable_bytes": "executable sections", "file_bytes": "file",
+}  # fmt: skip
+_COUNTS = {"instructions": "instructions", "loads": "loads", "stores": "stores", "cycles": "cycles", "seconds": "seconds"}
+
+#: The side that others are compared with: so called, or the first of the result.
+_BASELINES = ("default", "packaged")
+
+#: How many symbols of a program are shown.
+_SYMBOLS = 12
+
+
+def programs_section(records: Sequence[Programs]) -> Section | None:
+    """Tables of size and run time; None: there is nothing."""
+    blocks: list[Block] = []
+    for record in records:
+        own = _blocks(record.content)
+        blocks += own if len(records) == 1 else [Group(record.name, own)] if own else []
+    return Section("programs", "Real programs", "Programs", blocks) if blocks else None
+
+
+def _blocks(content: Mapping[str, Any]) -> list[Block]:
+    blocks: list[Block] = []
+    for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "Run time, counted", _COUNTS)):
+        table = _of_programs(content.get(key))
+        for name, words in names.items():
+            own = _measured(table, name, f"{title}: {words}")
+            if own is not None:
+                first = not any(isinstance(block, Forest) for block in blocks if getattr(block, "caption", "").startswith(title))
+                drawn = _drawn(table, name, f"{title}: {words}, against {_baseline(table)}, in percent.") if first else None
+                blocks += [*([drawn] if drawn is not None else []), own]
+    if symbols := _symbols(content.get("symbols")):
+        blocks.append(Details("Which symbols grew and which shrank", symbols))
+    for key, title in (("totals", "Totals over programs"), ("cost", "What compiling costs")):
+        if rows := list(_flat(content.get(key))):
+            blocks.append(Table(title, ("what", "figure"), [(Cell(name), Cell(text, number=True)) for name, text in rows]))
+    return blocks
+
+
+def _of_programs(value: Any) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Program -> side -> figures, of what looks like that."""
+    if not isinstance(value, Mapping):
+        return {}
+    found = {
+        program: {side: figures for side, figures in sides.items() if isinstance(figures, Mapping)}
+        for program, sides in value.items() if isinstance(sides, Mapping)
+    }  # fmt: skip
+    return {program: sides for program, sides in sorted(found.items()) if sides}
+
+
+def _sides(table: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """In the order of the result, the baseline first."""
+    names = list(dict.fromkeys(side for sides in table.values() for side in sides))
+    baseline = next((name for name in _BASELINES if name in names), None)
+    return names if baseline is None else [baseline, *(name for name in names if name != baseline)]
+
+
+def _baseline(table: Mapping[str, Mapping[str, Any]]) -> str:
+    return _sides(table)[0]
+
+
+def _value(table, program: str, side: str, name: str) -> float | None:
+    value = table[program].get(side, {}).get(name)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _measured(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> Table | None:
+    """A row per program, a column per side, with the change; None: nobody measured that."""
+    if not any(_value(table, program, side, name) is not None for program in table for side in table[program]):
+        return None
+    first, *others = _sides(table)
+    rows = []
+    for program in table:
+        base = _value(table, program, first, name)
+        cells = [Cell(program), Cell("" if base is None else _number(base), number=True)]
+        for side in others:
+            value = _value(table, program, side, name)
+            if value is None or not base:
+                cells.append(Cell("" if value is None else _number(value), number=True))
+                continue
+            change = 100.0 * (value / base - 1.0)
+            tone = Tone.BETTER if value < base else Tone.WORSE if value > base else Tone.EQUAL
+            cells.append(Cell(f"{_number(value)} ({drawings.percent(change)})", tone, True))
+        rows.append(tuple(cells))
+    return Table(caption, ("program", first, *others), rows)
+
+
+def _drawn(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> Block | None:
+    first, *others = _sides(table)
+    rows = []
+    for program in table:
+        for side in others:
+            value, base = _value(table, program, side, name), _value(table, program, first, name)
+            if value is not None and base:
+                change = 100.0 * (value / base - 1.0)
+                # Counted and exact: the interval is the value.
+                rows.append((program, side, "exact", Change(change, change, change), "threshold" not in side))
+    return drawings.forest(caption, rows) if rows else None
+
+
+def _symbols(value: Any) -> list[Block]:
+    blocks: list[Block] = []
+    if not isinstance(value, Mapping):
+        return blocks
+    for program, entries in sorted(value.items()):
+        known = [entry for entry in entries if isinstance(entry, Mapping) and "symbol" in entry] if isinstance(entries, list) else []
+        pairs = [(str(entry["symbol"]), entry.get("default") or 0, entry.get("policy") or 0) for entry in known]
+        pairs.sort(key=lambda entry: (-abs(entry[2] - entry[1]), entry[0]))
+        rows = [
+            (
+                Cell(symbol, code=True), Cell(_number(before), number=True), Cell(_number(after), number=True),
+                Cell(number(after - before, 0, signed=True), Tone.BETTER if after < before else Tone.WORSE, True),
+            )
+            for symbol, before, after in pairs[:_SYMBOLS]
+        ]  # fmt: skip
+        if rows:
+            blocks.append(Table(f"{program}: symbols that changed most, bytes.", ("symbol", "default", "policy", "change"), rows))
+    return blocks
+
+
+def _flat(value: Any, path: str = ""):
+    """(path, text) of every figure in nested mappings; what has a low and a high end is one figure."""
+    if isinstance(value, Mapping):
+        if {"geometric_mean", "low", "high"} <= set(value):
+            change = Change(*(100.0 * (float(value[name]) - 1.0) for name in ("geometric_mean", "low", "high")))
+            yield path, f"{drawings.percent(change.percent)} ({drawings.interval(change)})"
+            return
+        for name, inner in value.items():
+            yield from _flat(inner, f"{path}, {name}" if path else str(name))
+    elif isinstance(value, bool) or value is None:
+        yield path, {True: "yes", False: "no", None: "-"}[value]
+    elif isinstance(value, (int, float)):
+        yield path, _number(value)
+    elif isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        yield path, ", ".join(str(entry) for entry in value)
+
+
+def _number(value: float) -> str:
+    return number(value, 0 if isinstance(value, int) or abs(value) >= 1000 else 3)

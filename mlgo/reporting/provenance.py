@@ -1,0 +1,113 @@
+"""The parts of a page that let others check it: commands that make everything again, and digests of what it was made from."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
+from mlgo.reporting.reading import digest_of
+from mlgo.reporting.records import Evaluation, Programs, Record, Run
+
+_COMMANDS = {"regalloc_eviction": "train_regalloc", "inlining_for_size": "train_inlining"}
+
+
+def commands_section(records: Sequence[Record]) -> Section:
+    """The commands; what a page cannot know, such as folders of this machine, are variables named in their notes."""
+    blocks: list[Block] = [
+        Paragraph(
+            "In a clone of the workspace, at the commit whose digests are below. A variable in capitals stands for a folder of yours: a corpus"
+            " or policy is the right one when its digest is."
+        )
+    ]
+    for record in records:
+        if isinstance(record, Run):
+            blocks.append(Commands(f"Train {record.name} again", [training_command(record)]))
+        elif isinstance(record, Evaluation):
+            blocks.append(Commands(f"Evaluate {record.name} again", [evaluation_command(record)]))
+        elif isinstance(record, Programs):
+            blocks.append(Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"]))
+        else:
+            problem = record.content.get("problem")
+            words = ["./bazelw run //mlgo:explain --", *([f"--problem={shlex.quote(str(problem))}"] if problem else [])]
+            blocks.append(Commands(f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])]))
+    places = list(dict.fromkeys(record.place for record in records))
+    blocks.append(Commands("Write this page again", [" ".join(["./bazelw run //mlgo:report --", *map(shlex.quote, _outermost(places))])]))
+    return Section("commands", "Make it again", "Commands", blocks)
+
+
+def training_command(run: Run) -> str:
+    """What trained `run`: a shipped policy has a command of its own."""
+    if run.place.startswith("models/"):
+        return f"./bazelw run //{run.place}:train"
+    settings = run.settings
+    command = _COMMANDS.get(run.problem, "train_regalloc")
+    words = [f"./bazelw run //mlgo:{command} --"]
+    if run.problem not in _COMMANDS:
+        words.append(f"--problem={run.problem}")
+    words += ['--train_corpus="$TRAIN_CORPUS"', '--held_out_corpus="$HELD_OUT_CORPUS"']
+    for name in ("algorithm", "iterations", "modules_per_iteration", "validation_interval", "validation_modules", "seed", "max_failure_ratio"):
+        words.append(f"--{name}={settings[name]}")
+    if settings["warm_start"] == "policy":
+        words.append('--warm_start="$START_POLICY"')
+    else:
+        words.append(f"--warm_start={settings['warm_start']}")
+    return " ".join(words)
+
+
+def evaluation_command(evaluation: Evaluation) -> str:
+    """What made `evaluation`."""
+    words = ["./bazelw run //mlgo:evaluate --"]
+    if evaluation.problem:
+        words.append(f"--problem={shlex.quote(evaluation.problem)}")
+    words += [f'--policy={shlex.quote(name)}="${_variable(name)}"' for name in evaluation.policies]
+    words += [f'--corpus={shlex.quote(corpus.name)}="${_variable(corpus.name)}"' for corpus in evaluation.corpora]
+    sides = dict.fromkeys(side.name for corpus in evaluation.corpora for side in corpus.sides)
+    thresholds = [name.removeprefix("threshold_") for name in sides if name.startswith("threshold_") and name not in evaluation.policies]
+    if thresholds:
+        words.append(f"--inline_thresholds={','.join(thresholds)}")
+    words += [f"--seed={evaluation.seed}", *(["--icf"] if evaluation.icf else [])]
+    words += [f"--reward={shlex.quote(evaluation.reward)}"] if evaluation.reward else []
+    return " ".join(words)
+
+
+def provenance_section(records: Sequence[Record]) -> Section:
+    """Digests, versions and all settings, folded."""
+    blocks: list[Block] = []
+    for record in records:
+        title, rows = _described(record)
+        blocks.append(Details(title, [Facts(rows, code=True)]))
+    return Section("provenance", "Provenance", "Provenance", blocks)
+
+
+def _described(record: Record) -> tuple[str, list[tuple[str, str]]]:
+    if isinstance(record, Run):
+        rows = [("policy", digest_of(record.policy) or "none yet"), *((f"policy/{name}", value) for name, value in sorted(record.policy.items()))]
+        rows += [row for part in ("inputs", "versions", "configuration") for row in _flat(record.training.get(part), part)]
+        return f"{record.name}: digests, versions and settings of the training run", rows
+    if isinstance(record, Evaluation):
+        rows = [("clang", record.clang), *((f"policy {name}", digest) for name, digest in sorted(record.policies.items()))]
+        rows += [(f"corpus {corpus.name}", corpus.digest or "not recorded") for corpus in record.corpora]
+        return f"{record.name}: digests of the evaluation", [*rows, ("seed of the bootstraps", str(record.seed))]
+    kind = "program measurements" if isinstance(record, Programs) else "explanation"
+    keys = ("digests",) if isinstance(record, Programs) else ("problem", "policy", "corpus")
+    return f"{record.name}: digests of the {kind}", [row for key in keys for row in _flat(record.content.get(key), key)]
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inner in sorted(value.items()):
+            yield from _flat(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        yield path, " ".join(map(str, value)) or "none"
+    else:
+        yield path, "none" if value is None or value == "" else str(value)
+
+
+def _outermost(places: Sequence[str]) -> list[str]:
+    """Without those that lie in another: they are found there."""
+    return [place for place in places if not any(place.startswith(f"{other}/") for other in places)]
+
+
+def _variable(name: str) -> str:
+    text = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name).upper()
+    return f"_{text}" if text[:1].isdigit() else text

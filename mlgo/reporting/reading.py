@@ -1,0 +1,174 @@
+"""Finds out what lies in a folder, and reads it: a training run, an evaluation, measured programs, an explanation.
+
+A shipped policy (models/NAME) is a run whose results lie in folders inside it; everything that is recognised there is read.
+"""
+
+import contextlib
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mlgo.evaluation.statistics import RatioSummary
+from mlgo.pipeline import figures
+from mlgo.pipeline.run_folder import TIMINGS_NAME
+from mlgo.reporting import tables
+from mlgo.reporting.records import CorpusResult, Evaluation, Explanation, Programs, Record, Run, SideResult
+from mlgo.run import files
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.manifest import digest_of_bytes
+
+#: Folders in which results lie beside a run or an evaluation, in the order of a report.
+_INSIDE = ("evaluation", "programs", "explanation")
+
+_EXPECTED = (
+    "Name the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs (result.json),"
+    " of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
+)
+
+
+def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None) -> list[Record]:
+    """Everything that a report can show of `folder`.
+
+    Args:
+      name: what to call it.
+      workspace: the user's, below which folders can be named in a report.
+
+    Raises: RunError: nothing is recognised there, or what is there cannot be read.
+    """
+    found = _recognised(folder, name, workspace)
+    if not found:
+        wrong = "holds no result that a report can show" if folder.is_dir() else "is no folder"
+        raise RunError(str(folder), wrong, _EXPECTED, ExitCode.MISUSE)
+    return found
+
+
+def _recognised(folder: pathlib.Path, name: str, workspace: pathlib.Path | None) -> list[Record]:
+    place = _place(folder, workspace)
+    found: list[Record] = []
+    if (folder / "configuration.json").is_file() or (folder / "policy" / "policy.json").is_file():
+        found.append(_run(folder, name, place))
+    if (folder / "explanation.json").is_file():
+        found.append(Explanation(name, place, _json_object(folder / "explanation.json", "explanation")))
+    if (folder / "result.json").is_file():
+        content = _json_object(folder / "result.json", "result")
+        if content.get("kind") == "programs":
+            found.append(Programs(name, place, content))
+        elif "corpora" in content:
+            found.append(_evaluation(folder, content, name, place))
+    for inside in _INSIDE:
+        if (folder / inside).is_dir():
+            found += _recognised(folder / inside, name, workspace)
+    return found
+
+
+def _place(folder: pathlib.Path, workspace: pathlib.Path | None) -> str:
+    if workspace is not None and folder.is_relative_to(workspace):
+        return folder.relative_to(workspace).as_posix()
+    return folder.name
+
+
+def _run(folder: pathlib.Path, name: str, place: str) -> Run:
+    training: Mapping[str, Any] = {}
+    policy: Mapping[str, str] = {}
+    record_path = folder / "policy" / "policy.json"
+    if record_path.is_file():
+        record = _json_object(record_path, "record of the policy")
+        training, policy = record.get("training", {}), record.get("sha256", {})
+        if not training and not (folder / "configuration.json").is_file():
+            raise RunError(str(record_path), "does not say how the policy was trained", "Name a folder that a training run has written")
+    if not training:
+        training = _json_object(folder / "configuration.json", "configuration of the run")
+    with _readable(folder, "training run"):
+        if not isinstance(training["configuration"]["run"]["problem"], str):
+            raise ValueError("its problem has no name")
+        iterations, validations = _metrics(folder)
+        return Run(
+            name, place, training, iterations, validations, _held_out(folder, training["inputs"].get("held_out_corpus")), dict(policy),
+            _json_object(folder / TIMINGS_NAME, "timings") if (folder / TIMINGS_NAME).is_file() else {},
+        )  # fmt: skip
+
+
+def _metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    path = folder / figures.METRICS_NAME
+    if not path.is_file():
+        return [], []
+    return figures.parse_metrics(path.read_bytes(), f"figures of the run ({path})")
+
+
+def _held_out(folder: pathlib.Path, digest: str | None) -> CorpusResult | None:
+    path = folder / "held_out" / "result.json"
+    if not path.is_file():
+        return None
+    content = _json_object(path, "held-out result")
+    table_path = path.parent / "functions.csv"
+    rows = tables.functions_table(table_path.read_bytes(), str(table_path)) if table_path.is_file() else {}
+    with _readable(path, "held-out result"):
+        # The policy first: what was learned is what a reader looks for.
+        names = sorted(content["all_functions"], key=lambda side: (side != "policy", side))
+        return _corpus("held_out", digest, content, names, {side: rows.get(side, []) for side in names})
+
+
+def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, place: str) -> Evaluation:
+    table_path = folder / "modules.csv"
+    rows = tables.modules_table(table_path.read_bytes(), str(table_path)) if table_path.is_file() else {}
+    with _readable(folder / "result.json", "result of an evaluation"):
+        policies, corpora = content["policies"], []
+        digests = content.get("corpus_digests", {})
+        for corpus, result in sorted(content["corpora"].items()):
+            names = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
+            of_sides = {side: rows.get((corpus, side), []) for side in names}
+            corpora.append(_corpus(corpus, digests.get(corpus), result, names, of_sides))
+        return Evaluation(
+            name, place, content.get("problem"), content.get("reward"), content["clang"], dict(policies), tuple(corpora),
+            bool(content.get("icf", False)), int(content["seed"]),
+        )  # fmt: skip
+
+
+def _corpus(
+    name: str, digest: str | None, content: Mapping[str, Any], sides: list[str], rows: Mapping[str, list[tables.Row]]
+) -> CorpusResult:
+    linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
+    unseen = content.get("functions_unseen_in_training", {})
+    results = [
+        SideResult(
+            side, _summary(content["all_functions"][side]), _summary(unseen.get(side)), _summary(linked.get(side)), sizes.get(side),
+            tuple(rows[side]),
+        )
+        for side in sides
+    ]  # fmt: skip
+    return CorpusResult(
+        name, digest, tuple(results), dict(content["failed_modules"]), int(content["unmatched_functions"]), sizes.get("default")
+    )
+
+
+def _summary(content: Mapping[str, Any] | None) -> RatioSummary | None:
+    return None if content is None else RatioSummary(**content)
+
+
+def _by_number(side: str) -> tuple[str, int]:
+    """threshold_10 behind threshold_5."""
+    name, _, number = side.rpartition("_")
+    return (name, int(number)) if number.isdecimal() else (side, 0)
+
+
+def _json_object(path: pathlib.Path, what: str) -> dict[str, Any]:
+    remedy = "Run the command that wrote it again"
+    content = files.read_json(path, what, remedy)
+    if not isinstance(content, dict):
+        raise RunError(f"{what} ({path})", "is not a JSON object", remedy)
+    return content
+
+
+def digest_of(policy: Mapping[str, str]) -> str:
+    """What //mlgo:evaluate calls a policy whose files have these digests; "" for none."""
+    return digest_of_bytes(files.encode_json(dict(policy))) if policy else ""
+
+
+@contextlib.contextmanager
+def _readable(path: pathlib.Path, what: str) -> Iterator[None]:
+    """Turns what a file of another shape provokes into an error that names it."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        says = f"lacks {error}" if isinstance(error, KeyError) else f"is not one that this version writes: {error}"
+        raise RunError(f"{what} ({path})", says, "Run the command that wrote it again, or use the version that wrote it") from error

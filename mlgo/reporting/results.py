@@ -1,0 +1,326 @@
+"""The parts of a page that say how good a policy is: headline, verdict, results by corpus, distributions, regressions."""
+
+import dataclasses
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
+from mlgo.reporting import drawings
+from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Paragraph, Point, Section, Table, Tone
+from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
+from mlgo.reporting.scale import number
+
+#: How many of the worst rows are shown of each result.
+WORST = 15
+
+#: Sides of an evaluation that are the default with another threshold are called so; see mlgo/evaluate.py.
+THRESHOLD = "threshold_"
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A policy on a corpus, wherever it was found.
+
+    Attributes:
+      owner: the run or evaluation.
+      corpus, side: what came of it.
+      title: for headings: which policy, where.
+    """
+
+    owner: Run | Evaluation
+    corpus: CorpusResult
+    side: SideResult
+    title: str
+
+    @property
+    def what(self) -> str:
+        """What the headline figure is of."""
+        return "linked code" if self.side.linked else f"score, geometric mean over {self.corpus.unit}"
+
+
+def results_of(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> list[Result]:
+    """Every policy on every corpus of the evaluations; of runs without an evaluation of their own the held-out result.
+
+    An evaluation of the same name supersedes a run's own result: it is of more code, and of linked code where there is any.
+    """
+    found = []
+    for evaluation in evaluations:
+        for corpus in evaluation.corpora:
+            for side in corpus.sides:
+                if side.name in evaluation.policies and side.headline is not None:
+                    found.append(Result(evaluation, corpus, side, _title(evaluation, side.name, evaluations, runs)))
+    for run in runs:
+        if run.held_out is not None and run.name not in {evaluation.name for evaluation in evaluations}:
+            for side in run.held_out.sides:
+                if side.name == "policy" and side.headline is not None:
+                    found.append(Result(run, run.held_out, side, run.name))
+    return found
+
+
+def _title(evaluation: Evaluation, side: str, evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> str:
+    names = {record.name for record in (*evaluations, *runs)}
+    if len(evaluation.policies) == 1 and (len(names) > 1 or side in ("policy", "trained")):
+        return evaluation.name
+    return side if len(names) == 1 else f"{evaluation.name}, {side}"
+
+
+def cards(results: Sequence[Result]) -> list[Card]:
+    """The headline figures."""
+    several = len({result.title for result in results}) > 1
+    found = []
+    for result in results:
+        title = f"{result.title}: {corpus_title(result.corpus.name)}" if several else corpus_title(result.corpus.name)
+        found.append(Card(title, Change.of(result.side.headline), result.what, samples(result.corpus, result.side)))
+    return found
+
+
+def verdicts(results: Sequence[Result]) -> list[tuple[str, Point]]:
+    """For each policy its name and a sentence: better, worse or not known to differ, in how many corpora."""
+    found = []
+    for title, of_policy in _by_title(results).items():
+        changes = {result.corpus.name: Change.of(result.side.headline) for result in of_policy}
+        by_tone = {tone: [name for name, change in changes.items() if change.tone is tone] for tone in (Tone.BETTER, Tone.EQUAL, Tone.WORSE)}
+        found.append((title, _verdict(title, changes, by_tone)))
+    return found
+
+
+def _verdict(title: str, changes: Mapping[str, Change], by_tone: Mapping[Tone, Sequence[str]]) -> Point:
+    if len(changes) == 1:
+        (name, change), = changes.items()
+        sentence = f"{title} is {change.verdict}" + (" than" if change.tone is not Tone.EQUAL else " from")
+        return Point(
+            change.tone,
+            f"{sentence} the compiler's default: {drawings.percent(change.percent)} ({drawings.interval(change)}) on {corpus_title(name)}.",
+        )
+    parts = []
+    for tone, words in ((Tone.BETTER, "better"), (Tone.EQUAL, "not known to differ"), (Tone.WORSE, "worse")):
+        if names := by_tone[tone]:
+            shown = ", ".join(f"{corpus_title(name)} {drawings.percent(changes[name].percent)}" for name in names)
+            parts.append(f"{words} on {len(names)} ({shown})")
+    better, worse = bool(by_tone[Tone.BETTER]), bool(by_tone[Tone.WORSE])
+    tone = Tone.BETTER if better and not worse else Tone.WORSE if worse and not better else Tone.EQUAL
+    return Point(tone, f"{title}, against the compiler's default on {len(changes)} corpora: {'; '.join(parts)}.")
+
+
+def points(results: Sequence[Result], seed: int) -> list[Point]:
+    """What speaks for each policy and against it."""
+    found = []
+    several = len(_by_title(results)) > 1
+    for title, of_policy in _by_title(results).items():
+        prefix = f"{title}: " if several else ""
+        found += [Point(point.tone, prefix + point.text) for point in _points(of_policy, seed)]
+    return found
+
+
+def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
+    if len(results) > 1 and (whole := _together(results, seed)) is not None:
+        change, what = Change.of(whole), "linked code" if results[0].side.linked else "geometric mean"
+        text = f"All {len(results)} corpora together, {what} of {whole.modules} modules: {drawings.percent(change.percent)}"
+        yield Point(change.tone, f"{text} ({drawings.interval(change)}): {change.verdict}.")
+    for result in results:
+        yield from _against_thresholds(result, seed)
+    means = [result.side.mean for result in results if result.side.mean is not None]
+    unit, total = results[0].corpus.unit, sum(mean.functions for mean in means)
+    if total:
+        better, worse = sum(mean.better for mean in means), sum(mean.worse for mean in means)
+        tone = Tone.BETTER if better > worse else Tone.WORSE if worse > better else Tone.EQUAL
+        yield Point(tone, f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the others as before.")
+    rows = [row for result in results for row in result.side.rows]
+    if rows:
+        worst = max(rows, key=lambda row: row.ratio)
+        if worst.ratio > 1.0:
+            name = worst.function or worst.module
+            yield Point(Tone.WORSE, f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {shortened(name)}.")
+    if failed := sum(len(result.corpus.failed) for result in results):
+        yield Point(Tone.WORSE, f"{failed} modules failed to compile on a side and are left out on all of them.")
+
+
+def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
+    """Against the best other threshold of the same corpus, paired by module: what costs no model must be beaten."""
+    others = [side for side in result.corpus.sides if side.name.startswith(THRESHOLD) and side.linked is not None]
+    if not others or result.side.linked is None:
+        return
+    best = min(others, key=lambda side: side.linked.geometric_mean)
+    of_default = {row.module: row.linked for row in best.rows if row.linked is not None}
+    pairs = {row.module: (row.linked, of_default[row.module]) for row in result.side.rows if row.linked is not None and row.module in of_default}
+    paired = summarize_totals(pairs, seed) if pairs else None
+    if paired is not None:
+        change, threshold = Change.of(paired), best.name.removeprefix(THRESHOLD)
+        text = f"On {corpus_title(result.corpus.name)}, against the best other threshold (-inline-threshold={threshold}), paired by module:"
+        yield Point(change.tone, f"{text} {drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}.")
+
+
+def _together(results: Sequence[Result], seed: int) -> RatioSummary | None:
+    """All rows of several corpora as of one: linked code where all were linked, else the geometric mean. None: a table is not there."""
+    if not all(result.side.rows for result in results):
+        return None
+    if all(result.side.linked for result in results):
+        totals = {
+            f"{result.corpus.name}/{row.module}": (row.linked, row.default_linked)
+            for result in results for row in result.side.rows if row.linked is not None and row.default_linked is not None
+        }  # fmt: skip
+        return summarize_totals(totals, seed)
+    ratios: dict[str, list[float]] = {}
+    for result in results:
+        for row in result.side.rows:
+            ratios.setdefault(f"{result.corpus.name}/{row.module}", []).append(row.ratio)
+    return summarize(ratios, seed)
+
+
+def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> Section | None:
+    """Every side on every corpus, with intervals; None: there is nothing."""
+    blocks: list[Block] = []
+    owners = [record for record in (*evaluations, *runs) if not isinstance(record, Run) or record.held_out is not None]
+    for owner in owners:
+        corpora = owner.corpora if isinstance(owner, Evaluation) else [owner.held_out]
+        own = _evaluation_blocks(owner, corpora)
+        if len(owners) > 1:
+            where = "on corpora" if isinstance(owner, Evaluation) else "as its training run measured it"
+            own = [Group(f"{owner.name}, {where}", own)]
+        blocks += own
+    if not blocks:
+        return None
+    return Section("result", "Result by corpus", "Result", [Paragraph(_HOW_TO_READ), *blocks])
+
+
+_HOW_TO_READ = (
+    "Change against the compiler's default, in percent; minus is better. The bar is the 95 % interval, a bootstrap over whole modules;"
+    " where it holds 0, no difference is known. What failed on one side is left out on all of them."
+)
+
+
+def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult]) -> list[Block]:
+    policies = owner.policies if isinstance(owner, Evaluation) else ("policy",)
+    linked = any(side.linked for corpus in corpora for side in corpus.sides)
+    blocks: list[Block] = []
+    if linked:
+        blocks.append(_forest("Code bytes in the linked image.", corpora, policies, lambda side: side.linked))
+    unit = corpora[0].unit if corpora else "modules"
+    means = _forest(f"Geometric mean over {unit}.", corpora, policies, lambda side: side.mean)
+    blocks.append(Details(f"By {unit.removesuffix('s')} instead of by image", [means]) if linked else means)
+    unseen = [side.unseen for corpus in corpora for side in corpus.sides if side.unseen is not None]
+    if any(side.unseen != side.mean for corpus in corpora for side in corpus.sides if side.unseen is not None) and unseen:
+        caption = "Only functions whose names training never met: a template of a shared header can be known by heart."
+        blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
+    blocks.append(Details("The same figures as a table", [_figures(corpora)]))
+    return blocks
+
+
+def _forest(caption, corpora, policies, summary_of) -> Block:
+    rows = []
+    for corpus in corpora:
+        for side in corpus.sides:
+            if (summary := summary_of(side)) is not None:
+                note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
+                rows.append((corpus_title(corpus.name), side_title(side.name), note, Change.of(summary), side.name in policies))
+    return drawings.forest(caption, rows)
+
+
+def _figures(corpora: Sequence[CorpusResult]) -> Table:
+    rows = []
+    for corpus in corpora:
+        for side in corpus.sides:
+            cells = [Cell(corpus_title(corpus.name)), Cell(side_title(side.name))]
+            for summary in (side.linked, side.mean):
+                if summary is None:
+                    cells += [Cell("", number=True)] * 2
+                else:
+                    change = Change.of(summary)
+                    cells += [Cell(drawings.percent(change.percent), change.tone, True), Cell(drawings.interval(change), number=True)]
+            counts = "" if side.mean is None else f"{side.mean.better} / {side.mean.worse} / {side.mean.equal}"
+            size = "" if side.linked_bytes is None else number(side.linked_bytes, 0)
+            rows.append((*cells, Cell(counts, number=True), Cell(size, number=True)))
+    columns = ("corpus", "side", "linked code", "95 %", "geometric mean", "95 %", "better / worse / equal", "image, bytes of code")
+    return Table("All figures.", columns, rows)
+
+
+def distribution_section(results: Sequence[Result]) -> Section | None:
+    """How the rows' changes are distributed; None: no table was kept."""
+    blocks: list[Block] = []
+    for title, of_policy in _by_title(results).items():
+        shown = [result for result in of_policy if result.side.rows]
+        for result in shown:
+            name = corpus_title(result.corpus.name)
+            full = name if len(_by_title(results)) == 1 else f"{title}, {name}"
+            blocks.append(drawings.distribution([row.ratio for row in result.side.rows], result.corpus.unit, full))
+    if not blocks:
+        return None
+    return Section("distribution", "Who gains and who loses", "Distribution", blocks)
+
+
+def regressions_section(results: Sequence[Result]) -> Section | None:
+    """The worst rows of every policy, with the command that shows each again; None: no table was kept."""
+    blocks: list[Block] = []
+    for title, of_policy in _by_title(results).items():
+        worst = sorted(
+            ((result, row) for result in of_policy for row in result.side.rows if row.ratio > 1.0),
+            key=lambda entry: (-entry[1].ratio, entry[0].corpus.name, entry[1].key),
+        )
+        if not any(result.side.rows for result in of_policy):
+            continue
+        own: list[Block] = [_worst_table(worst[:WORST])] if worst else [Paragraph("Nothing became worse.")]
+        if len(worst) > WORST:
+            own.append(Paragraph(f"{number(len(worst) - WORST, 0)} smaller ones are not shown; the CSV file of the result has them all."))
+        blocks += own if len(_by_title(results)) == 1 else [Group(title, own)]
+    if not blocks:
+        return None
+    return Section("regressions", "Worst regressions", "Regressions", blocks)
+
+
+def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
+    rows = []
+    by_function = any(row.function for _, row in worst)
+    for result, row in worst:
+        name = [Cell(row.module, code=True), Cell(row.function, code=True)] if by_function else [Cell(row.module, code=True)]
+        rows.append((
+            *name, Cell(corpus_title(result.corpus.name)), Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
+            Cell(score_text(row.default_score), number=True), Cell(score_text(row.score), number=True),
+            Cell(reproduce(result, row), code=True),
+        ))  # fmt: skip
+    columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", "to see why")
+    return Table("Score under the default and under the policy; the largest increase first.", columns, rows)
+
+
+def reproduce(result: Result, row: Row) -> str:
+    """The command that shows the decisions behind a row, and what came of them."""
+    words = [*([f"--problem={result.owner.problem}"] if result.owner.problem else []), f"--module={row.module}"]
+    words += [f"--function={row.function}"] if row.function else []
+    # Folders of this machine are nothing for a page that others read.
+    return " ".join(["./bazelw run //mlgo:explain --", '--policy="$POLICY"', '--corpus="$CORPUS"', *map(shlex.quote, words)])
+
+
+def corpus_title(name: str) -> str:
+    """"llvm held out" for "llvm_held_out"."""
+    return name.replace("_", " ")
+
+
+def side_title(name: str) -> str:
+    """"-inline-threshold=25" for "threshold_25"."""
+    if name.startswith(THRESHOLD):
+        return f"-inline-threshold={name.removeprefix(THRESHOLD)}"
+    return name.replace("_", " ")
+
+
+def samples(corpus: CorpusResult, side: SideResult) -> str:
+    """"36 modules", "621 functions in 36 modules"."""
+    headline = side.headline
+    if side.linked is not None or corpus.unit == "modules":
+        return f"{headline.modules} modules"
+    return f"{number(headline.functions, 0)} functions in {headline.modules} modules"
+
+
+def score_text(score: float) -> str:
+    """Scores are bytes or LLVM's estimates: whole where they are large."""
+    return number(score, 0 if abs(score) >= 1000 else 2)
+
+
+def shortened(name: str, longest: int = 60) -> str:
+    """A symbol in a sentence."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _by_title(results: Sequence[Result]) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(result.title, []).append(result)
+    return found

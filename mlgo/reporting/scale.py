@@ -1,0 +1,62 @@
+"""Scales of drawings: round ticks, and where a value is in percent of a drawing's width or height."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+
+from mlgo.reporting.page import Mark
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """Maps [low, high] to 0 .. 100 percent; `step` is between ticks.
+
+    Raises: ValueError: the range is empty or not finite.
+    """
+
+    low: float
+    high: float
+    step: float
+
+    def __post_init__(self):
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high and self.step > 0):
+            raise ValueError(f"no scale goes from {self.low} to {self.high} in steps of {self.step}")
+
+    @classmethod
+    def around(cls, values: Iterable[float], ticks: int = 5) -> "Scale":
+        """A scale that holds all of `values`, with about `ticks` ticks at 1, 2 or 5 times a power of ten."""
+        known = [value for value in values if math.isfinite(value)] or [0.0]
+        low, high = min(known), max(known)
+        if high - low < 1e-12 * max(1.0, abs(high)):
+            # All are equal: the drawing shows a level line in its middle.
+            low, high = low - (abs(low) or 1.0) / 2.0, high + (abs(high) or 1.0) / 2.0
+        step = _round_step((high - low) / ticks)
+        return cls(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
+
+    def at(self, value: float) -> float:
+        """Percent of the way from low to high, two digits: as many as a screen has pixels."""
+        return round(100.0 * (min(max(value, self.low), self.high) - self.low) / (self.high - self.low), 2)
+
+    def from_top(self, value: float) -> float:
+        """The same of a vertical scale, whose upper end is at 0."""
+        return round(100.0 - self.at(value), 2)
+
+    def ticks(self, signed: bool = False, suffix: str = "") -> list[Mark]:
+        """Marks at every step. Args: signed: "+2" instead of "2"; suffix: such as " %"."""
+        digits = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        count = math.floor((self.high - self.low) / self.step + 1e-9)
+        values = [self.low + index * self.step for index in range(count + 1)]
+        return [Mark(self.at(value), f"{number(value, digits, signed)}{suffix}") for value in values]
+
+
+def number(value: float, digits: int, signed: bool = False) -> str:
+    """For people: thousands apart, a true minus, and no minus before zero."""
+    text = f"{value:+,.{digits}f}" if signed else f"{value:,.{digits}f}"
+    if not any(digit in "123456789" for digit in text):
+        text = text.lstrip("+-")
+    return text.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _round_step(step: float) -> float:
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= step * (1.0 - 1e-9))

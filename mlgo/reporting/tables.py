@@ -1,0 +1,80 @@
+"""Reads the tables that mlgo/evaluation/held_out.py and mlgo/pipeline/evaluation.py write: rows of functions or modules."""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from mlgo.reporting.records import Row
+from mlgo.run.exit_codes import RunError
+
+_REMEDY = "Run the command that wrote it again"
+
+#: A symbol of C++ can be longer than the 128 KiB that Python's csv takes for a field by itself.
+_LONGEST_FIELD = 16 * 1024 * 1024
+
+
+def functions_table(content: bytes, read: str) -> dict[str, list[Row]]:
+    """functions.csv of a training run: side -> rows.
+
+    Args: read: what was read, for the message.
+    Raises: RunError: it is no such table; names the line.
+    """
+    lines = _lines(content, read, ("module", "function", "default_score", "seen_in_training"))
+    found: dict[str, list[Row]] = {}
+    for number, line in lines:
+        sides = [column.removesuffix("_ratio") for column in line if column.endswith("_ratio")]
+        for side in sides:
+            values = (line.get(f"{side}_score", ""), line[f"{side}_ratio"])
+            found.setdefault(side, []).append(_row(line, *values, read, number))
+    return found
+
+
+def modules_table(content: bytes, read: str) -> dict[tuple[str, str], list[Row]]:
+    """modules.csv of an evaluation: (corpus, side) -> rows.
+
+    Args: read: what was read, for the message.
+    Raises: RunError: it is no such table; names the line.
+    """
+    found: dict[tuple[str, str], list[Row]] = {}
+    for number, line in _lines(content, read, ("corpus", "policy", "module", "function", "default_score", "score", "ratio")):
+        row = _row(line, line["score"], line["ratio"], read, number)
+        found.setdefault((line["corpus"], line["policy"]), []).append(row)
+    return found
+
+
+def _lines(content: bytes, read: str, columns: Sequence[str]) -> Iterable[tuple[int, Mapping[str, str]]]:
+    """(line number, value by column) of each line after the header."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RunError(read, f"is not UTF-8 at byte {error.start}", _REMEDY) from error
+    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        if missing:
+            raise RunError(read, f"has no column {missing[0]!r}", _REMEDY)
+        for line in reader:
+            if None in line or None in line.values():
+                raise RunError(f"{read}, line {reader.line_num}", "has not as many fields as the header", _REMEDY)
+            yield reader.line_num, line
+    except csv.Error as error:
+        raise RunError(f"{read}, line {reader.line_num}", f"is not CSV: {error}", _REMEDY) from error
+
+
+def _row(line: Mapping[str, str], score: str, ratio: str, read: str, number: int) -> Row:
+    try:
+        row = Row(
+            line["module"], line["function"], float(line["default_score"]), float(score), float(ratio),
+            _bytes(line.get("default_linked_bytes", "")), _bytes(line.get("linked_bytes", "")),
+        )  # fmt: skip
+    except ValueError as error:
+        raise RunError(f"{read}, line {number}", f"holds what is no number: {error}", _REMEDY) from error
+    if not (row.ratio > 0 and all(map(math.isfinite, (row.default_score, row.score, row.ratio)))):
+        raise RunError(f"{read}, line {number}", f"holds the ratio {row.ratio} of scores {row.score} and {row.default_score}", _REMEDY)
+    return row
+
+
+def _bytes(text: str) -> int | None:
+    return int(text) if text else None

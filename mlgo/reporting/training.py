@@ -1,0 +1,152 @@
+"""The parts of a page about training: what was learned from what, learning curves, failures."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.reporting import drawings
+from mlgo.reporting.page import Block, Cell, Facts, Group, Paragraph, Section, Side, Table
+from mlgo.reporting.records import Evaluation, Run
+from mlgo.reporting.scale import number
+from mlgo.run.progress import format_duration
+
+#: Names of algorithms in sentences; any other is shown as it is.
+_ALGORITHMS = {
+    "ppo": "PPO", "es": "evolution strategies", "cma_es": "CMA-ES", "dqn": "DQN", "bc_max": "BC-Max", "effects": "effect regression",
+}  # fmt: skip
+
+#: Figures of an iteration that say whether learning is healthy, and their titles; shown where an algorithm records them.
+_HEALTH = {
+    "kl": "KL divergence to the policy before the update",
+    "entropy": "Entropy of the policy, nats",
+    "explained_variance": "Explained variance",
+    "clip_fraction": "Share of clipped updates",
+    "loss": "Loss",
+    "value_loss": "Loss of the value function",
+    "gradient_norm": "Norm of the gradient",
+    "sigma": "Step size sigma",
+    "axis_ratio": "Ratio of the longest axis to the shortest",
+    "largest_effect": "Largest effect, percent of a module",
+    "strays": "Share of outliers",
+    "q_mean": "Mean Q value",
+    "td_error": "Temporal-difference error",
+}
+
+
+def algorithm_title(name: str) -> str:
+    """"PPO" for "ppo"."""
+    return _ALGORITHMS.get(name, name)
+
+
+def problem_title(name: str) -> str:
+    """"inlining for size" for "inlining_for_size"."""
+    return name.replace("_", " ").replace("regalloc", "register allocation:")
+
+
+def training_section(runs: Sequence[Run]) -> Section | None:
+    """What was trained on what."""
+    if not runs:
+        return None
+    groups: list[Block] = [Facts(_facts(run)) if len(runs) == 1 else Group(run.name, [Facts(_facts(run))]) for run in runs]
+    return Section("training", "What was trained on what", "Training", groups)
+
+
+def _facts(run: Run) -> list[tuple[str, str]]:
+    settings, trace = run.settings, run.training.get("trace", {})
+    facts = [
+        ("Problem", problem_title(run.problem)),
+        ("Algorithm", f"{algorithm_title(settings['algorithm'])}, seed {settings['seed']}"),
+        ("Iterations", _iterations(run)),
+        ("Start", _start(run)),
+        ("Trained on", _corpus(trace.get("train"), run.training["inputs"].get("train_corpus"))),
+        ("Held out", _corpus(trace.get("held_out"), run.training["inputs"].get("held_out_corpus"))),
+        ("Chosen by", f"{settings['validation_modules']} validation modules every {settings['validation_interval']} iterations"),
+        ("Compiler", f"clang {digest(run.training['inputs'].get('clang'))}"),
+    ]
+    if run.seconds:
+        longest = sorted(run.seconds.items(), key=lambda entry: (-entry[1], entry[0]))[:4]
+        stages = ", ".join(f"{stage} {format_duration(seconds)}" for stage, seconds in longest)
+        facts.append(("Time", f"{format_duration(sum(run.seconds.values()))} ({stages})"))
+    return facts
+
+
+def _iterations(run: Run) -> str:
+    planned, done = run.settings["iterations"], len(run.iterations)
+    each = f"of {run.settings['modules_per_iteration']} modules"
+    if run.chosen_iteration is None:
+        return f"{done} of {planned} {each}; the run has not ended, so there is no policy yet"
+    return f"{done} {each}; the weights after iteration {run.chosen_iteration} were chosen"
+
+
+def _start(run: Run) -> str:
+    start = run.training.get("warm_start", {})
+    named = {"bc": "a clone of the default's decisions", "none": "no warm start", "policy": "an earlier policy"}
+    text = named.get(run.settings["warm_start"], run.settings["warm_start"])
+    if (accuracy := start.get("validation_accuracy")) is not None:
+        text += f", which takes {drawings.share_text(accuracy)} of {number(start.get('validation_decisions', 0), 0)} decisions as the default does"
+    return text
+
+
+def _corpus(counts: Mapping[str, Any] | None, identity: str | None) -> str:
+    if identity is None:
+        return "nothing"
+    if not counts:
+        return f"corpus {digest(identity)}"
+    modules = counts.get("traced", 0) + counts.get("no decisions", 0)
+    return f"{number(modules, 0)} modules, {number(counts.get('decisions', 0), 0)} decisions of the default; corpus {digest(identity)}"
+
+
+def learning_section(runs: Sequence[Run]) -> Section | None:
+    """Learning curves."""
+    blocks: list[Block] = []
+    for run in runs:
+        own: list[Block] = []
+        if run.validations:
+            own.append(drawings.validation_curve(run.validations, run.chosen_iteration))
+        if (rewards := drawings.reward_curve(run.iterations)) is not None:
+            own.append(rewards)
+        health = [drawings.figure_curve(run.iterations, name, title) for name, title in _HEALTH.items()]
+        if health := [curve for curve in health if curve is not None]:
+            own.append(Side(health))
+        if own:
+            blocks += own if len(runs) == 1 else [Group(run.name, own)]
+    return Section("learning", "Learning curves", "Learning", blocks) if blocks else None
+
+
+def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> Section | None:
+    """What failed to compile, by kind; None: there was nothing to compile."""
+    rows = [row for run in runs for row in _failures(run)]
+    left_out = []
+    for owner, corpora in [(run, [run.held_out]) for run in runs if run.held_out] + [(e, e.corpora) for e in evaluations]:
+        for corpus in corpora:
+            rows.append((owner.name, f"compared: {corpus.name}", len(corpus.failed), ""))
+            left_out += [(owner.name, corpus.name, module, why) for module, why in sorted(corpus.failed.items())]
+            if corpus.unmatched:
+                rows.append((owner.name, f"{corpus.name}: without a decision on a side", corpus.unmatched, ""))
+    if not rows:
+        return None
+    if not any(count for _, _, count, _ in rows):
+        return Section("failures", "Failures", "Failures", [Paragraph("Nothing failed, and nothing was left out.")])
+    cells = [(Cell(name), Cell(where), Cell(number(count, 0), number=True), Cell(kinds)) for name, where, count, kinds in rows]
+    blocks: list[Block] = [Table("What failed or was left out.", ("of", "where", "how many", "kinds"), cells)]
+    if left_out:
+        named = [(Cell(owner), Cell(corpus), Cell(module, code=True), Cell(why)) for owner, corpus, module, why in left_out]
+        blocks.append(Table("Modules that are left out on all sides.", ("of", "corpus", "module", "side: kind"), named))
+    return Section("failures", "Failures", "Failures", blocks)
+
+
+def _failures(run: Run) -> list[tuple[str, str, int, str]]:
+    found = []
+    for where, records in (("while learning", run.iterations), ("in validations", run.validations)):
+        kinds: dict[str, int] = {}
+        for record in records:
+            for kind, count in record.get("failures", {}).items():
+                kinds[kind] = kinds.get(kind, 0) + count
+        shown = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
+        compiles = sum(record.get("compiles", record.get("modules", 0)) for record in records)
+        found.append((run.name, f"{where}, {number(compiles, 0)} compiles", sum(kinds.values()), shown))
+    return found
+
+
+def digest(full: str | None) -> str:
+    """The first digits, which tell digests apart."""
+    return full[:12] if full else "unknown"
