@@ -36,7 +36,7 @@ from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import Problem
-from mlgo.run import files, locate
+from mlgo.run import files, given, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.run.quiet import quiet_libraries
@@ -66,7 +66,6 @@ flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CP
 
 _BUILT_IN = {"inlining_for_size": "mlgo/corpus/llvm_small_oz_held_out"}
 _BUILT_IN_ELSE = "mlgo/corpus/llvm_small_held_out"
-_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def main(arguments: list[str]) -> int:
@@ -74,14 +73,14 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     corpora = {name: Corpus.load(path) for name, path in _corpora(problem).items()}
-    policies = {name: load_policy(path, problem) for name, path in named_paths("--policy", FLAGS.policy).items()}
+    policies = {name: load_policy(path, problem) for name, path in given.named_paths("--policy", FLAGS.policy, (DEFAULT,)).items()}
     digests = {name: digest_of_bytes(files.encode_json(record["sha256"])) for name, (_, record) in policies.items()}
     sides = [Side(name, digest) for name, digest in digests.items()] + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:
         raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
     clang = clang_given()
     linker = _linker(problem)
-    allowed = percent_given(FLAGS.fail_if_worse_than)
+    allowed = given.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
     check_compiler(clang, problem)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "evaluation"))
     folder.remove_work()
@@ -98,40 +97,18 @@ def main(arguments: list[str]) -> int:
 
         results = [whole.of_corpus(name, corpus, sides, model_of) for name, corpus in corpora.items()]
     folder.remove_work()
-    _report(folder.path, results, [side.name for side in sides], {**inputs, "policies": digests})
+    identity = {
+        **inputs,
+        "policies": digests,
+        "problem": problem.name,
+        "reward": FLAGS.reward or "",
+        "corpus_digests": {name: corpus.digest for name, corpus in corpora.items()},
+    }
+    _report(folder.path, results, [side.name for side in sides], identity)
     worse = [] if allowed is None else evaluation.worse_than(results, list(policies), allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
     return ExitCode.OUTPUT_DIFFERS if worse else ExitCode.DONE
-
-
-def percent_given(value: str | None) -> float | None:
-    """0.001 for "0.1" and "0.1%".
-
-    Raises: RunError: it is no percentage.
-    """
-    if value is None:
-        return None
-    try:
-        return float(value.strip().removesuffix("%")) / 100.0
-    except ValueError as error:
-        raise RunError(f"--fail_if_worse_than={value}", "is no percentage", "Give one such as 0.1%") from error
-
-
-def named_paths(flag: str, values: Sequence[str]) -> dict[str, pathlib.Path]:
-    """[NAME=]PATH by name; without one it is the path's last part, or of ".../policy" the one before.
-
-    Raises: RunError: a name comes twice, or cannot be a folder's.
-    """
-    found: dict[str, pathlib.Path] = {}
-    for value in values:
-        given, separator, rest = value.partition("=")
-        path = locate.user_path(rest if separator else value)
-        name = given if separator else path.parent.name if path.name == "policy" else path.name
-        if name in found or name == DEFAULT or not _NAME.fullmatch(name):
-            raise RunError(f"{flag}={value}", f"would have the name {name!r}, which is taken or not usable", f"Give {flag}=NAME=PATH")
-        found[name] = path
-    return found
 
 
 def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
@@ -148,7 +125,7 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
 
 def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
     if FLAGS.corpus:
-        return named_paths("--corpus", FLAGS.corpus)
+        return given.named_paths("--corpus", FLAGS.corpus, (DEFAULT,))
     path = _BUILT_IN.get(problem.name, _BUILT_IN_ELSE)
     return {path.rpartition("/")[2]: locate.runfile(path)}
 
@@ -167,13 +144,13 @@ def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path, name: s
 
 
 def _report(
-    folder: pathlib.Path, results: Sequence[evaluation.CorpusResult], sides: Sequence[str], digests: Mapping[str, Any]
+    folder: pathlib.Path, results: Sequence[evaluation.CorpusResult], sides: Sequence[str], identity: Mapping[str, Any]
 ) -> None:
     if not any(result.comparison.rows for result in results):
         raise RunError(f"{len(results)} corpora", "have no function or module to compare", "Give others", ExitCode.NOTHING_PRODUCED)
     what = "functions" if any(row.function for result in results for row in result.comparison.rows) else "modules"
     content = {
-        **digests,
+        **identity,
         "seed": FLAGS.seed,
         "icf": FLAGS.icf,
         "corpora": {result.corpus: result.to_json() for result in results},

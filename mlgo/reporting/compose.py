@@ -76,7 +76,7 @@ def _lead(runs, evaluations, programs, explanations) -> str:
 
 
 def _verdict(found, runs: Sequence[Run]) -> tuple[Point, list[Point]]:
-    verdicts = [point for _, point in results.verdicts(found)]
+    verdicts = [point for _, point in results.verdicts(found, SEED)]
     points = results.points(found, SEED)
     unfinished = [run.name for run in runs if run.chosen_iteration is None]
     points += [Point(Tone.EQUAL, f"The run {name} has not ended: its figures are of a policy that still learns.") for name in unfinished]

@@ -126,7 +126,7 @@ def distribution(ratios: Sequence[float], unit: str, title: str) -> Histogram:
     horizontal = [*(Mark(round(border * width, 2), text) for border, text in marks), Mark(50.0, "0")]
     better, worse = sum(ratio < 1.0 for ratio in ratios), sum(ratio > 1.0 for ratio in ratios)
     described = f"{title}: of {len(ratios)} {unit} {better} are better, {worse} worse and {equal} exactly as the default."
-    caption = f"{title}: how many of {len(ratios)} {unit} changed by how much, in percent. Left is better; grey did not change."
+    caption = f"{title}: {better} {unit} better, {worse} worse, {equal} equal"
     return Histogram(caption, described, tuple(bars), tuple(horizontal), tuple(up.ticks()))
 
 

@@ -11,7 +11,8 @@ _MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: 
 #: How many rows of the regressions a comment has.
 _ROWS = 5
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+#: What can begin something in the middle of a line; text never stands at the beginning of one.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def markdown(page: Page) -> bytes:

@@ -238,10 +238,10 @@ class Commands:
 
 
 @dataclasses.dataclass(frozen=True)
-class Side:
-    """Small drawings side by side where there is room."""
+class SideBySide:
+    """Small drawings, as many beside each other as there is room for."""
 
-    blocks: Sequence["Lines"]
+    blocks: Sequence[Lines | Histogram]
     kind = "side"
 
 
@@ -263,7 +263,7 @@ class Details:
     kind = "details"
 
 
-Block = Paragraph | Facts | Table | Forest | Lines | Histogram | Ranking | Commands | Side | Group | Details
+Block = Paragraph | Facts | Table | Forest | Lines | Histogram | Ranking | Commands | SideBySide | Group | Details
 
 
 @dataclasses.dataclass(frozen=True)

@@ -80,7 +80,10 @@ class CorpusResult:
     @property
     def unit(self) -> str:
         """What a row is: "functions" or "modules"."""
-        return "functions" if any(row.function for side in self.sides for row in side.rows) else "modules"
+        by_function = any(row.function for side in self.sides for row in side.rows)
+        # Where no table was kept, several to a module are functions.
+        several = any(side.mean is not None and side.mean.functions > side.mean.modules for side in self.sides)
+        return "functions" if by_function or several else "modules"
 
 
 @dataclasses.dataclass(frozen=True)

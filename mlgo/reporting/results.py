@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Paragraph, Point, Section, Table, Tone
+from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Paragraph, Point, Section, SideBySide, Table, Tone
 from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
 from mlgo.reporting.scale import number
 
@@ -74,32 +74,42 @@ def cards(results: Sequence[Result]) -> list[Card]:
     return found
 
 
-def verdicts(results: Sequence[Result]) -> list[tuple[str, Point]]:
-    """For each policy its name and a sentence: better, worse or not known to differ, in how many corpora."""
+def verdicts(results: Sequence[Result], seed: int) -> list[tuple[str, Point]]:
+    """For each policy its name and a sentence: better, worse or not known to differ, in all and on which corpora.
+
+    Args: seed: of the bootstrap over all corpora together.
+    """
+    policies = _by_title(results)
     found = []
-    for title, of_policy in _by_title(results).items():
-        changes = {result.corpus.name: Change.of(result.side.headline) for result in of_policy}
-        by_tone = {tone: [name for name, change in changes.items() if change.tone is tone] for tone in (Tone.BETTER, Tone.EQUAL, Tone.WORSE)}
-        found.append((title, _verdict(title, changes, by_tone)))
+    for title, of_policy in policies.items():
+        name = title if len(policies) > 1 else "the policy"
+        found.append((title, _verdict_on_one(name, of_policy[0]) if len(of_policy) == 1 else _verdict(name, of_policy, seed)))
     return found
 
 
-def _verdict(title: str, changes: Mapping[str, Change], by_tone: Mapping[Tone, Sequence[str]]) -> Point:
-    if len(changes) == 1:
-        (name, change), = changes.items()
-        sentence = f"{title} is {change.verdict}" + (" than" if change.tone is not Tone.EQUAL else " from")
-        return Point(
-            change.tone,
-            f"{sentence} the compiler's default: {drawings.percent(change.percent)} ({drawings.interval(change)}) on {corpus_title(name)}.",
-        )
+def _verdict_on_one(name: str, result: Result) -> Point:
+    change = Change.of(result.side.headline)
+    than = "from" if change.tone is Tone.EQUAL else "than"
+    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {result.what}, {samples(result.corpus, result.side)}"
+    sentence = f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}: {figures}."
+    return Point(change.tone, sentence[:1].upper() + sentence[1:])
+
+
+def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
+    changes = {result.corpus.name: Change.of(result.side.headline) for result in results}
     parts = []
-    for tone, words in ((Tone.BETTER, "better"), (Tone.EQUAL, "not known to differ"), (Tone.WORSE, "worse")):
-        if names := by_tone[tone]:
-            shown = ", ".join(f"{corpus_title(name)} {drawings.percent(changes[name].percent)}" for name in names)
-            parts.append(f"{words} on {len(names)} ({shown})")
-    better, worse = bool(by_tone[Tone.BETTER]), bool(by_tone[Tone.WORSE])
-    tone = Tone.BETTER if better and not worse else Tone.WORSE if worse and not better else Tone.EQUAL
-    return Point(tone, f"{title}, against the compiler's default on {len(changes)} corpora: {'; '.join(parts)}.")
+    for tone, words in ((Tone.BETTER, "better on"), (Tone.EQUAL, "not known to differ on"), (Tone.WORSE, "worse on")):
+        if names := [corpus for corpus, change in changes.items() if change.tone is tone]:
+            parts.append(f"{words} {', '.join(f'{corpus_title(corpus)} ({drawings.percent(changes[corpus].percent)})' for corpus in names)}")
+    by_corpus = "; ".join(parts)
+    if (whole := _together(results, seed)) is None:
+        tones = {change.tone for change in changes.values()}
+        tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
+        return Point(tone, f"Against the compiler's default, {name} is {by_corpus}.")
+    change = Change.of(whole)
+    what = "linked code" if results[0].side.linked else "score, geometric mean"
+    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {what} of {whole.modules} modules of {len(results)} corpora together"
+    return Point(change.tone, f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}. By corpus: {by_corpus}.")
 
 
 def points(results: Sequence[Result], seed: int) -> list[Point]:
@@ -113,10 +123,6 @@ def points(results: Sequence[Result], seed: int) -> list[Point]:
 
 
 def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
-    if len(results) > 1 and (whole := _together(results, seed)) is not None:
-        change, what = Change.of(whole), "linked code" if results[0].side.linked else "geometric mean"
-        text = f"All {len(results)} corpora together, {what} of {whole.modules} modules: {drawings.percent(change.percent)}"
-        yield Point(change.tone, f"{text} ({drawings.interval(change)}): {change.verdict}.")
     for result in results:
         yield from _against_thresholds(result, seed)
     means = [result.side.mean for result in results if result.side.mean is not None]
@@ -234,9 +240,12 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
     return Table("All figures.", columns, rows)
 
 
+_DISTRIBUTION = "How many changed by how much, in percent: left of 0 is better, right is worse, and the bar at 0 is exactly as the default."
+
+
 def distribution_section(results: Sequence[Result]) -> Section | None:
     """How the rows' changes are distributed; None: no table was kept."""
-    blocks: list[Block] = []
+    blocks = []
     for title, of_policy in _by_title(results).items():
         shown = [result for result in of_policy if result.side.rows]
         for result in shown:
@@ -245,7 +254,7 @@ def distribution_section(results: Sequence[Result]) -> Section | None:
             blocks.append(drawings.distribution([row.ratio for row in result.side.rows], result.corpus.unit, full))
     if not blocks:
         return None
-    return Section("distribution", "Who gains and who loses", "Distribution", blocks)
+    return Section("distribution", "Who gains and who loses", "Distribution", [Paragraph(_DISTRIBUTION), SideBySide(blocks)])
 
 
 def regressions_section(results: Sequence[Result]) -> Section | None:

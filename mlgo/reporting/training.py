@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Facts, Group, Paragraph, Section, Side, Table
+from mlgo.reporting.page import Block, Cell, Facts, Group, Paragraph, Section, SideBySide, Table
 from mlgo.reporting.records import Evaluation, Run
 from mlgo.reporting.scale import number
 from mlgo.run.progress import format_duration
@@ -106,7 +106,7 @@ def learning_section(runs: Sequence[Run]) -> Section | None:
             own.append(rewards)
         health = [drawings.figure_curve(run.iterations, name, title) for name, title in _HEALTH.items()]
         if health := [curve for curve in health if curve is not None]:
-            own.append(Side(health))
+            own.append(SideBySide(health))
         if own:
             blocks += own if len(runs) == 1 else [Group(run.name, own)]
     return Section("learning", "Learning curves", "Learning", blocks) if blocks else None

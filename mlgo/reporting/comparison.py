@@ -1,0 +1,207 @@
+"""Policies against each other on the same code: paired by function or module, never two intervals side by side.
+
+The first is what the others are compared with. What one of them lacks is left out for all, and counted.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
+from mlgo.reporting.reading import digest_of
+from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run
+from mlgo.run.exit_codes import ExitCode, RunError
+
+#: What reading.py calls a run's held-out corpus, whose name the run does not record.
+HELD_OUT = "held_out"
+
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    """One of the compared.
+
+    Attributes:
+      name: in the table.
+      problem, reward, clang: what it decides, and how it was measured; None: not recorded.
+      corpora: what came of each, with rows; the side of this contender only.
+      policy: digest; "" where the compiler's heuristic decides, or nobody knows.
+    """
+
+    name: str
+    problem: str | None
+    reward: str | None
+    clang: str | None
+    corpora: Sequence[CorpusResult]
+    policy: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairing:
+    """A contender on a corpus.
+
+    Attributes:
+      corpus, contender: names.
+      against_default: its ratio to the default, over the common rows.
+      against_first: its ratio to the first contender's, paired; None for the first.
+      linked: whether these are of linked code.
+      left_out: rows that another contender lacks.
+    """
+
+    corpus: str
+    contender: str
+    against_default: RatioSummary
+    against_first: RatioSummary | None
+    linked: bool
+    left_out: int
+
+
+def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list[Contender]:
+    """The policies in what was read from one folder.
+
+    An evaluation counts before the held-out result of the run it lies in, since it is of more code; where others have only that, it helps.
+
+    Args: all_sides: whether the default with other flags takes part, too; the contenders then are called as the sides.
+    Raises: RunError: there is no table of functions or modules to compare by.
+    """
+    own = [contender for record in records if isinstance(record, Run) for contender in _of_run(record, name)]
+    by_policy = {contender.policy: contender.corpora for contender in own if contender.policy}
+    evaluated = [contender for record in records if isinstance(record, Evaluation) for contender in _of_evaluation(record, name, all_sides)]
+    evaluated = [dataclasses.replace(each, corpora=[*each.corpora, *by_policy.get(each.policy, ())]) for each in evaluated]
+    for found in (evaluated, own):
+        if any(side.rows for contender in found for corpus in contender.corpora for side in corpus.sides):
+            return found
+    raise RunError(
+        name, "holds no modules.csv or functions.csv with a policy's figures: nothing can be paired",
+        "Name the folder of //mlgo:evaluate, or of a training run that has ended", ExitCode.NOTHING_PRODUCED,
+    )  # fmt: skip
+
+
+def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Contender]:
+    sides = dict.fromkeys(side.name for corpus in record.corpora for side in corpus.sides)
+    chosen = [side for side in sides if all_sides or side in record.policies]
+    return [
+        Contender(
+            side if all_sides else name if len(chosen) == 1 else f"{name}:{side}", record.problem, record.reward, record.clang,
+            [_only(corpus, side) for corpus in record.corpora], record.policies.get(side, ""),
+        )
+        for side in chosen
+    ]  # fmt: skip
+
+
+def _of_run(record: Run, name: str) -> list[Contender]:
+    if record.held_out is None:
+        return []
+    corpus = _only(record.held_out, "policy")
+    clang, reward = record.training["inputs"].get("clang"), record.settings.get("reward", "")
+    return [Contender(name, record.problem, reward, clang, [corpus], digest_of(record.policy))]
+
+
+def _only(corpus: CorpusResult, side: str) -> CorpusResult:
+    return dataclasses.replace(corpus, sides=[each for each in corpus.sides if each.name == side and each.rows])
+
+
+def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
+    """Every contender on every corpus that all have, by corpus and then in their order.
+
+    Args: contenders: the first is what the others are compared with; seed: of the bootstraps.
+    Raises: RunError: they decide different things, were measured differently, or have no corpus in common.
+    """
+    first = contenders[0]
+    for other in contenders[1:]:
+        _refuse_other("problem", first, other, first.problem, other.problem, "evaluate both on one problem")
+        _refuse_other("reward", first, other, first.reward, other.reward, "evaluate both with one --reward")
+        _refuse_other("clang", first, other, first.clang, other.clang, "evaluate both with one compiler")
+    tables = [_by_corpus(contender, first) for contender in contenders]
+    common = _common(tables)
+    if not common:
+        had = "; ".join(f"{contender.name} has {', '.join(table) or 'none'}" for contender, table in zip(contenders, tables))
+        raise RunError("the compared", f"have no corpus in common: {had}", "Evaluate them on the same corpora", ExitCode.NOTHING_PRODUCED)
+    found = []
+    for corpus in common:
+        _refuse_other_corpora(corpus, contenders, tables)
+        found += _pairings(corpus, contenders, [table[corpus][1] for table in tables], seed)
+    return found
+
+
+def left_out_corpora(contenders: Sequence[Contender]) -> list[str]:
+    """Corpora that some contender lacks, sorted."""
+    tables = [_by_corpus(contender, contenders[0]) for contender in contenders]
+    return sorted(set.union(*map(set, tables)) - set(_common(tables)) - {HELD_OUT})
+
+
+def worse_than(pairings: Sequence[Pairing], allowed: float) -> list[str]:
+    """"CORPUS: NAME +0.30 %" for each contender that is worse than the first by more than `allowed`, 0.001 for 0.1 %."""
+    return [
+        f"{pairing.corpus}: {pairing.contender} {100.0 * (pairing.against_first.geometric_mean - 1.0):+.2f} %"
+        for pairing in pairings
+        if pairing.against_first is not None and pairing.against_first.geometric_mean > 1.0 + allowed
+    ]
+
+
+def _common(tables: Sequence[Mapping[str, object]]) -> list[str]:
+    """The corpora of all; what runs measured themselves counts where there is nothing else."""
+    shared = [name for name in tables[0] if all(name in table for table in tables)]
+    return [name for name in shared if name != HELD_OUT] or shared
+
+
+_Table = Mapping[tuple[str, str], Row]
+
+
+def _by_corpus(contender: Contender, first: Contender) -> dict[str, tuple[str | None, _Table]]:
+    """Corpus -> (digest, rows by module and function). A corpus goes by the name that `first` has for its content."""
+    names = {corpus.digest: corpus.name for corpus in first.corpora if corpus.digest is not None}
+    found = {}
+    for corpus in contender.corpora:
+        for side in corpus.sides:
+            found.setdefault(names.get(corpus.digest, corpus.name), (corpus.digest, {row.key: row for row in side.rows}))
+    return found
+
+
+def _refuse_other(what: str, first: Contender, other: Contender, expected: str | None, found: str | None, remedy: str) -> None:
+    # Older results do not say; their figures under the default, which are compared row by row, tell.
+    if expected is not None and found is not None and expected != found:
+        wrong = f"is of another {what} than {first.name}: {found or 'the usual one'!r} instead of {expected or 'the usual one'!r}"
+        raise RunError(other.name, wrong, f"These cannot be compared; {remedy}")
+
+
+def _refuse_other_corpora(corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, tuple[str | None, _Table]]]) -> None:
+    digest, rows = tables[0][corpus]
+    for contender, table in zip(contenders[1:], tables[1:], strict=True):
+        other_digest, other_rows = table[corpus]
+        if digest is not None and other_digest is not None and digest != other_digest:
+            wrong = f"was measured on another content of {corpus} than {contenders[0].name}: {other_digest[:12]} instead of {digest[:12]}"
+            raise RunError(contender.name, wrong, "Evaluate both on the same corpus")
+        for key in rows.keys() & other_rows.keys():
+            if rows[key].default_score != other_rows[key].default_score:
+                wrong = (
+                    f"has another default than {contenders[0].name} in {corpus}: {other_rows[key].default_score:g} instead of"
+                    f" {rows[key].default_score:g} for {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
+                )
+                raise RunError(contender.name, wrong, "Evaluate both on the same corpus with the same compiler and reward")
+
+
+def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Table], seed: int) -> list[Pairing]:
+    common = sorted(set.intersection(*(set(table) for table in tables)))
+    everything = set.union(*(set(table) for table in tables))
+    if not common:
+        return []
+    # Linked code is what decides, where all were linked.
+    linked = all(table[key].linked is not None and table[key].default_linked is not None for table in tables for key in common)
+    linked = linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)
+    found = []
+    for index, (contender, table) in enumerate(zip(contenders, tables, strict=True)):
+        if linked:
+            default = summarize_totals({key[0]: (table[key].linked, table[key].default_linked) for key in common}, seed)
+            first = summarize_totals({key[0]: (table[key].linked, tables[0][key].linked) for key in common}, seed)
+        else:
+            default = _geometric({key: table[key].ratio for key in common}, seed)
+            first = _geometric({key: table[key].ratio / tables[0][key].ratio for key in common}, seed)
+        if default is None or first is None:
+            return []
+        found.append(Pairing(corpus, contender.name, default, first if index else None, linked, len(everything) - len(common)))
+    return found
+
+
+def _geometric(ratios: Mapping[tuple[str, str], float], seed: int) -> RatioSummary | None:
+    by_module: dict[str, list[float]] = {}
+    for (module, _), ratio in ratios.items():
+        by_module.setdefault(module, []).append(ratio)
+    return summarize(by_module, seed)

@@ -1,0 +1,121 @@
+"""What a comparison found, as a table of a terminal and as a page."""
+
+from collections.abc import Sequence
+
+from mlgo.reporting import drawings
+from mlgo.reporting.comparison import Contender, Pairing
+from mlgo.reporting.page import Block, Card, Cell, Change, Facts, Page, Paragraph, Point, Section, Table, Tone
+from mlgo.reporting.results import corpus_title, side_title
+from mlgo.reporting.scale import number
+
+_COLUMNS = ("corpus", "policy", "against the first", "95 %", "better / worse / equal", "against the default", "95 %", "samples")
+
+
+def comparison_table(pairings: Sequence[Pairing]) -> Table:
+    """A row per corpus and contender."""
+    rows = []
+    for pairing in pairings:
+        default = Change.of(pairing.against_default)
+        if (paired := pairing.against_first) is None:
+            first = [Cell("is the first", number=True), Cell("", number=True), Cell("", number=True)]
+        else:
+            change = Change.of(paired)
+            first = [
+                Cell(drawings.percent(change.percent), change.tone, True), Cell(drawings.interval(change), number=True),
+                Cell(f"{paired.better} / {paired.worse} / {paired.equal}", number=True),
+            ]  # fmt: skip
+        rows.append((
+            Cell(pairing.corpus), Cell(pairing.contender), *first, Cell(drawings.percent(default.percent), default.tone, True),
+            Cell(drawings.interval(default), number=True), Cell(_samples(pairing), number=True),
+        ))  # fmt: skip
+    return Table("Paired: the same functions or modules under both; minus is better.", _COLUMNS, rows)
+
+
+def text_lines(table: Table) -> list[str]:
+    """The table for a terminal."""
+    rows = [list(table.columns), *([cell.text for cell in row] for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(table.columns))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing], not_shared: Sequence[str]) -> Page:
+    """The page. Args: pairings: at least one; not_shared: corpora that are left out, since not all have them."""
+    first = contenders[0].name
+    paired = [pairing for pairing in pairings if pairing.against_first is not None]
+    cards = [
+        Card(
+            f"{pairing.contender}: {corpus_title(pairing.corpus)}", Change.of(pairing.against_first),
+            f"{_what(pairing)}, against {first}, paired", _samples(pairing),
+        )
+        for pairing in paired
+    ]  # fmt: skip
+    points = [_point(pairing, first) for pairing in paired]
+    if not_shared:
+        points.append(Point(Tone.EQUAL, f"Left out, since not all have it: {', '.join(map(corpus_title, not_shared))}."))
+    if left_out := sum({pairing.corpus: pairing.left_out for pairing in pairings}.values()):
+        points.append(Point(Tone.EQUAL, f"Left out, since not all have them: {number(left_out, 0)} functions or modules."))
+    tones = {Change.of(pairing.against_first).tone for pairing in paired}
+    tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
+    return Page(
+        title=f"{', '.join(contender.name for contender in contenders[1:])} against {first}",
+        lead="Policies compared on the same code, paired by function or module.",
+        verdict=Point(tone, _verdict(paired, first)),
+        points=tuple(points),
+        cards=tuple(cards),
+        sections=(
+            Section("comparison", "By corpus", "By corpus", _sections(pairings, first)),
+            Section("provenance", "Provenance", "Provenance", [_provenance(contenders)]),
+        ),
+    )
+
+
+def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
+    against_first = [_row(pairing, pairing.against_first) for pairing in pairings if pairing.against_first is not None]
+    against_default = [_row(pairing, pairing.against_default) for pairing in pairings]
+    return [
+        Paragraph(f"Each function or module under a policy by the same under {first}: what both share does not blur the difference."),
+        drawings.forest(f"Against {first}.", against_first),
+        drawings.forest("Against the compiler's default, of the same rows.", against_default),
+        comparison_table(pairings),
+    ]
+
+
+def _row(pairing: Pairing, summary) -> tuple[str, str, str, Change, bool]:
+    note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
+    return corpus_title(pairing.corpus), side_title(pairing.contender), note, Change.of(summary), pairing.against_first is not None
+
+
+def _verdict(paired: Sequence[Pairing], first: str) -> str:
+    parts = []
+    for name in dict.fromkeys(pairing.contender for pairing in paired):
+        changes = [(pairing.corpus, Change.of(pairing.against_first)) for pairing in paired if pairing.contender == name]
+        shown = ", ".join(f"{change.verdict} on {corpus_title(corpus)} ({drawings.percent(change.percent)})" for corpus, change in changes)
+        parts.append(f"{name} against {first}: {shown}.")
+    return " ".join(parts)
+
+
+def _point(pairing: Pairing, first: str) -> Point:
+    change = Change.of(pairing.against_first)
+    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {_what(pairing)}, {_samples(pairing)}"
+    return Point(change.tone, f"{pairing.contender} on {corpus_title(pairing.corpus)}: {change.verdict} than {first}: {figures}." if change.tone is not Tone.EQUAL
+                 else f"{pairing.contender} on {corpus_title(pairing.corpus)}: not known to differ from {first}: {figures}.")  # fmt: skip
+
+
+def _what(pairing: Pairing) -> str:
+    return "linked code" if pairing.linked else "geometric mean of the score"
+
+
+def _samples(pairing: Pairing) -> str:
+    summary = pairing.against_default
+    if pairing.linked or summary.functions == summary.modules:
+        return f"{summary.modules} modules"
+    return f"{number(summary.functions, 0)} functions in {summary.modules} modules"
+
+
+def _provenance(contenders: Sequence[Contender]) -> Facts:
+    rows = []
+    for contender in contenders:
+        rows.append((f"policy {contender.name}", contender.policy or "not recorded"))
+        rows.append((f"clang of {contender.name}", contender.clang or "not recorded"))
+        rows += [(f"corpus {corpus.name} of {contender.name}", corpus.digest or "not recorded") for corpus in contender.corpora]
+    return Facts(rows, code=True)
