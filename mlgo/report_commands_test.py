@@ -1,0 +1,92 @@
+"""//mlgo:report and //mlgo:compare as people call them, on results that nobody measured."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.reporting import made_up
+from mlgo.run.exit_codes import ExitCode
+
+#: Where Python finds what this test was given.
+_ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+class ReportCommandsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        made_up.write_everything(cls.folder / "shipped")
+        made_up.write_evaluation(cls.folder / "better", {"trained": 0.05})
+        made_up.write_evaluation(cls.folder / "other_reward", {"trained": 0.05}, reward="text")
+
+    def call(self, command, *words, **values):
+        """(exit code, what it said on both streams)."""
+        given = [*(word if "=" in word else str(self.folder / word) for word in words), *(f"--{name}={value}" for name, value in values.items())]
+        done = subprocess.run(
+            [sys.executable, "-m", f"mlgo.{command}", *given], env=_ENVIRONMENT, cwd=self.folder, check=False, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, encoding="utf-8",
+        )  # fmt: skip
+        return done.returncode, done.stdout
+
+    def test_a_report_lies_in_the_first_folder_and_says_its_verdict(self):
+        code, said = self.call("report", "better", "shipped")
+        self.assertEqual(code, ExitCode.DONE)
+        self.assertTrue((self.folder / "better" / "report.html").read_bytes().startswith(b"<!doctype html>"))
+        self.assertIn("better", (self.folder / "better" / "report.md").read_text("utf-8"))
+        self.assertIn(str(self.folder / "better" / "report.html"), said)
+
+    def test_a_report_goes_where_it_is_told(self):
+        self.call("report", f"mine={self.folder / 'shipped'}", output=self.folder / "out" / "page.html")
+        self.assertIn(b"<h1>Mine</h1>", (self.folder / "out" / "page.html").read_bytes())
+        self.assertTrue((self.folder / "out" / "page.md").exists())
+
+    def test_the_summary_does_not_take_the_place_of_the_page(self):
+        code, said = self.call("report", "shipped", output=self.folder / "page.md")
+        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertIn("ends in .md, which is the summary's", said)
+
+    def test_no_folder_is_refused(self):
+        self.assertEqual(self.call("report")[0], ExitCode.MISUSE)
+        self.assertIn("names no folder", self.call("report")[1])
+
+    def test_a_comparison_is_printed_and_written(self):
+        code, said = self.call("compare", "shipped", "better", output=self.folder / "c.md", html=self.folder / "c.html")
+        self.assertEqual(code, ExitCode.DONE)
+        self.assertRegex(said, r"alpha +better +−\d\.\d\d")
+        self.assertIn("| alpha | better | −", (self.folder / "c.md").read_text("utf-8"))
+        self.assertIn("better against shipped", (self.folder / "c.html").read_text("utf-8"))
+
+    def test_the_exit_code_is_for_ci(self):
+        self.assertEqual(self.call("compare", "shipped", "better", fail_if_worse_than="0.1%")[0], ExitCode.DONE)
+        code, said = self.call("compare", "better", "shipped", fail_if_worse_than="0.1%")
+        self.assertEqual(code, ExitCode.OUTPUT_DIFFERS)
+        self.assertRegex(said, r"Worse than better by more than 0.1%: alpha: shipped \+\d")
+        self.assertEqual(self.call("compare", "better", "shipped", fail_if_worse_than="50%")[0], ExitCode.DONE)
+
+    def test_alone_an_evaluation_is_compared_with_its_thresholds(self):
+        _, said = self.call("compare", "shipped")
+        self.assertRegex(said, r"alpha +threshold_15 +\+?−?\d")
+
+    def test_what_cannot_be_compared_is_refused(self):
+        code, said = self.call("compare", "better", "other_reward")
+        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertIn("other_reward: is of another reward than better: 'text' instead of 'the usual one'", said)
+        code, said = self.call("compare", "better")
+        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertIn("1 policies: cannot be compared with each other", said)
+
+    def test_they_start_without_tensorflow(self):
+        # A report is written in a second, or nobody writes it.
+        for command in ("report", "compare"):
+            program = f"import sys; from mlgo import {command}; raise SystemExit('tensorflow' in sys.modules)"
+            done = subprocess.run([sys.executable, "-c", program], env=_ENVIRONMENT, check=False)
+            self.assertEqual(done.returncode, 0, command)
+
+
+if __name__ == "__main__":
+    unittest.main()

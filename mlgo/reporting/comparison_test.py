@@ -1,0 +1,143 @@
+"""Comparisons are paired, and refuse what cannot be compared."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from hypothesis import given, settings, strategies
+
+from mlgo.reporting import comparison, made_up
+from mlgo.reporting.comparison import Contender
+from mlgo.reporting.reading import read_folder
+from mlgo.reporting.records import CorpusResult, Row, SideResult
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+def _contender(name: str, rows: list[Row], **fields) -> Contender:
+    corpus = CorpusResult("c", None, [SideResult("p", None, rows=rows)], {}, 0)
+    return Contender(**{"name": name, "problem": "p", "reward": "", "clang": "c", "corpora": [corpus], **fields})
+
+
+def _rows(ratios: list[float], linked: bool = False) -> list[Row]:
+    return [
+        Row(f"m{index}", "", 1000.0 + index, (1000.0 + index) * ratio, ratio, *((1000, round(1000 * ratio)) if linked else ()))
+        for index, ratio in enumerate(ratios)
+    ]
+
+
+class CompareTest(unittest.TestCase):
+    def test_what_both_share_does_not_blur_the_difference(self):
+        # Against the default anything from -50 to +50 %; against each other always exactly 1 % apart.
+        ratios = [0.5, 0.7, 0.9, 1.1, 1.3, 1.5]
+        _, second = comparison.compare([_contender("a", _rows(ratios)), _contender("b", _rows([1.01 * ratio for ratio in ratios]))], 1)
+        for value in (second.against_first.geometric_mean, second.against_first.low, second.against_first.high):
+            self.assertAlmostEqual(value, 1.01)
+        self.assertLess(second.against_default.low, 0.8)
+        self.assertGreater(second.against_default.high, 1.2)
+        self.assertEqual(second.against_first.worse, 6)
+
+    def test_linked_code_decides_where_there_is_any(self):
+        first, second = _contender("a", _rows([1.0, 1.0], linked=True)), _contender("b", _rows([0.5, 1.0], linked=True))
+        _, pairing = comparison.compare([first, second], 1)
+        self.assertTrue(pairing.linked)
+        self.assertEqual(pairing.against_first.geometric_mean, 0.75)  # Of the sums; the geometric mean would be 0.71.
+
+    @settings(max_examples=30)
+    @given(strategies.lists(strategies.tuples(strategies.floats(0.5, 2.0), strategies.floats(0.5, 2.0)), min_size=1, max_size=8))
+    def test_the_other_way_round_is_the_inverse(self, pairs):
+        first, second = (_contender(name, _rows([pair[index] for pair in pairs])) for index, name in enumerate("ab"))
+        forth, back = comparison.compare([first, second], 1)[1].against_first, comparison.compare([second, first], 1)[1].against_first
+        self.assertAlmostEqual(forth.geometric_mean * back.geometric_mean, 1.0)
+        self.assertEqual((forth.better, forth.worse, forth.equal), (back.worse, back.better, back.equal))
+
+    def test_what_one_lacks_is_left_out_for_all_and_counted(self):
+        pairings = comparison.compare([_contender("a", _rows([1.0, 1.0, 3.0])), _contender("b", _rows([1.0, 1.0]))], 1)
+        self.assertEqual([(pairing.left_out, pairing.against_default.functions) for pairing in pairings], [(1, 2), (1, 2)])
+
+    def test_worse_by_more_than_allowed(self):
+        pairings = comparison.compare([_contender("a", _rows([1.0])), _contender("b", _rows([1.002])), _contender("c", _rows([0.9]))], 1)
+        self.assertEqual(comparison.worse_than(pairings, 0.001), ["c: b +0.20 %"])
+        self.assertEqual(comparison.worse_than(pairings, 0.003), [])
+
+    def test_another_problem_reward_or_compiler_is_refused(self):
+        first = _contender("a", _rows([1.0]))
+        for field, message in (("problem", "problem than a: 'other' instead of 'p'"), ("reward", "reward than a: 'other' instead of 'the usual one'"),
+                               ("clang", "clang than a: 'other' instead of 'c'")):  # fmt: skip
+            with self.assertRaisesRegex(RunError, f"b: is of another {message}. These cannot be compared; evaluate both"):
+                comparison.compare([first, _contender("b", _rows([1.0]), **{field: "other"})], 1)
+            # Nobody recorded it: the rows decide.
+            self.assertEqual(len(comparison.compare([first, _contender("b", _rows([1.0]), **{field: None})], 1)), 2)
+
+    def test_another_default_is_refused(self):
+        with self.assertRaisesRegex(RunError, "b: has another default than a in c: 7 instead of 1000 for m0, so corpus, compiler or reward differ"):
+            comparison.compare([_contender("a", _rows([1.0])), _contender("b", [Row("m0", "", 7.0, 7.0, 1.0)])], 1)
+
+
+class FoldersTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def contenders(self, name, all_sides=False):
+        return comparison.contenders_of(read_folder(self.folder / name, name, None), name, all_sides)
+
+    def test_a_policy_is_named_as_its_folder_and_thresholds_take_part_when_asked(self):
+        made_up.write_evaluation(self.folder / "e", {"p": 0.02}, thresholds={"threshold_15": 0.01})
+        self.assertEqual([contender.name for contender in self.contenders("e")], ["e"])
+        self.assertEqual([contender.name for contender in self.contenders("e", all_sides=True)], ["p", "threshold_15"])
+
+    def test_two_policies_of_a_folder_are_told_apart(self):
+        made_up.write_evaluation(self.folder / "e", {"p": 0.02, "q": 0.03})
+        self.assertEqual([contender.name for contender in self.contenders("e")], ["e:p", "e:q"])
+
+    def test_another_content_of_a_corpus_is_refused(self):
+        made_up.write_evaluation(self.folder / "a", {"p": 0.02})
+        made_up.write_evaluation(self.folder / "b", {"p": 0.02}, digests={"alpha": "a" * 64, "beta": "f" * 64})
+        with self.assertRaisesRegex(RunError, "b: was measured on another content of beta than a: ffffffffffff instead of bbbbbbbbbbbb"):
+            comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
+
+    def test_corpora_that_not_all_have_are_named(self):
+        made_up.write_evaluation(self.folder / "a", {"p": 0.02}, corpora=("alpha", "beta"))
+        made_up.write_evaluation(self.folder / "b", {"p": 0.03}, corpora=("beta", "gamma"))
+        both = [*self.contenders("a"), *self.contenders("b")]
+        self.assertEqual({pairing.corpus for pairing in comparison.compare(both, 1)}, {"beta"})
+        self.assertEqual(comparison.left_out_corpora(both), ["alpha", "gamma"])
+
+    def test_nothing_in_common_is_refused_with_what_each_has(self):
+        made_up.write_evaluation(self.folder / "a", {"p": 0.02}, corpora=("alpha",))
+        made_up.write_evaluation(self.folder / "b", {"p": 0.03}, corpora=("beta",))
+        with self.assertRaisesRegex(RunError, "have no corpus in common: a has alpha; b has beta") as caught:
+            comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
+        self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+    def test_a_corpus_is_the_same_under_another_name(self):
+        made_up.write_evaluation(self.folder / "a", {"p": 0.02}, corpora=("alpha",))
+        made_up.write_evaluation(self.folder / "b", {"p": 0.02}, corpora=("alpha",))
+        path = self.folder / "b" / "result.json"
+        content = json.loads(path.read_text("utf-8"))
+        content["corpora"] = {"other": content["corpora"]["alpha"]}
+        content["corpus_digests"] = {"other": content["corpus_digests"]["alpha"]}
+        path.write_text(json.dumps(content), "utf-8")
+        table = self.folder / "b" / "modules.csv"
+        table.write_text(table.read_text("utf-8").replace("alpha,", "other,"), "utf-8")
+        found = comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
+        self.assertEqual([(pairing.corpus, pairing.against_first and pairing.against_first.geometric_mean) for pairing in found], [("alpha", None), ("alpha", 1.0)])
+
+    def test_runs_are_compared_by_their_held_out_functions(self):
+        made_up.write_run(self.folder / "a", better=0.01)
+        made_up.write_run(self.folder / "b", better=0.03)
+        found = comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
+        self.assertEqual([pairing.corpus for pairing in found], ["held_out", "held_out"])
+        self.assertLess(found[1].against_first.high, 1.0)
+        self.assertEqual((found[1].linked, found[1].against_first.functions), (False, 27))
+
+    def test_a_run_that_has_not_ended_is_refused(self):
+        made_up.write_run(self.folder / "a", ended=False)
+        with self.assertRaisesRegex(RunError, "a: holds no modules.csv or functions.csv"):
+            self.contenders("a")
+
+
+if __name__ == "__main__":
+    unittest.main()

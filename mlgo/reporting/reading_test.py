@@ -1,0 +1,89 @@
+"""Folders are recognised and read, or refused in a sentence."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.reporting import made_up
+from mlgo.reporting.reading import read_folder
+from mlgo.reporting.records import Evaluation, Explanation, Programs, Run
+from mlgo.run.exit_codes import RunError
+
+
+class ReadingTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name).resolve()
+
+    def read(self, name="x", workspace=None):
+        return read_folder(self.folder, name, workspace)
+
+    def test_a_shipped_policy_is_a_run_with_its_records(self):
+        made_up.write_everything(self.folder)
+        self.assertEqual([type(record) for record in self.read()], [Run, Evaluation, Programs, Explanation])
+
+    def test_a_run_says_what_it_was(self):
+        made_up.write_run(self.folder)
+        (run,) = self.read("mine")
+        self.assertEqual((run.name, run.problem, run.chosen_iteration, len(run.iterations)), ("mine", "regalloc_eviction", 12, 12))
+        self.assertEqual([side.name for side in run.held_out.sides], ["policy", "warm_start"])
+        self.assertEqual(len(run.held_out.sides[0].rows), 27)
+        self.assertEqual(run.held_out.digest, "b1" * 32)
+
+    def test_an_unfinished_run_has_no_policy_and_no_result(self):
+        made_up.write_run(self.folder, ended=False)
+        (run,) = self.read()
+        self.assertIsNone(run.chosen_iteration)
+        self.assertIsNone(run.held_out)
+        self.assertFalse(run.policy)
+
+    def test_what_a_killed_process_left_of_a_line_is_passed_over(self):
+        made_up.write_run(self.folder)
+        path = self.folder / "metrics.jsonl"
+        path.write_bytes(path.read_bytes() + b'{"kind": "iter')
+        self.assertEqual(len(self.read()[0].iterations), 12)
+
+    def test_sides_of_an_evaluation_are_policies_first_and_thresholds_by_number(self):
+        made_up.write_evaluation(self.folder, {"z": 0.01}, thresholds={"threshold_100": 0.0, "threshold_25": 0.01})
+        (evaluation,) = self.read()
+        self.assertEqual([side.name for side in evaluation.corpora[0].sides], ["z", "threshold_25", "threshold_100"])
+        self.assertEqual([corpus.digest for corpus in evaluation.corpora], ["a" * 64, "b" * 64])
+
+    def test_results_before_digests_were_recorded_are_read(self):
+        made_up.write_evaluation(self.folder, {"z": 0.01})
+        path = self.folder / "result.json"
+        content = json.loads(path.read_text("utf-8"))
+        for key in ("problem", "reward", "corpus_digests"):
+            del content[key]
+        path.write_text(json.dumps(content), "utf-8")
+        (evaluation,) = self.read()
+        self.assertEqual((evaluation.problem, evaluation.reward, evaluation.corpora[0].digest), (None, None, None))
+
+    def test_a_place_is_below_the_workspace_or_only_a_name(self):
+        made_up.write_run(self.folder)
+        self.assertEqual(self.read(workspace=self.folder.parent)[0].place, self.folder.name)
+        self.assertEqual(self.read(workspace=self.folder.parent.parent)[0].place, f"{self.folder.parent.name}/{self.folder.name}")
+        self.assertEqual(self.read(workspace=pathlib.Path("/elsewhere"))[0].place, self.folder.name)
+
+    def test_an_empty_folder_and_none_are_refused(self):
+        with self.assertRaisesRegex(RunError, "holds no result that a report can show. Name the folder of a training run"):
+            self.read()
+        with self.assertRaisesRegex(RunError, "is no folder"):
+            read_folder(self.folder / "absent", "x", None)
+
+    def test_files_of_another_shape_are_named(self):
+        for name, content in (
+            ("result.json", {"corpora": {}}), ("result.json", {"corpora": {"a": {}}, "policies": {}}), ("result.json", []),
+            ("configuration.json", {}), ("configuration.json", {"configuration": {"run": []}}), ("configuration.json", {"configuration": {"run": {"problem": 1}}}),
+        ):  # fmt: skip
+            with self.subTest(name=name, content=content), tempfile.TemporaryDirectory() as scratch:
+                path = pathlib.Path(scratch, name)
+                path.write_text(json.dumps(content), "utf-8")
+                with self.assertRaisesRegex(RunError, f"{scratch}.*(lacks|is not)"):
+                    read_folder(path.parent, "x", None)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+"""The page: what it says, that names are text, that it loads nothing, and that equal inputs give equal bytes."""
+
+import html.parser
+import pathlib
+import re
+import shutil
+import tempfile
+import unittest
+
+from mlgo.reporting import made_up
+from mlgo.reporting.compose import compose
+from mlgo.reporting.markdown import escaped, markdown
+from mlgo.reporting.page import Tone
+from mlgo.reporting.reading import read_folder
+from mlgo.reporting.rendering import html as html_of
+
+
+class _Outline(html.parser.HTMLParser):
+    """Tags, attributes and whether everything that is opened is closed."""
+
+    _VOID = {"meta", "link", "br"}
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.open, self.text, self.faults = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in self._VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open[-1] != tag:
+            self.faults.append(f"</{tag}> ends {self.open[-1:] or 'nothing'}")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def _outline(content: bytes) -> _Outline:
+    outline = _Outline()
+    outline.feed(content.decode("utf-8"))
+    outline.close()
+    return outline
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name, "all")
+        made_up.write_everything(cls.folder)
+        cls.page = compose(read_folder(cls.folder, "mine", None))
+        cls.html = html_of(cls.page)
+        cls.outline = _outline(cls.html)
+        cls.text = " ".join(" ".join(cls.outline.text).split())
+
+    def test_it_is_well_formed_with_one_heading_of_the_first_level(self):
+        self.assertEqual((self.outline.faults, self.outline.open), ([], []))
+        self.assertEqual(self.outline.tags.count("h1"), 1)
+        levels = [int(tag[1]) for tag in self.outline.tags if re.fullmatch("h[1-6]", tag)]
+        self.assertTrue(all(after <= before + 1 for before, after in zip(levels, levels[1:])), levels)
+        ids = [value for name, value in self.outline.attributes if name == "id"]
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_it_has_every_part(self):
+        anchors = [section.anchor for section in self.page.sections]
+        self.assertEqual(anchors, [
+            "result", "distribution", "regressions", "programs", "training", "learning", "explanation", "failures", "commands", "provenance",
+        ])  # fmt: skip
+        for expected in ("Better", "alpha", "−inline-threshold=15".replace("−", "-"), "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32, "KL divergence"):
+            self.assertIn(expected, self.text)
+
+    def test_names_are_text(self):
+        self.assertNotIn(b"<script", self.html)
+        self.assertIn(made_up.HOSTILE.replace(" ", ""), self.text.replace(" ", ""))
+        self.assertNotIn("script", self.outline.tags)
+
+    def test_it_loads_nothing_and_runs_nothing(self):
+        references = [value for name, value in self.outline.attributes if name in ("src", "href", "xlink:href", "action", "data", "srcset")]
+        self.assertEqual([value for value in references if not value.startswith("#") and value != "data:,"], [])
+        self.assertEqual([name for name, _ in self.outline.attributes if name.startswith("on") or name == "style"], [])
+        self.assertNotRegex(self.html.decode(), r"url\(|@import|https?://")
+
+    def test_drawings_say_what_they_show(self):
+        content = self.html.decode()
+        for tag in re.findall(r"<svg[^>]*role=\"img\"[^>]*>", content):
+            self.assertRegex(tag, 'aria-label="[^"]{10,}"')
+        self.assertGreater(content.count('role="img"'), 10)
+
+    def test_no_folder_of_this_machine_is_in_it(self):
+        self.assertNotIn(str(self.folder.parent), self.html.decode())
+
+    def test_the_same_inputs_elsewhere_give_the_same_bytes(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = pathlib.Path(shutil.copytree(self.folder, pathlib.Path(scratch, "all")))
+            again = compose(read_folder(copy, "mine", None))
+            self.assertEqual(html_of(again), self.html)
+            self.assertEqual(markdown(again), markdown(self.page))
+
+    def test_the_verdict_comes_first_with_interval_and_samples(self):
+        self.assertIs(self.page.verdict.tone, Tone.BETTER)
+        self.assertRegex(self.page.verdict.text, r"Better: against the compiler's default the policy gives −[\d.]+\N{NARROW NO-BREAK SPACE}% \(−.* … −.*\), linked code of 18 modules of 2 corpora")
+
+    def test_regressions_have_the_command_that_shows_them_again(self):
+        section = next(section for section in self.page.sections if section.anchor == "regressions")
+        self.assertIn("--problem=inlining_for_size", section.blocks[0].rows[0][-1].text)
+        hostile = [row for row in section.blocks[0].rows if "script" in row[0].text]
+        self.assertTrue(all("'--module=lib/_Z1f<script>" in row[-1].text for row in hostile))
+
+
+class OtherPagesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def read(self, name):
+        return read_folder(self.folder / name, name, None)
+
+    def test_a_run_that_has_not_ended_says_so(self):
+        made_up.write_run(self.folder / "young", ended=False)
+        page = compose(self.read("young"))
+        self.assertIn("no result on held-out code yet", page.verdict.text)
+        self.assertIn("has not ended", " ".join(point.text for point in page.points))
+        self.assertEqual(_outline(html_of(page)).faults, [])
+
+    def test_a_worse_policy_is_called_worse(self):
+        made_up.write_evaluation(self.folder / "bad", {"p": -0.05})
+        page = compose(self.read("bad"))
+        self.assertIs(page.verdict.tone, Tone.WORSE)
+        self.assertTrue(page.verdict.text.startswith("Worse: "))
+        self.assertTrue(markdown(page).decode().splitlines()[2].startswith("❌ **Worse"))
+
+    def test_the_default_itself_is_not_known_to_differ(self):
+        made_up.write_evaluation(self.folder / "same", {"p": 0.0})
+        page = compose(self.read("same"))
+        self.assertIs(page.verdict.tone, Tone.EQUAL)
+        self.assertTrue(all(card.change.verdict == "not known to differ" for card in page.cards))
+        self.assertIn("Nothing became worse.", html_of(page).decode())
+
+    def test_several_policies_are_told_apart(self):
+        made_up.write_evaluation(self.folder / "old", {"trained": 0.02})
+        made_up.write_evaluation(self.folder / "new", {"trained": 0.04})
+        page = compose([*self.read("old"), *self.read("new")])
+        self.assertEqual([card.title for card in page.cards], ["old: alpha", "old: beta", "new: alpha", "new: beta"])
+        self.assertEqual(_outline(html_of(page)).faults, [])
+
+    def test_results_without_their_tables_are_shown_without_what_needs_them(self):
+        made_up.write_evaluation(self.folder / "short", {"p": 0.02})
+        (self.folder / "short" / "modules.csv").unlink()
+        anchors = [section.anchor for section in compose(self.read("short")).sections]
+        self.assertIn("result", anchors)
+        self.assertNotIn("regressions", anchors)
+
+    def test_programs_of_unknown_shape_are_passed_over(self):
+        for content in ('{"kind": "programs"}', '{"kind": "programs", "size": 3, "run": {"a": 1}, "symbols": [], "totals": null, "cost": {"x": {"y": [1]}}}'):
+            (self.folder / "odd").mkdir(exist_ok=True)
+            (self.folder / "odd" / "result.json").write_text(content, "utf-8")
+            self.assertEqual(_outline(html_of(compose(self.read("odd")))).faults, [])
+
+    def test_markdown_means_nothing_by_names(self):
+        made_up.write_evaluation(self.folder / "e", {"p": -0.05})
+        text = markdown(compose(self.read("e"))).decode()
+        self.assertEqual(escaped("<b>|`[a](b)*_"), "\\<b\\>\\|\\`\\[a\\](b)\\*\\_")
+        worst = text[text.index("<details>") :].splitlines()[2:-4]
+        self.assertIn("lib/_Z1f<script>", text)
+        # As many columns in every row: a bar in a name is none.
+        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in worst if line.startswith("|")}
+        self.assertEqual(columns, {6})
+        # The name is code, in more backticks than it holds.
+        self.assertRegex(text, r"`` lib/_Z1f<script>.*\.cpp ``")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,73 @@
+"""The tables that the real writers write are read back; anything else is refused, never passed over."""
+
+import unittest
+
+from hypothesis import given, strategies
+
+from mlgo.evaluation.held_out import FunctionRow, rows_to_csv
+from mlgo.reporting import made_up, tables
+from mlgo.run.exit_codes import RunError
+
+# Without carriage returns, which Python's csv writes unquoted, and which no file or symbol has.
+_NAMES = strategies.text(strategies.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)
+_SCORES = strategies.floats(1e-3, 1e9)
+_HEADER = b"corpus,policy,module,function,default_decisions,default_score,score,ratio,default_linked_bytes,linked_bytes\n"
+
+
+class TablesTest(unittest.TestCase):
+    @given(strategies.lists(strategies.tuples(_NAMES, _NAMES, _SCORES, _SCORES), max_size=5))
+    def test_functions_are_read_back(self, entries):
+        rows = [FunctionRow(module, function, 3, default, {"a": score, "b": default}, {"a": score / default, "b": 1.0}, False)
+                for module, function, default, score in entries]  # fmt: skip
+        found = tables.functions_table(rows_to_csv(rows, ["a", "b"]), "t")
+        self.assertEqual(
+            [(row.module, row.function, row.default_score, row.score, row.ratio) for row in found.get("a", [])],
+            [(row.module, row.function, row.default_score, row.scores["a"], row.ratios["a"]) for row in rows],
+        )
+        self.assertEqual([row.ratio for row in found.get("b", [])], [1.0] * len(rows))
+
+    def test_modules_have_linked_bytes_or_none(self):
+        found = tables.modules_table(_HEADER + b"zstd,p,a.c,,0,10.0,9.0,0.9,100,90\nzstd,p,b.c,f,0,10.0,9.0,0.9,,\n", "t")
+        first, second = found["zstd", "p"]
+        self.assertEqual((first.default_linked, first.linked, first.key), (100, 90, ("a.c", "")))
+        self.assertEqual((second.default_linked, second.linked), (None, None))
+
+    def test_a_long_symbol_is_no_error(self):
+        name = "x" * 200_000
+        found = tables.modules_table(_HEADER + f"zstd,p,a.c,{name},0,1.0,1.0,1.0,,\n".encode(), "t")
+        self.assertEqual(found["zstd", "p"][0].function, name)
+
+    def test_what_is_wrong_is_named_with_its_line(self):
+        for content, message in (
+            (b"", "t: has no column 'corpus'"),
+            (b"corpus,policy\n", "t: has no column 'module'"),
+            (_HEADER + b"zstd,p,a.c\n", "t, line 2: has not as many fields"),
+            (_HEADER + b"zstd,p,a.c,,0,1,1,1,,,9\n", "t, line 2: has not as many fields"),
+            (_HEADER + b"zstd,p,a.c,,0,ten,1,1,,\n", "t, line 2: holds what is no number"),
+            (_HEADER + b"zstd,p,a.c,,0,1,1,0,,\n", "t, line 2: holds the ratio 0.0"),
+            (_HEADER + b"zstd,p,a.c,,0,1,nan,1,,\n", "t, line 2: holds the ratio 1.0 of scores nan"),
+            (_HEADER + b'"zstd,p\n', "t, line .*: is not CSV"),
+            (b"\xff", "t: is not UTF-8 at byte 0"),
+        ):
+            with self.subTest(content=content), self.assertRaisesRegex(RunError, message):
+                tables.modules_table(content, "t")
+
+    @given(strategies.binary(max_size=200))
+    def test_any_bytes_are_rows_or_an_error_of_ours(self, content):
+        for read in (tables.functions_table, tables.modules_table):
+            try:
+                read(content, "t")
+            except RunError:
+                pass
+            try:
+                read(_HEADER + content, "t")
+            except RunError:
+                pass
+
+    def test_hostile_names_are_only_names(self):
+        row = FunctionRow(made_up.HOSTILE, made_up.HOSTILE, 1, 1.0, {"a": 1.0}, {"a": 1.0}, True)
+        self.assertEqual(tables.functions_table(rows_to_csv([row], ["a"]), "t")["a"][0].key, (made_up.HOSTILE, made_up.HOSTILE))
+
+
+if __name__ == "__main__":
+    unittest.main()
