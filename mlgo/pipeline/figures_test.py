@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 
 from mlgo.pipeline import figures
 from mlgo.run.exit_codes import RunError
@@ -12,6 +12,7 @@ _RECORDS = strategies.lists(strategies.dictionaries(strategies.sampled_from(["kl
 
 
 class FiguresTest(unittest.TestCase):
+    @settings(deadline=None)
     @given(_RECORDS, _RECORDS)
     def test_what_was_written_is_read(self, iterations, validations):
         iterations, validations = ([{"iteration": n, **record} for n, record in enumerate(each)] for each in (iterations, validations))

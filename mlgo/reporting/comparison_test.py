@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from hypothesis import given, settings, strategies
+from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.reporting import comparison, made_up
 from mlgo.reporting.comparison import Contender
@@ -43,7 +43,8 @@ class CompareTest(unittest.TestCase):
         self.assertTrue(pairing.linked)
         self.assertEqual(pairing.against_first.geometric_mean, 0.75)  # Of the sums; the geometric mean would be 0.71.
 
-    @settings(max_examples=30)
+    # Each example is two bootstraps, and how long they take says nothing.
+    @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(strategies.lists(strategies.tuples(strategies.floats(0.5, 2.0), strategies.floats(0.5, 2.0)), min_size=1, max_size=8))
     def test_the_other_way_round_is_the_inverse(self, pairs):
         first, second = (_contender(name, _rows([pair[index] for pair in pairs])) for index, name in enumerate("ab"))

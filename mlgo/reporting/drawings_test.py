@@ -3,7 +3,7 @@
 import math
 import unittest
 
-from hypothesis import assume, given, strategies
+from hypothesis import assume, given, settings, strategies
 
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Change, Tone
@@ -13,6 +13,7 @@ _VALUES = strategies.floats(-1e9, 1e9)
 
 
 class ScaleTest(unittest.TestCase):
+    @settings(deadline=None)
     @given(strategies.lists(_VALUES, min_size=1), strategies.integers(2, 8))
     def test_it_holds_everything_with_few_round_ticks(self, values, ticks):
         scale = Scale.around(values, ticks)
@@ -50,6 +51,7 @@ class ChangeTest(unittest.TestCase):
 
 
 class DrawingsTest(unittest.TestCase):
+    @settings(deadline=None)
     @given(strategies.lists(strategies.floats(0.01, 100.0), min_size=1, max_size=50))
     def test_every_ratio_is_in_one_bar_of_its_side(self, ratios):
         bars = drawings.distribution(ratios, "functions", "x").bars
@@ -63,6 +65,7 @@ class DrawingsTest(unittest.TestCase):
             bars = [bar for bar in drawings.distribution([ratio], "modules", "x").bars if bar.height]
             self.assertEqual([bar.title.rpartition(": ")[0] for bar in bars], [name])
 
+    @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_VALUES, _VALUES, _VALUES), min_size=1, max_size=6))
     def test_intervals_lie_in_the_drawing_around_their_dot(self, figures):
         rows = [("g", str(index), "", Change(middle, low, high), True) for index, (low, middle, high) in enumerate(map(sorted, figures))]
@@ -85,6 +88,7 @@ class DrawingsTest(unittest.TestCase):
         self.assertIsNone(drawings.figure_curve([{"iteration": 0, "kl": 1.0}], "kl", "KL"))
         self.assertIsNone(drawings.figure_curve([{"iteration": 0, "kl": math.nan}, {"iteration": 1, "kl": math.inf}], "kl", "KL"))
 
+    @settings(deadline=None)
     @given(strategies.lists(strategies.floats(0.0, 1.0), min_size=1, max_size=30))
     def test_a_ranking_is_sorted_and_fits(self, shares):
         assume(any(shares))

@@ -44,7 +44,7 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
     if symbols := _symbols(content.get("symbols")):
         blocks.append(Details("Which symbols grew and which shrank", symbols))
     for key, title in (("totals", "Totals over programs"), ("cost", "What compiling costs")):
-        if rows := list(_flat(content.get(key))):
+        if content.get(key) is not None and (rows := list(_flat(content[key]))):
             blocks.append(Table(title, ("what", "figure"), [(Cell(name), Cell(text, number=True)) for name, text in rows]))
     return blocks
 

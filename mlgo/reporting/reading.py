@@ -35,15 +35,14 @@ def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None)
 
     Raises: RunError: nothing is recognised there, or what is there cannot be read.
     """
-    found = _recognised(folder, name, workspace)
+    found = _recognised(folder, name, _place(folder, workspace))
     if not found:
         wrong = "holds no result that a report can show" if folder.is_dir() else "is no folder"
         raise RunError(str(folder), wrong, _EXPECTED, ExitCode.MISUSE)
     return found
 
 
-def _recognised(folder: pathlib.Path, name: str, workspace: pathlib.Path | None) -> list[Record]:
-    place = _place(folder, workspace)
+def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
     found: list[Record] = []
     if (folder / "configuration.json").is_file() or (folder / "policy" / "policy.json").is_file():
         found.append(_run(folder, name, place))
@@ -57,7 +56,7 @@ def _recognised(folder: pathlib.Path, name: str, workspace: pathlib.Path | None)
             found.append(_evaluation(folder, content, name, place))
     for inside in _INSIDE:
         if (folder / inside).is_dir():
-            found += _recognised(folder / inside, name, workspace)
+            found += _recognised(folder / inside, name, f"{place}/{inside}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from hypothesis import given, strategies
+from hypothesis import given, settings, strategies
 
 from mlgo.evaluation.held_out import FunctionRow, rows_to_csv
 from mlgo.reporting import made_up, tables
@@ -15,6 +15,7 @@ _HEADER = b"corpus,policy,module,function,default_decisions,default_score,score,
 
 
 class TablesTest(unittest.TestCase):
+    @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_NAMES, _NAMES, _SCORES, _SCORES), max_size=5))
     def test_functions_are_read_back(self, entries):
         rows = [FunctionRow(module, function, 3, default, {"a": score, "b": default}, {"a": score / default, "b": 1.0}, False)
@@ -52,6 +53,7 @@ class TablesTest(unittest.TestCase):
             with self.subTest(content=content), self.assertRaisesRegex(RunError, message):
                 tables.modules_table(content, "t")
 
+    @settings(deadline=None)
     @given(strategies.binary(max_size=200))
     def test_any_bytes_are_rows_or_an_error_of_ours(self, content):
         for read in (tables.functions_table, tables.modules_table):

@@ -39,7 +39,7 @@ def algorithm_title(name: str) -> str:
 
 def problem_title(name: str) -> str:
     """"inlining for size" for "inlining_for_size"."""
-    return name.replace("_", " ").replace("regalloc", "register allocation:")
+    return name.replace("_", " ").replace("regalloc ", "register-allocation ")
 
 
 def training_section(runs: Sequence[Run]) -> Section | None:

@@ -4,7 +4,7 @@ import pathlib
 import unittest
 
 from hypothesis import given as for_all
-from hypothesis import strategies
+from hypothesis import settings, strategies
 
 from mlgo.run import given
 from mlgo.run.exit_codes import RunError
@@ -23,6 +23,7 @@ class PercentTest(unittest.TestCase):
             with self.assertRaisesRegex(RunError, "--limit=.*: is no percentage. Give one such as 0.1%"):
                 given.percent_given("--limit", text)
 
+    @settings(deadline=None)
     @for_all(strategies.text())
     def test_every_text_is_a_finite_number_or_an_error_of_ours(self, text):
         try:
