@@ -3,10 +3,10 @@
 import dataclasses
 from collections.abc import Sequence
 
+from mlgo.reporting import programs as real_programs
 from mlgo.reporting import results, training
 from mlgo.reporting.explanation import explanation_section
 from mlgo.reporting.page import Page, Point, Tone
-from mlgo.reporting.programs import programs_section
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
 
@@ -25,7 +25,7 @@ def compose(records: Sequence[Record]) -> Page:
         results.evaluation_section(evaluations, runs),
         results.distribution_section(found),
         results.regressions_section(found),
-        programs_section(programs),
+        real_programs.programs_section(programs),
         training.training_section(runs),
         training.learning_section(runs),
         explanation_section(explanations),
@@ -40,7 +40,7 @@ def compose(records: Sequence[Record]) -> Page:
         lead=_lead(runs, evaluations, programs, explanations),
         verdict=verdict,
         points=tuple(points),
-        cards=tuple(results.cards(found)),
+        cards=(*results.cards(found), *real_programs.cards(programs)),
         sections=tuple(section for section in sections if section is not None),
     )
 

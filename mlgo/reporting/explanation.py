@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Group, Paragraph, Section, Table
+from mlgo.reporting.page import Block, Cell, Details, Group, Paragraph, Section, Table
 from mlgo.reporting.records import Explanation
 from mlgo.reporting.scale import number
 
@@ -28,7 +28,9 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         text = f"{drawings.share_text(differs['share'])} of {number(decisions, 0)} decisions differ from the compiler's heuristic in the same state"
         if isinstance(differs.get("low"), (int, float)) and isinstance(differs.get("high"), (int, float)):
             text += f" (95 % interval {drawings.share_text(differs['low'])} to {drawings.share_text(differs['high'])})"
-        blocks.append(Paragraph(text + "."))
+        ways = [way for way in _listed(content.get("ways_to_differ")) if isinstance(way.get("count"), int)]
+        shown = [f"{number(way['count'], 0)} times {way.get('policy')} instead of {way.get('heuristic')}" for way in ways]
+        blocks.append(Paragraph(". ".join([text, *([", ".join(shown)] if shown else [])]) + "."))
     entries = [entry for entry in _listed(content.get("importance")) if isinstance(entry.get("changed_decisions"), (int, float))]
     if entries:
         caption = "Share of decisions that change when the values of one feature are permuted among decisions, with its 95 % interval."
@@ -36,31 +38,45 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
             caption += f" The first {_FEATURES} of {len(entries)} features."
         ranked = [(str(entry.get("feature")), float(entry["changed_decisions"]), entry.get("low"), entry.get("high")) for entry in entries]
         blocks.append(drawings.ranking(caption, ranked, _FEATURES))
-    examples = _listed(content.get("examples"))
-    if examples:
+    if examples := _listed(content.get("examples")):
         rows = [
             (
-                Cell(str(entry.get("module", "")), code=True), Cell(str(entry.get("function", "")), code=True),
-                Cell(str(entry.get("decision", "")), number=True), Cell(_choice(entry.get("policy_choice"))),
-                Cell(_choice(entry.get("heuristic_choice"))), Cell(_features(entry.get("features")), code=True),
+                Cell.of_name(str(entry.get("module", ""))), Cell.of_name(_where(entry), 140), Cell(_text(entry.get("policy_choice"))),
+                Cell(_text(entry.get("heuristic_choice"))), Cell(_features(entry), code=True),
             )
             for entry in examples[:_EXAMPLES]
         ]  # fmt: skip
-        columns = ("module", "function", "decision", "policy", "heuristic", "what it saw")
-        blocks.append(Table("Decisions where the policy differs from the heuristic.", columns, rows))
+        columns = ("module", "function", "policy", "heuristic", "what the policy saw")
+        caption = "Decisions where the policy differs from the heuristic. In brackets, what a feature adds to the policy's answer."
+        blocks.append(Details(f"{len(rows)} such decisions", [Table(caption, columns, rows)]))
     return blocks
+
+
+def _where(entry: Mapping[str, Any]) -> str:
+    """The function, as people write it where that is known, what it calls, and which of its decisions it is."""
+    name = str(entry.get("function_demangled") or entry.get("function", ""))
+    callee = entry.get("callee_demangled") or entry.get("callee")
+    return name + (f" → {callee}" if callee else "") + (f", decision {entry['decision']}" if "decision" in entry else "")
 
 
 def _listed(value: Any) -> list[Mapping[str, Any]]:
     return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
 
 
-def _choice(value: Any) -> str:
+def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _features(value: Any) -> str:
-    if not isinstance(value, Mapping):
+def _features(entry: Mapping[str, Any]) -> str:
+    """The features that add most first, else as they come."""
+    features, adds = entry.get("features"), entry.get("adds")
+    if not isinstance(features, Mapping):
         return ""
-    shown = [f"{name} {entry:.4g}" if isinstance(entry, float) else f"{name} {entry}" for name, entry in list(value.items())[:_FEATURES_OF_EXAMPLE]]
-    return ", ".join(shown) + (", …" if len(value) > _FEATURES_OF_EXAMPLE else "")
+    known = {name: value for name, value in adds.items() if isinstance(value, (int, float))} if isinstance(adds, Mapping) else {}
+    names = sorted(features, key=lambda name: -abs(known.get(name, 0.0)))
+    shown = [f"{name} {_figure(features[name])}" + (f" ({number(known[name], 2, True)})" if name in known else "") for name in names[:_FEATURES_OF_EXAMPLE]]
+    return ", ".join(shown) + (", …" if len(names) > _FEATURES_OF_EXAMPLE else "")
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

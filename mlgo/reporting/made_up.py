@@ -102,8 +102,13 @@ def write_programs(folder: pathlib.Path) -> None:
     runs = {"lua": {"default": {"instructions": 10_000_000, "loads": 300_000, "stores": 20_000},
                     "policy": {"instructions": 9_900_000, "loads": 310_000, "stores": 20_000}}}  # fmt: skip
     symbols = {"lua": [{"symbol": HOSTILE, "default": 100, "policy": 40}, {"symbol": "main", "default": 10, "policy": None}]}
-    totals = {"code_bytes": {"geometric_mean": 0.98, "low": 0.97, "high": 0.99, "functions": 2}}
-    content = {"kind": "programs", "size": sizes, "run": runs, "symbols": symbols, "totals": totals, "digests": {"clang": _CLANG}}
+    total = {"geometric_mean": 0.98, "low": 0.97, "high": 0.99, "mean": 0.98, "worst": {"program": "sqlite", "ratio": 0.997}, "programs": 2}
+    totals = {"size": {"policy": {"code_bytes": total}}, "run": {"policy": {"instructions": total}}, "best_threshold": None}
+    cost = {"-O2": {"policy": {"cpu_seconds": {"ratio": 1.01, "low": 1.0, "high": 1.02, "sum": 10.1, "base_sum": 10.0, "sources": 7}}}}
+    content = {
+        "kind": "programs", "size": sizes, "run": runs, "symbols": symbols, "totals": totals, "cost": cost, "digests": {"clang": _CLANG},
+        "left_out": {"run": {"box2d": "timeout"}},
+    }  # fmt: skip
     files.write_json_atomically(folder / "result.json", content)
 
 
@@ -112,8 +117,9 @@ def write_explanation(folder: pathlib.Path) -> None:
     importance = [{"feature": f"feature_{index}", "changed_decisions": 0.3 / (index + 1), "low": 0.25 / (index + 1), "high": 0.35 / (index + 1)}
                   for index in range(6)]  # fmt: skip
     examples = [{"module": "a.cpp", "function": HOSTILE, "decision": 3, "policy_choice": "inline", "heuristic_choice": "keep",
-                 "features": {"cost_estimate": 12.5, "callee_users": 1}}]  # fmt: skip
+                 "callee": "g", "features": {"cost_estimate": 12.5, "callee_users": 1}, "adds": {"cost_estimate": -0.5, "callee_users": 2.25}}]  # fmt: skip
     content = {"kind": "explanation", "problem": "inlining_for_size", "policy": "e1" * 32, "corpus": "a" * 64, "decisions": 1000,
+               "ways_to_differ": [{"count": 123, "policy": "inline", "heuristic": "keep"}],
                "differs_from_heuristic": {"count": 123, "share": 0.123, "low": 0.1, "high": 0.15}, "importance": importance, "examples": examples}  # fmt: skip
     files.write_json_atomically(folder / "explanation.json", content)
 

@@ -77,12 +77,18 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One cell of a table. Attributes: number: set flush right; code: a name out of a program."""
+    """One cell of a table. Attributes: number: set flush right; code: a name out of a program; folded: what stands there until a reader asks."""
 
     text: str
     tone: Tone = Tone.PLAIN
     number: bool = False
     code: bool = False
+    folded: str = ""
+
+    @classmethod
+    def of_name(cls, name: str, longest: int = 100) -> "Cell":
+        """A module's or function's name; a template's instance can have thousands of letters."""
+        return cls(name, code=True, folded=f"{name[: longest - 1]}…" if len(name) > longest else "")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The parts of a page about real programs: size, run time, what compiling costs. Shows what the result holds, and passes over the rest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Change, Details, Forest, Group, Paragraph, Section, Table, Tone
+from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Section, Table, Tone
 from mlgo.reporting.records import Programs
 from mlgo.reporting.scale import number
 
@@ -13,7 +13,10 @@ _SIZES = {
     "code_bytes": "code", "code_bytes_icf": "code, identical functions folded", "code_bytes_thinlto": "code, ThinLTO",
     "executable_bytes": "executable sections", "file_bytes": "file",
 }  # fmt: skip
-_COUNTS = {"instructions": "instructions", "loads": "loads", "stores": "stores", "cycles": "cycles", "seconds": "seconds"}
+_COUNTS = {"instructions": "instructions", "loads": "loads", "stores": "stores", "cycles": "cycles", "cpu_seconds": "seconds of CPU time"}
+
+#: What of a part's totals decides, and how a headline calls it.
+_HEADLINES = {"size": ("code_bytes", "code"), "run": ("instructions", "instructions")}
 
 #: The side that others are compared with: so called, or the first of the result.
 _BASELINES = ("default", "packaged")
@@ -31,21 +34,83 @@ def programs_section(records: Sequence[Programs]) -> Section | None:
     return Section("programs", "Real programs", "Programs", blocks) if blocks else None
 
 
+def cards(records: Sequence[Programs]) -> list[Card]:
+    """The totals of every policy: what people who build programs will see."""
+    found = []
+    for record in records:
+        for part, (measure, words) in _HEADLINES.items():
+            for side, total in _totals(record.content, part, measure):
+                if "threshold" not in side:
+                    worst = total.get("worst")
+                    named = f"; worst {worst['program']} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}" if isinstance(worst, Mapping) else ""
+                    title = f"Real programs: {words}"
+                    title = f"{record.name}, {title[:1].lower()}{title[1:]}" if len(records) > 1 else title
+                    samples = f"{total['programs']} programs{named}" if "programs" in total else side
+                    found.append(Card(title, _change(total), f"{side}, geometric mean", samples))
+    return found
+
+
 def _blocks(content: Mapping[str, Any]) -> list[Block]:
     blocks: list[Block] = []
-    for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "Run time, counted", _COUNTS)):
-        table = _of_programs(content.get(key))
+    for part, (measure, words) in _HEADLINES.items():
+        totals = list(_totals(content, part, measure))
+        if totals:
+            rows = [("", side.replace("_", " "), _programs_note(total), _change(total), "threshold" not in side) for side, total in totals]
+            blocks.append(drawings.forest(f"All programs, {words}: geometric mean with its interval over programs, in percent of the default.", rows))
+    for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "What runs do", _COUNTS)):
+        table, drawn = _of_programs(content.get(key)), False
         for name, words in names.items():
-            own = _measured(table, name, f"{title}: {words}")
-            if own is not None:
-                first = not any(isinstance(block, Forest) for block in blocks if getattr(block, "caption", "").startswith(title))
-                drawn = _drawn(table, name, f"{title}: {words}, against {_baseline(table)}, in percent.") if first else None
-                blocks += [*([drawn] if drawn is not None else []), own]
+            if (own := _measured(table, name, f"{title}: {words}")) is not None:
+                # One drawing of each part, of what decides; the other measures are tables.
+                drawing = None if drawn else _drawn(table, name, f"{title}: {words}, by program, in percent of {_baseline(table)}.")
+                drawn = True
+                blocks += [own] if drawing is None else [drawing, own]
     if symbols := _symbols(content.get("symbols")):
         blocks.append(Details("Which symbols grew and which shrank", symbols))
-    for key, title in (("totals", "Totals over programs"), ("cost", "What compiling costs")):
-        if content.get(key) is not None and (rows := list(_flat(content[key]))):
-            blocks.append(Table(title, ("what", "figure"), [(Cell(name), Cell(text, number=True)) for name, text in rows]))
+    blocks += _cost(content.get("cost"))
+    for key, title in (("left_out", "Programs that are left out"), ("differing", "Programs whose builds do not do the same")):
+        rows = [(Cell(path), Cell(text)) for path, text in _flat(content.get(key)) if path]
+        if rows:
+            blocks.append(Table(title, ("program", "why"), rows))
+    if blocks and isinstance(content.get("totals"), Mapping):
+        every = [(Cell(path), Cell(text, number=True)) for path, text in _flat(content["totals"])]
+        blocks.append(Details("All totals", [Table("Totals over programs.", ("what", "figure"), every)]))
+    return blocks
+
+
+def _totals(content: Mapping[str, Any], part: str, measure: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(side, total of `measure`), policies first."""
+    totals = content.get("totals")
+    of_part = totals.get(part) if isinstance(totals, Mapping) else None
+    for side, measures in sorted(of_part.items(), key=lambda entry: ("threshold" in entry[0], entry[0])) if isinstance(of_part, Mapping) else ():
+        total = measures.get(measure) if isinstance(measures, Mapping) else None
+        if isinstance(total, Mapping) and {"geometric_mean", "low", "high"} <= set(total):
+            yield side, total
+
+
+def _change(total: Mapping[str, Any], middle: str = "geometric_mean") -> Change:
+    return Change(*(100.0 * (float(total[name]) - 1.0) for name in (middle, "low", "high")))
+
+
+def _programs_note(total: Mapping[str, Any]) -> str:
+    return f"{total['programs']} programs" if "programs" in total else ""
+
+
+def _cost(value: Any) -> list[Block]:
+    """Level -> side -> measure -> ratio with its interval."""
+    blocks: list[Block] = []
+    for level, sides in sorted(value.items()) if isinstance(value, Mapping) else ():
+        rows = [
+            (
+                side.replace("_", " "), measure.replace("_", " "), f"{number(ratio['sources'], 0)} sources" if "sources" in ratio else "",
+                _change(ratio, "ratio"), True,
+            )
+            for side, measures in (sides.items() if isinstance(sides, Mapping) else ())
+            for measure, ratio in (measures.items() if isinstance(measures, Mapping) else ())
+            if isinstance(ratio, Mapping) and {"ratio", "low", "high"} <= set(ratio)
+        ]  # fmt: skip
+        if rows:
+            blocks.append(drawings.forest(f"What compiling costs at {level}, in percent of the packaged compiler, by measure and stage.", rows))
     return blocks
 
 
@@ -105,8 +170,8 @@ def _drawn(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> B
             value, base = _value(table, program, side, name), _value(table, program, first, name)
             if value is not None and base:
                 change = 100.0 * (value / base - 1.0)
-                # Counted and exact: the interval is the value.
-                rows.append((program, side, "exact", Change(change, change, change), "threshold" not in side))
+                # One value each: how far it holds for other programs, the totals say.
+                rows.append((program, side.replace("_", " "), "", Change(change, change, change), "threshold" not in side))
     return drawings.forest(caption, rows) if rows else None
 
 
@@ -120,7 +185,7 @@ def _symbols(value: Any) -> list[Block]:
         pairs.sort(key=lambda entry: (-abs(entry[2] - entry[1]), entry[0]))
         rows = [
             (
-                Cell(symbol, code=True), Cell(_number(before), number=True), Cell(_number(after), number=True),
+                Cell.of_name(symbol), Cell(_number(before), number=True), Cell(_number(after), number=True),
                 Cell(number(after - before, 0, signed=True), Tone.BETTER if after < before else Tone.WORSE, True),
             )
             for symbol, before, after in pairs[:_SYMBOLS]
@@ -130,7 +195,7 @@ def _symbols(value: Any) -> list[Block]:
     return blocks
 
 
-def _flat(value: Any, path: str = ""):
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """(path, text) of every figure in nested mappings; what has a low and a high end is one figure."""
     if isinstance(value, Mapping):
         if {"geometric_mean", "low", "high"} <= set(value):

@@ -76,7 +76,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(anchors, [
             "result", "distribution", "regressions", "programs", "training", "learning", "explanation", "failures", "commands", "provenance",
         ])  # fmt: skip
-        for expected in ("Better", "alpha", "−inline-threshold=15".replace("−", "-"), "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32, "KL divergence"):
+        for expected in ("Better", "alpha", "−inline-threshold=15".replace("−", "-"), "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32, "KL divergence", "box2d", "123 times inline instead of keep", "callee_users 1 (+2.25)"):
             self.assertIn(expected, self.text)
 
     def test_names_are_text(self):

@@ -280,11 +280,11 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
     rows = []
     by_function = any(row.function for _, row in worst)
     for result, row in worst:
-        name = [Cell(row.module, code=True), Cell(row.function, code=True)] if by_function else [Cell(row.module, code=True)]
+        name = [Cell.of_name(row.module), *([Cell.of_name(row.function)] if by_function else [])]
         rows.append((
             *name, Cell(corpus_title(result.corpus.name)), Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
             Cell(score_text(row.default_score), number=True), Cell(score_text(row.score), number=True),
-            Cell(reproduce(result, row), code=True),
+            Cell(reproduce(result, row), code=True, folded="command"),
         ))  # fmt: skip
     columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", "to see why")
     return Table("Score under the default and under the policy; the largest increase first.", columns, rows)

@@ -129,7 +129,7 @@ def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> 
     cells = [(Cell(name), Cell(where), Cell(number(count, 0), number=True), Cell(kinds)) for name, where, count, kinds in rows]
     blocks: list[Block] = [Table("What failed or was left out.", ("of", "where", "how many", "kinds"), cells)]
     if left_out:
-        named = [(Cell(owner), Cell(corpus), Cell(module, code=True), Cell(why)) for owner, corpus, module, why in left_out]
+        named = [(Cell(owner), Cell(corpus), Cell.of_name(module), Cell(why)) for owner, corpus, module, why in left_out]
         blocks.append(Table("Modules that are left out on all sides.", ("of", "corpus", "module", "side: kind"), named))
     return Section("failures", "Failures", "Failures", blocks)
 
