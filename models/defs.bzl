@@ -21,6 +21,15 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
         ),
         visibility = ["//visibility:public"],
     )
+    # The policy with the figures of its run and of its evaluations: what its report.html shows.
+    native.filegroup(
+        name = "record",
+        srcs = native.glob(
+            ["**"],
+            exclude = ["BUILD.bazel"],
+        ),
+        visibility = ["//mlgo/reporting:__pkg__"],
+    )
     py_binary(
         name = "train",
         srcs = ["//mlgo:{}.py".format(command)],

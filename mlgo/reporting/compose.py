@@ -21,10 +21,12 @@ def compose(records: Sequence[Record]) -> Page:
     programs = [record for record in records if isinstance(record, Programs)]
     explanations = [record for record in records if isinstance(record, Explanation)]
     found = results.results_of(runs, evaluations)
+    # An evaluation whose table was not kept leaves what its run measured itself.
+    tabled = found if any(result.side.rows for result in found) else results.results_of(runs, [])
     sections = [
         results.evaluation_section(evaluations, runs),
-        results.distribution_section(found),
-        results.regressions_section(found),
+        results.distribution_section(tabled),
+        results.regressions_section(tabled),
         real_programs.programs_section(programs),
         training.training_section(runs),
         training.learning_section(runs),

@@ -45,6 +45,11 @@ class EvaluateTest(unittest.TestCase):
             raise AssertionError(f"exit code {code}:\n{cls.said}")
         cls.result = json.loads((cls.folder / "out" / "result.json").read_text(encoding="utf-8"))["corpora"]["few"]
 
+    def test_the_result_says_what_it_is_of(self):
+        result = json.loads((self.folder / "out" / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual((result["problem"], result["reward"]), ("inlining_for_size", ""))
+        self.assertRegex(result["corpus_digests"]["few"], "^[0-9a-f]{64}$")
+
     def test_who_decides_as_the_default_does_is_equal_to_it(self):
         for side in ("stock", "threshold_5"):
             linked = self.result["linked_code"][side]

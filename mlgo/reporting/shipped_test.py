@@ -1,0 +1,27 @@
+"""The reports of the shipped policies are what //mlgo:report writes of the records beside them, byte for byte."""
+
+import pathlib
+import unittest
+
+from mlgo.reporting.compose import compose
+from mlgo.reporting.markdown import markdown
+from mlgo.reporting.reading import read_folder
+from mlgo.reporting.rendering import html
+
+_WORKSPACE = pathlib.Path(__file__).parents[2]
+
+
+class ShippedReportsTest(unittest.TestCase):
+    def test_they_are_up_to_date(self):
+        folders = sorted(path.parent for path in _WORKSPACE.glob("models/*/policy"))
+        self.assertEqual(len(folders), 2)
+        for folder in folders:
+            with self.subTest(policy=folder.name):
+                page = compose(read_folder(folder, folder.name, _WORKSPACE))
+                remedy = f"out of date; run: ./bazelw run //mlgo:report -- models/{folder.name}"
+                self.assertTrue((folder / "report.html").read_bytes() == html(page), f"report.html is {remedy}")
+                self.assertTrue((folder / "report.md").read_bytes() == markdown(page), f"report.md is {remedy}")
+
+
+if __name__ == "__main__":
+    unittest.main()
