@@ -49,7 +49,7 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
         )
         for pairing in paired
     ]  # fmt: skip
-    points = [_point(pairing, first) for pairing in paired]
+    points = []
     if not_shared:
         points.append(Point(Tone.EQUAL, f"Left out, since not all have it: {', '.join(map(corpus_title, not_shared))}."))
     if left_out := sum({pairing.corpus: pairing.left_out for pairing in pairings}.values()):
@@ -86,19 +86,15 @@ def _row(pairing: Pairing, summary) -> tuple[str, str, str, Change, bool]:
 
 
 def _verdict(paired: Sequence[Pairing], first: str) -> str:
+    names = list(dict.fromkeys(pairing.contender for pairing in paired))
     parts = []
-    for name in dict.fromkeys(pairing.contender for pairing in paired):
+    for name in names:
         changes = [(pairing.corpus, Change.of(pairing.against_first)) for pairing in paired if pairing.contender == name]
         shown = ", ".join(f"{change.verdict} on {corpus_title(corpus)} ({drawings.percent(change.percent)})" for corpus, change in changes)
-        parts.append(f"{name} against {first}: {shown}.")
+        counts = {words: sum(change.verdict == words for _, change in changes) for words in dict.fromkeys(change.verdict for _, change in changes)}
+        # Of many, only how often: their figures stand below.
+        parts.append(f"{name} against {first}: {shown if len(names) <= 2 else ', '.join(f'{words} on {count}' for words, count in counts.items())}.")
     return " ".join(parts)
-
-
-def _point(pairing: Pairing, first: str) -> Point:
-    change = Change.of(pairing.against_first)
-    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {_what(pairing)}, {_samples(pairing)}"
-    return Point(change.tone, f"{pairing.contender} on {corpus_title(pairing.corpus)}: {change.verdict} than {first}: {figures}." if change.tone is not Tone.EQUAL
-                 else f"{pairing.contender} on {corpus_title(pairing.corpus)}: not known to differ from {first}: {figures}.")  # fmt: skip
 
 
 def _what(pairing: Pairing) -> str:
@@ -113,9 +109,7 @@ def _samples(pairing: Pairing) -> str:
 
 
 def _provenance(contenders: Sequence[Contender]) -> Facts:
-    rows = []
-    for contender in contenders:
-        rows.append((f"policy {contender.name}", contender.policy or "not recorded"))
-        rows.append((f"clang of {contender.name}", contender.clang or "not recorded"))
-        rows += [(f"corpus {corpus.name} of {contender.name}", corpus.digest or "not recorded") for corpus in contender.corpora]
-    return Facts(rows, code=True)
+    rows = [(f"policy {contender.name}", contender.policy or "not recorded, or the compiler's own") for contender in contenders]
+    rows += [("clang", digest) for digest in dict.fromkeys(contender.clang for contender in contenders if contender.clang)]
+    corpora = dict.fromkeys((corpus.name, corpus.digest) for contender in contenders for corpus in contender.corpora)
+    return Facts([*rows, *((f"corpus {name}", digest or "not recorded") for name, digest in corpora)], code=True)

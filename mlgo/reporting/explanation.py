@@ -6,7 +6,7 @@ from typing import Any
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Details, Group, Paragraph, Section, Table
 from mlgo.reporting.records import Explanation
-from mlgo.reporting.scale import number
+from mlgo.reporting.scale import is_number, number
 
 #: How many features and examples are shown, and how many features of an example.
 _FEATURES, _EXAMPLES, _FEATURES_OF_EXAMPLE = 20, 12, 6
@@ -24,19 +24,22 @@ def explanation_section(records: Sequence[Explanation]) -> Section | None:
 def _blocks(content: Mapping[str, Any]) -> list[Block]:
     blocks: list[Block] = []
     differs, decisions = content.get("differs_from_heuristic"), content.get("decisions")
-    if isinstance(differs, Mapping) and isinstance(decisions, int) and isinstance(differs.get("share"), (int, float)):
+    if isinstance(differs, Mapping) and isinstance(decisions, int) and is_number(differs.get("share")):
         text = f"{drawings.share_text(differs['share'])} of {number(decisions, 0)} decisions differ from the compiler's heuristic in the same state"
-        if isinstance(differs.get("low"), (int, float)) and isinstance(differs.get("high"), (int, float)):
+        if is_number(differs.get("low")) and is_number(differs.get("high")):
             text += f" (95 % interval {drawings.share_text(differs['low'])} to {drawings.share_text(differs['high'])})"
         ways = [way for way in _listed(content.get("ways_to_differ")) if isinstance(way.get("count"), int)]
         shown = [f"{number(way['count'], 0)} times {way.get('policy')} instead of {way.get('heuristic')}" for way in ways]
         blocks.append(Paragraph(". ".join([text, *([", ".join(shown)] if shown else [])]) + "."))
-    entries = [entry for entry in _listed(content.get("importance")) if isinstance(entry.get("changed_decisions"), (int, float))]
+    entries = [entry for entry in _listed(content.get("importance")) if is_number(entry.get("changed_decisions"))]
     if entries:
         caption = "Share of decisions that change when the values of one feature are permuted among decisions, with its 95 % interval."
         if len(entries) > _FEATURES:
             caption += f" The first {_FEATURES} of {len(entries)} features."
-        ranked = [(str(entry.get("feature")), float(entry["changed_decisions"]), entry.get("low"), entry.get("high")) for entry in entries]
+        ranked = [
+            (str(entry.get("feature")), float(entry["changed_decisions"]), *(entry[end] if is_number(entry.get(end)) else None for end in ("low", "high")))
+            for entry in entries
+        ]
         blocks.append(drawings.ranking(caption, ranked, _FEATURES))
     if examples := _listed(content.get("examples")):
         rows = [
@@ -72,7 +75,7 @@ def _features(entry: Mapping[str, Any]) -> str:
     features, adds = entry.get("features"), entry.get("adds")
     if not isinstance(features, Mapping):
         return ""
-    known = {name: value for name, value in adds.items() if isinstance(value, (int, float))} if isinstance(adds, Mapping) else {}
+    known = {name: value for name, value in adds.items() if is_number(value)} if isinstance(adds, Mapping) else {}
     names = sorted(features, key=lambda name: -abs(known.get(name, 0.0)))
     shown = [f"{name} {_figure(features[name])}" + (f" ({number(known[name], 2, True)})" if name in known else "") for name in names[:_FEATURES_OF_EXAMPLE]]
     return ", ".join(shown) + (", …" if len(names) > _FEATURES_OF_EXAMPLE else "")

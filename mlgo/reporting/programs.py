@@ -6,7 +6,7 @@ from typing import Any
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Section, Table, Tone
 from mlgo.reporting.records import Programs
-from mlgo.reporting.scale import number
+from mlgo.reporting.scale import is_number, number
 
 #: What of a side is shown, and its head; the first that a result has is compared in the drawing.
 _SIZES = {
@@ -42,7 +42,8 @@ def cards(records: Sequence[Programs]) -> list[Card]:
             for side, total in _totals(record.content, part, measure):
                 if "threshold" not in side:
                     worst = total.get("worst")
-                    named = f"; worst {worst['program']} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}" if isinstance(worst, Mapping) else ""
+                    known = _are_numbers(worst, ("ratio",))
+                    named = f"; worst {worst.get('program')} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}" if known else ""
                     title = f"Real programs: {words}"
                     title = f"{record.name}, {title[:1].lower()}{title[1:]}" if len(records) > 1 else title
                     samples = f"{total['programs']} programs{named}" if "programs" in total else side
@@ -84,12 +85,17 @@ def _totals(content: Mapping[str, Any], part: str, measure: str) -> Iterator[tup
     of_part = totals.get(part) if isinstance(totals, Mapping) else None
     for side, measures in sorted(of_part.items(), key=lambda entry: ("threshold" in entry[0], entry[0])) if isinstance(of_part, Mapping) else ():
         total = measures.get(measure) if isinstance(measures, Mapping) else None
-        if isinstance(total, Mapping) and {"geometric_mean", "low", "high"} <= set(total):
+        if _are_numbers(total, ("geometric_mean", "low", "high")):
             yield side, total
 
 
 def _change(total: Mapping[str, Any], middle: str = "geometric_mean") -> Change:
     return Change(*(100.0 * (float(total[name]) - 1.0) for name in (middle, "low", "high")))
+
+
+def _are_numbers(value: Any, names: Sequence[str]) -> bool:
+    """Whether `value` has a number under each of `names`."""
+    return isinstance(value, Mapping) and all(is_number(value.get(name)) for name in names)
 
 
 def _programs_note(total: Mapping[str, Any]) -> str:
@@ -102,12 +108,12 @@ def _cost(value: Any) -> list[Block]:
     for level, sides in sorted(value.items()) if isinstance(value, Mapping) else ():
         rows = [
             (
-                side.replace("_", " "), measure.replace("_", " "), f"{number(ratio['sources'], 0)} sources" if "sources" in ratio else "",
+                side.replace("_", " "), measure.replace("_", " "), f"{number(ratio['sources'], 0)} sources" if _are_numbers(ratio, ("sources",)) else "",
                 _change(ratio, "ratio"), True,
             )
             for side, measures in (sides.items() if isinstance(sides, Mapping) else ())
             for measure, ratio in (measures.items() if isinstance(measures, Mapping) else ())
-            if isinstance(ratio, Mapping) and {"ratio", "low", "high"} <= set(ratio)
+            if _are_numbers(ratio, ("ratio", "low", "high"))
         ]  # fmt: skip
         if rows:
             blocks.append(drawings.forest(f"What compiling costs at {level}, in percent of the packaged compiler, by measure and stage.", rows))
@@ -138,7 +144,7 @@ def _baseline(table: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _value(table, program: str, side: str, name: str) -> float | None:
     value = table[program].get(side, {}).get(name)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _measured(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> Table | None:
@@ -181,7 +187,7 @@ def _symbols(value: Any) -> list[Block]:
         return blocks
     for program, entries in sorted(value.items()):
         known = [entry for entry in entries if isinstance(entry, Mapping) and "symbol" in entry] if isinstance(entries, list) else []
-        pairs = [(str(entry["symbol"]), entry.get("default") or 0, entry.get("policy") or 0) for entry in known]
+        pairs = [(str(entry["symbol"]), *(entry[side] if is_number(entry.get(side)) else 0 for side in ("default", "policy"))) for entry in known]
         pairs.sort(key=lambda entry: (-abs(entry[2] - entry[1]), entry[0]))
         rows = [
             (
@@ -198,8 +204,8 @@ def _symbols(value: Any) -> list[Block]:
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """(path, text) of every figure in nested mappings; what has a low and a high end is one figure."""
     if isinstance(value, Mapping):
-        if {"geometric_mean", "low", "high"} <= set(value):
-            change = Change(*(100.0 * (float(value[name]) - 1.0) for name in ("geometric_mean", "low", "high")))
+        if _are_numbers(value, ("geometric_mean", "low", "high")):
+            change = _change(value)
             yield path, f"{drawings.percent(change.percent)} ({drawings.interval(change)})"
             return
         for name, inner in value.items():

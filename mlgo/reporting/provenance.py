@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
 from mlgo.reporting.records import Evaluation, Programs, Record, Run
@@ -45,12 +46,14 @@ def training_command(run: Run) -> str:
     if run.problem not in _COMMANDS:
         words.append(f"--problem={run.problem}")
     words += ['--train_corpus="$TRAIN_CORPUS"', '--held_out_corpus="$HELD_OUT_CORPUS"']
-    for name in ("algorithm", "iterations", "modules_per_iteration", "validation_interval", "validation_modules", "seed", "max_failure_ratio"):
-        words.append(f"--{name}={settings[name]}")
+    words += [f"--{name}={settings[name]}" for name in FLAGS if name in settings]
     if settings["warm_start"] == "policy":
         words.append('--warm_start="$START_POLICY"')
     else:
         words.append(f"--warm_start={settings['warm_start']}")
+    words += ['--vocabulary="$VOCABULARY"'] if run.training["inputs"].get("vocabulary") else []
+    words += ['--imitate="$IMITATED_POLICY"' for _ in run.training["inputs"].get("imitated") or ()]
+    words += [f"--gin_bindings={shlex.quote(binding)}" for binding in run.bindings]
     return " ".join(words)
 
 

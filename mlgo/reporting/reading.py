@@ -12,6 +12,7 @@ from mlgo.evaluation.statistics import RatioSummary
 from mlgo.pipeline import figures
 from mlgo.pipeline.run_folder import TIMINGS_NAME
 from mlgo.reporting import tables
+from mlgo.reporting.bindings import bindings_of
 from mlgo.reporting.records import CorpusResult, Evaluation, Explanation, Programs, Record, Run, SideResult
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -84,6 +85,7 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
         return Run(
             name, place, training, iterations, validations, _held_out(folder, training["inputs"].get("held_out_corpus")), dict(policy),
             _json_object(folder / TIMINGS_NAME, "timings") if (folder / TIMINGS_NAME).is_file() else {},
+            bindings_of(training["configuration"]),
         )  # fmt: skip
 
 

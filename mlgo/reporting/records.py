@@ -98,6 +98,7 @@ class Run:
       held_out: its result, under the sides "policy" and "warm_start"; None: it is not there yet.
       policy: sha256 of the policy's files; empty: there is none yet.
       seconds: by stage; empty: not kept.
+      bindings: settings that are other than the training command's own; see bindings.py.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Run:
     held_out: CorpusResult | None
     policy: Mapping[str, str]
     seconds: Mapping[str, float]
+    bindings: Sequence[str] = ()
 
     @property
     def settings(self) -> Mapping[str, Any]:

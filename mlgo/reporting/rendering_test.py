@@ -7,12 +7,33 @@ import shutil
 import tempfile
 import unittest
 
+from hypothesis import HealthCheck, given, settings, strategies
+
 from mlgo.reporting import made_up
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import escaped, markdown
 from mlgo.reporting.page import Tone
 from mlgo.reporting.reading import read_folder
+from mlgo.reporting.records import Explanation, Programs
 from mlgo.reporting.rendering import html as html_of
+
+
+# JSON of the names that results of programs and explanations have, in every wrong place.
+_CONTENT = strategies.dictionaries(
+    strategies.sampled_from(["size", "run", "totals", "cost", "symbols", "left_out", "importance", "examples", "differs_from_heuristic", "decisions"]),
+    strategies.recursive(
+        strategies.none() | strategies.booleans() | strategies.integers(-3, 10**6) | strategies.floats(allow_nan=False) | strategies.just("<i>"),
+        lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(
+            strategies.sampled_from([
+                "size", "run", "default", "policy", "code_bytes", "instructions", "geometric_mean", "low", "high", "ratio", "worst", "symbol",
+                "share", "changed_decisions", "features", "adds", "feature", "programs", "sources",
+            ]),
+            inner, max_size=4,
+        ),
+        max_leaves=12,
+    ),
+    max_size=4,
+)  # fmt: skip
 
 
 class _Outline(html.parser.HTMLParser):
@@ -166,6 +187,14 @@ class OtherPagesTest(unittest.TestCase):
             (self.folder / "odd").mkdir(exist_ok=True)
             (self.folder / "odd" / "result.json").write_text(content, "utf-8")
             self.assertEqual(_outline(html_of(compose(self.read("odd")))).faults, [])
+
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(_CONTENT)
+    def test_what_others_write_is_shown_or_passed_over(self, content):
+        for record in (Programs("p", "p", content), Explanation("e", "e", content)):
+            page = compose([record])
+            self.assertEqual(_outline(html_of(page)).faults, [])
+            markdown(page)
 
     def test_markdown_means_nothing_by_names(self):
         made_up.write_evaluation(self.folder / "e", {"p": -0.05})

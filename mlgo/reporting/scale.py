@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from mlgo.reporting.page import Mark
 
@@ -55,6 +56,11 @@ def number(value: float, digits: int, signed: bool = False) -> str:
     if not any(digit in "123456789" for digit in text):
         text = text.lstrip("+-")
     return text.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _round_step(step: float) -> float:
