@@ -71,7 +71,8 @@ def _contenders(words: list[str]) -> list[Contender]:
         # Alone, an evaluation is compared within itself, the default with other flags included.
         found += comparison.contenders_of(read_folder(path, name, locate.workspace()), name, all_sides=len(paths) == 1)
     if len(found) < 2:
-        raise RunError(f"{len(found)} policies", "cannot be compared with each other", "Name two folders or more: models/inlining_for_size out/inlining")
+        remedy = "Name two folders or more: models/inlining_for_size out/inlining"
+        raise RunError(f"{len(found)} policies", "cannot be compared with each other", remedy)
     return found
 
 

@@ -30,7 +30,9 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 FLAGS = flags.FLAGS
 
-flags.DEFINE_string("output", None, "The HTML file. The Markdown summary gets the same name, ending in .md. Default: report.html in the first folder.")
+flags.DEFINE_string(
+    "output", None, "The HTML file. The Markdown summary gets the same name, ending in .md. Default: report.html in the first folder."
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -8,7 +8,8 @@ from hypothesis import given, settings, strategies
 from mlgo.pipeline import figures
 from mlgo.run.exit_codes import RunError
 
-_RECORDS = strategies.lists(strategies.dictionaries(strategies.sampled_from(["kl", "loss"]), strategies.floats(allow_nan=False, allow_infinity=False)), max_size=4)
+_FIGURES = strategies.dictionaries(strategies.sampled_from(["kl", "loss"]), strategies.floats(allow_nan=False, allow_infinity=False))
+_RECORDS = strategies.lists(_FIGURES, max_size=4)
 
 
 class FiguresTest(unittest.TestCase):

@@ -21,7 +21,10 @@ _CLASSES = {
 }  # fmt: skip
 
 #: Fields of RunSettings that flags set; they are always said.
-FLAGS = ("algorithm", "iterations", "modules_per_iteration", "validation_interval", "validation_modules", "seed", "max_failure_ratio", "on_divergence")
+FLAGS = (
+    "algorithm", "iterations", "modules_per_iteration", "validation_interval", "validation_modules", "seed", "max_failure_ratio",
+    "on_divergence",
+)  # fmt: skip
 
 
 def bindings_of(configuration: Mapping[str, Any]) -> list[str]:

@@ -1,5 +1,6 @@
 """What a comparison found, as a table of a terminal and as a page."""
 
+import collections
 from collections.abc import Sequence
 
 from mlgo.reporting import drawings
@@ -91,9 +92,11 @@ def _verdict(paired: Sequence[Pairing], first: str) -> str:
     for name in names:
         changes = [(pairing.corpus, Change.of(pairing.against_first)) for pairing in paired if pairing.contender == name]
         shown = ", ".join(f"{change.verdict} on {corpus_title(corpus)} ({drawings.percent(change.percent)})" for corpus, change in changes)
-        counts = {words: sum(change.verdict == words for _, change in changes) for words in dict.fromkeys(change.verdict for _, change in changes)}
-        # Of many, only how often: their figures stand below.
-        parts.append(f"{name} against {first}: {shown if len(names) <= 2 else ', '.join(f'{words} on {count}' for words, count in counts.items())}.")
+        if len(names) > 2:
+            # Of many, only how often: their figures stand below.
+            counts = collections.Counter(change.verdict for _, change in changes)
+            shown = ", ".join(f"{words} on {count}" for words, count in counts.items())
+        parts.append(f"{name} against {first}: {shown}.")
     return " ".join(parts)
 
 

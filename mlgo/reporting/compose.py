@@ -70,8 +70,9 @@ def _lead(runs, evaluations, programs, explanations) -> str:
         algorithms = ", ".join(dict.fromkeys(training.algorithm_title(run.settings["algorithm"]) for run in runs))
         parts.append(f"trained with {algorithms}")
     if evaluations:
-        modules = sum(max((side.headline.modules for side in corpus.sides if side.headline), default=0) for e in evaluations for corpus in e.corpora)
-        parts.append(f"evaluated on {sum(len(e.corpora) for e in evaluations)} corpora of {modules} modules in all")
+        corpora = [corpus for evaluation in evaluations for corpus in evaluation.corpora]
+        modules = sum(max((side.headline.modules for side in corpus.sides if side.headline), default=0) for corpus in corpora)
+        parts.append(f"evaluated on {len(corpora)} corpora of {modules} modules in all")
     if programs:
         parts.append("measured in real programs")
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")

@@ -61,7 +61,10 @@ class DrawingsTest(unittest.TestCase):
         self.assertEqual(counts[Tone.WORSE], sum(ratio > 1.0 for ratio in ratios))
 
     def test_bars_stand_where_their_changes_are(self):
-        for ratio, name in ((0.5, "more than 20 % better"), (0.985, "−2 to −1 %"), (1.0, "exactly as the default"), (1.003, "0.0 to +0.5 %"), (9.0, "more than 20 % worse")):
+        for ratio, name in (
+            (0.5, "more than 20 % better"), (0.985, "−2 to −1 %"), (1.0, "exactly as the default"), (1.003, "0.0 to +0.5 %"),
+            (9.0, "more than 20 % worse"),
+        ):  # fmt: skip
             bars = [bar for bar in drawings.distribution([ratio], "modules", "x").bars if bar.height]
             self.assertEqual([bar.title.rpartition(": ")[0] for bar in bars], [name])
 

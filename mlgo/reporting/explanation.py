@@ -25,7 +25,8 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
     blocks: list[Block] = []
     differs, decisions = content.get("differs_from_heuristic"), content.get("decisions")
     if isinstance(differs, Mapping) and isinstance(decisions, int) and is_number(differs.get("share")):
-        text = f"{drawings.share_text(differs['share'])} of {number(decisions, 0)} decisions differ from the compiler's heuristic in the same state"
+        text = f"{drawings.share_text(differs['share'])} of {number(decisions, 0)} decisions differ from the compiler's heuristic"
+        text += " in the same state"
         if is_number(differs.get("low")) and is_number(differs.get("high")):
             text += f" (95 % interval {drawings.share_text(differs['low'])} to {drawings.share_text(differs['high'])})"
         ways = [way for way in _listed(content.get("ways_to_differ")) if isinstance(way.get("count"), int)]
@@ -37,9 +38,12 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         if len(entries) > _FEATURES:
             caption += f" The first {_FEATURES} of {len(entries)} features."
         ranked = [
-            (str(entry.get("feature")), float(entry["changed_decisions"]), *(entry[end] if is_number(entry.get(end)) else None for end in ("low", "high")))
+            (
+                str(entry.get("feature")), float(entry["changed_decisions"]),
+                *(entry[end] if is_number(entry.get(end)) else None for end in ("low", "high")),
+            )
             for entry in entries
-        ]
+        ]  # fmt: skip
         blocks.append(drawings.ranking(caption, ranked, _FEATURES))
     if examples := _listed(content.get("examples")):
         rows = [
@@ -77,7 +81,8 @@ def _features(entry: Mapping[str, Any]) -> str:
         return ""
     known = {name: value for name, value in adds.items() if is_number(value)} if isinstance(adds, Mapping) else {}
     names = sorted(features, key=lambda name: -abs(known.get(name, 0.0)))
-    shown = [f"{name} {_figure(features[name])}" + (f" ({number(known[name], 2, True)})" if name in known else "") for name in names[:_FEATURES_OF_EXAMPLE]]
+    added = {name: f" ({number(value, 2, True)})" for name, value in known.items()}
+    shown = [f"{name} {_figure(features[name])}{added.get(name, '')}" for name in names[:_FEATURES_OF_EXAMPLE]]
     return ", ".join(shown) + (", …" if len(names) > _FEATURES_OF_EXAMPLE else "")
 
 

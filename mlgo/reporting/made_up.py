@@ -1,4 +1,4 @@
-"""Results that nobody measured, in the folders and formats of the real commands, for tests: small, the same every time, with hostile names."""
+"""Results that nobody measured, as the real commands write them, for tests: small, the same every time, with hostile names."""
 
 import math
 import pathlib
@@ -117,10 +117,12 @@ def write_explanation(folder: pathlib.Path) -> None:
     importance = [{"feature": f"feature_{index}", "changed_decisions": 0.3 / (index + 1), "low": 0.25 / (index + 1), "high": 0.35 / (index + 1)}
                   for index in range(6)]  # fmt: skip
     examples = [{"module": "a.cpp", "function": HOSTILE, "decision": 3, "policy_choice": "inline", "heuristic_choice": "keep",
-                 "callee": "g", "features": {"cost_estimate": 12.5, "callee_users": 1}, "adds": {"cost_estimate": -0.5, "callee_users": 2.25}}]  # fmt: skip
+                 "callee": "g", "features": {"cost_estimate": 12.5, "callee_users": 1},
+                 "adds": {"cost_estimate": -0.5, "callee_users": 2.25}}]  # fmt: skip
     content = {"kind": "explanation", "problem": "inlining_for_size", "policy": "e1" * 32, "corpus": "a" * 64, "decisions": 1000,
                "ways_to_differ": [{"count": 123, "policy": "inline", "heuristic": "keep"}],
-               "differs_from_heuristic": {"count": 123, "share": 0.123, "low": 0.1, "high": 0.15}, "importance": importance, "examples": examples}  # fmt: skip
+               "differs_from_heuristic": {"count": 123, "share": 0.123, "low": 0.1, "high": 0.15},
+               "importance": importance, "examples": examples}  # fmt: skip
     files.write_json_atomically(folder / "explanation.json", content)
 
 
@@ -140,7 +142,10 @@ def _comparison(
     for module in [f"lib/{index}.cpp" for index in range(8)] + [f"lib/{HOSTILE}.cpp"]:
         for function in (f"f{module[4]}", "g", HOSTILE) if by_function else ("",):
             default = float(sizes.randrange(1000, 9000))
-            ratios = {side: (1.0 - better) * (1.0 + draws.choice((-0.02, -0.01, 0.0, 0.01, 0.02))) if better else 1.0 for side, better in sides.items()}
+            ratios = {
+                side: (1.0 - better) * (1.0 + draws.choice((-0.02, -0.01, 0.0, 0.01, 0.02))) if better else 1.0
+                for side, better in sides.items()
+            }
             scores = {side: default * ratio for side, ratio in ratios.items()}
             rows.append(FunctionRow(module, function, 5, default, scores, ratios, function == "g"))
     rows.sort(key=lambda row: (row.module, row.function))

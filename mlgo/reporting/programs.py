@@ -57,7 +57,8 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         totals = list(_totals(content, part, measure))
         if totals:
             rows = [("", side.replace("_", " "), _programs_note(total), _change(total), "threshold" not in side) for side, total in totals]
-            blocks.append(drawings.forest(f"All programs, {words}: geometric mean with its interval over programs, in percent of the default.", rows))
+            caption = f"All programs, {words}: geometric mean with its interval over programs, in percent of the default."
+            blocks.append(drawings.forest(caption, rows))
     for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "What runs do", _COUNTS)):
         table, drawn = _of_programs(content.get(key)), False
         for name, words in names.items():
@@ -83,7 +84,9 @@ def _totals(content: Mapping[str, Any], part: str, measure: str) -> Iterator[tup
     """(side, total of `measure`), policies first."""
     totals = content.get("totals")
     of_part = totals.get(part) if isinstance(totals, Mapping) else None
-    for side, measures in sorted(of_part.items(), key=lambda entry: ("threshold" in entry[0], entry[0])) if isinstance(of_part, Mapping) else ():
+    if not isinstance(of_part, Mapping):
+        return
+    for side, measures in sorted(of_part.items(), key=lambda entry: ("threshold" in entry[0], entry[0])):
         total = measures.get(measure) if isinstance(measures, Mapping) else None
         if _are_numbers(total, ("geometric_mean", "low", "high")):
             yield side, total
@@ -108,8 +111,8 @@ def _cost(value: Any) -> list[Block]:
     for level, sides in sorted(value.items()) if isinstance(value, Mapping) else ():
         rows = [
             (
-                side.replace("_", " "), measure.replace("_", " "), f"{number(ratio['sources'], 0)} sources" if _are_numbers(ratio, ("sources",)) else "",
-                _change(ratio, "ratio"), True,
+                side.replace("_", " "), measure.replace("_", " "),
+                f"{number(ratio['sources'], 0)} sources" if _are_numbers(ratio, ("sources",)) else "", _change(ratio, "ratio"), True,
             )
             for side, measures in (sides.items() if isinstance(sides, Mapping) else ())
             for measure, ratio in (measures.items() if isinstance(measures, Mapping) else ())

@@ -16,8 +16,8 @@ def commands_section(records: Sequence[Record]) -> Section:
     """The commands; what a page cannot know, such as folders of this machine, are variables named in their notes."""
     blocks: list[Block] = [
         Paragraph(
-            "In a clone of the workspace, at the commit whose digests are below. A variable in capitals stands for a folder of yours: a corpus"
-            " or policy is the right one when its digest is."
+            "In a clone of the workspace. A variable in capitals stands for a folder of yours: a corpus or policy is the right one when its"
+            " digest is."
         )
     ]
     for record in records:
@@ -84,7 +84,8 @@ def provenance_section(records: Sequence[Record]) -> Section:
 
 def _described(record: Record) -> tuple[str, list[tuple[str, str]]]:
     if isinstance(record, Run):
-        rows = [("policy", digest_of(record.policy) or "none yet"), *((f"policy/{name}", value) for name, value in sorted(record.policy.items()))]
+        rows = [("policy", digest_of(record.policy) or "none yet")]
+        rows += [(f"policy/{name}", value) for name, value in sorted(record.policy.items())]
         rows += [row for part in ("inputs", "versions", "configuration") for row in _flat(record.training.get(part), part)]
         return f"{record.name}: digests, versions and settings of the training run", rows
     if isinstance(record, Evaluation):

@@ -88,7 +88,8 @@ class ReadingTest(unittest.TestCase):
     def test_files_of_another_shape_are_named(self):
         for name, content in (
             ("result.json", {"corpora": {}}), ("result.json", {"corpora": {"a": {}}, "policies": {}}), ("result.json", []),
-            ("configuration.json", {}), ("configuration.json", {"configuration": {"run": []}}), ("configuration.json", {"configuration": {"run": {"problem": 1}}}),
+            ("configuration.json", {}), ("configuration.json", {"configuration": {"run": []}}),
+            ("configuration.json", {"configuration": {"run": {"problem": 1}}}),
         ):  # fmt: skip
             with self.subTest(name=name, content=content), tempfile.TemporaryDirectory() as scratch:
                 path = pathlib.Path(scratch, name)

@@ -20,7 +20,9 @@ from mlgo.reporting.rendering import html as html_of
 
 # JSON of the names that results of programs and explanations have, in every wrong place.
 _CONTENT = strategies.dictionaries(
-    strategies.sampled_from(["size", "run", "totals", "cost", "symbols", "left_out", "importance", "examples", "differs_from_heuristic", "decisions"]),
+    strategies.sampled_from([
+        "size", "run", "totals", "cost", "symbols", "left_out", "importance", "examples", "differs_from_heuristic", "decisions",
+    ]),
     strategies.recursive(
         strategies.none() | strategies.booleans() | strategies.integers(-3, 10**6) | strategies.floats(allow_nan=False) | strategies.just("<i>"),
         lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(
@@ -97,7 +99,10 @@ class PageTest(unittest.TestCase):
         self.assertEqual(anchors, [
             "result", "distribution", "regressions", "programs", "training", "learning", "explanation", "failures", "commands", "provenance",
         ])  # fmt: skip
-        for expected in ("Better", "alpha", "−inline-threshold=15".replace("−", "-"), "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32, "KL divergence", "box2d", "123 times inline instead of keep", "callee_users 1 (+2.25)"):
+        for expected in (
+            "Better", "alpha", "-inline-threshold=15", "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32, "KL divergence", "box2d",
+            "123 times inline instead of keep", "callee_users 1 (+2.25)",
+        ):  # fmt: skip
             self.assertIn(expected, self.text)
 
     def test_names_are_text(self):
@@ -129,7 +134,8 @@ class PageTest(unittest.TestCase):
 
     def test_the_verdict_comes_first_with_interval_and_samples(self):
         self.assertIs(self.page.verdict.tone, Tone.BETTER)
-        self.assertRegex(self.page.verdict.text, r"Better: against the compiler's default the policy gives −[\d.]+\N{NARROW NO-BREAK SPACE}% \(−.* … −.*\), linked code of 18 modules of 2 corpora")
+        figures = r"−[\d.]+\N{NARROW NO-BREAK SPACE}% \(−.* … −.*\), linked code of 18 modules of 2 corpora"
+        self.assertRegex(self.page.verdict.text, f"Better: against the compiler's default the policy gives {figures}")
 
     def test_regressions_have_the_command_that_shows_them_again(self):
         section = next(section for section in self.page.sections if section.anchor == "regressions")
@@ -183,7 +189,10 @@ class OtherPagesTest(unittest.TestCase):
         self.assertNotIn("regressions", anchors)
 
     def test_programs_of_unknown_shape_are_passed_over(self):
-        for content in ('{"kind": "programs"}', '{"kind": "programs", "size": 3, "run": {"a": 1}, "symbols": [], "totals": null, "cost": {"x": {"y": [1]}}}'):
+        for content in (
+            '{"kind": "programs"}',
+            '{"kind": "programs", "size": 3, "run": {"a": 1}, "symbols": [], "totals": null, "cost": {"x": {"y": [1]}}}',
+        ):
             (self.folder / "odd").mkdir(exist_ok=True)
             (self.folder / "odd" / "result.json").write_text(content, "utf-8")
             self.assertEqual(_outline(html_of(compose(self.read("odd")))).faults, [])

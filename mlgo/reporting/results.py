@@ -108,7 +108,8 @@ def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
         return Point(tone, f"Against the compiler's default, {name} is {by_corpus}.")
     change = Change.of(whole)
     what = "linked code" if results[0].side.linked else "score, geometric mean"
-    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {what} of {whole.modules} modules of {len(results)} corpora together"
+    of = f"{what} of {whole.modules} modules of {len(results)} corpora together"
+    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {of}"
     return Point(change.tone, f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}. By corpus: {by_corpus}.")
 
 

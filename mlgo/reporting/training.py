@@ -82,7 +82,8 @@ def _start(run: Run) -> str:
     named = {"bc": "a clone of the default's decisions", "none": "no warm start", "policy": "an earlier policy"}
     text = named.get(run.settings["warm_start"], run.settings["warm_start"])
     if (accuracy := start.get("validation_accuracy")) is not None:
-        text += f", which takes {drawings.share_text(accuracy)} of {number(start.get('validation_decisions', 0), 0)} decisions as the default does"
+        of = number(start.get("validation_decisions", 0), 0)
+        text += f", which takes {drawings.share_text(accuracy)} of {of} decisions as the default does"
     return text
 
 
