@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
     sides = [Side(name, digest) for name, digest in digests.items()] + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:
         raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
-    reward = problem.chosen_reward(FLAGS.reward) if problem.rewards else "score"
+    reward = _reward(problem)
     clang = clang_given()
     linker = _linker(problem)
     allowed = percent_given(FLAGS.fail_if_worse_than)
@@ -168,6 +168,15 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
     if wrong := [value for value in values if not re.fullmatch(r"-?\d{1,6}", value)]:
         raise RunError(f"--inline_thresholds={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers: 5,15,25")
     return [Side(f"threshold_{value}", flags=("-mllvm", f"-inline-threshold={value}")) for value in dict.fromkeys(values)]
+
+
+def _reward(problem: Problem) -> str:
+    if not problem.rewards and not FLAGS.reward:
+        return "score"
+    try:
+        return problem.chosen_reward(FLAGS.reward)
+    except ValueError as error:
+        raise RunError(f"--reward={FLAGS.reward}", str(error), "Give one of them, or leave it out") from error
 
 
 def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
