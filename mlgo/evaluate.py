@@ -30,7 +30,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import evaluation
 from mlgo.pipeline.evaluation_sides import DEFAULT, Side
-from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
+from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
@@ -64,8 +64,6 @@ flags.DEFINE_float(
 )
 flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
 
-_BUILT_IN = {"inlining_for_size": "mlgo/corpus/llvm_small_oz_held_out"}
-_BUILT_IN_ELSE = "mlgo/corpus/llvm_small_held_out"
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -149,7 +147,7 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
 def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
     if FLAGS.corpus:
         return named_paths("--corpus", FLAGS.corpus)
-    path = _BUILT_IN.get(problem.name, _BUILT_IN_ELSE)
+    path = held_out_corpus(problem)
     return {path.rpartition("/")[2]: locate.runfile(path)}
 
 

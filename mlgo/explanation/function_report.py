@@ -1,0 +1,137 @@
+"""One function's decisions and what came of them, ready to be shown as text (terminal.py) or as a page (page.py)."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+from mlgo.explanation.decision import ExplainedDecision, Reason
+from mlgo.problems.problem import Problem
+from mlgo.trace.outcomes import ModuleRecord
+
+#: A demangled name longer than this is cut where it only has to be recognised.
+NAME_WIDTH = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """Decisions in states of one origin.
+
+    Attributes:
+      title: whose states these are.
+      remark: what that means for the reader.
+      decisions: the shown ones, in the order in which they were taken.
+      total: how many the function has.
+      differing: how many of them differ from the heuristic's; None: unknown.
+    """
+
+    title: str
+    remark: str
+    decisions: Sequence[ExplainedDecision]
+    total: int
+    differing: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionReport:
+    """Everything that is shown of a function.
+
+    Attributes:
+      problem, policy, module, function: names; `policy` with the start of its digest.
+      demangled: names for people, of the function and its callees.
+      outcome: what came of it, a line each.
+      basis: how reasons are to be read.
+      sections: by origin of the states.
+      reasons: how many features are shown of each decision; 0: all that the policy looks at.
+      all_values: whether all that the compiler shows is listed too.
+    """
+
+    problem: str
+    policy: str
+    module: str
+    function: str
+    demangled: Mapping[str, str]
+    outcome: Sequence[str]
+    basis: str
+    sections: Sequence[Section]
+    reasons: int
+    all_values: bool
+
+
+def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy: ModuleRecord) -> list[str]:
+    """What the function and the module came to under the default and under the policy; minus is better where less is."""
+    lines = []
+    unit = "bytes of code" if problem.score_spec is None else "score"
+    pair = [record.functions.get(function) for record in (default, policy)]
+    if None not in pair:
+        lines.append(_change(f"this function: {unit}", pair[0].score, pair[1].score))
+    else:
+        without = [name for name, score in zip(("the default", "the policy"), pair) if score is None]
+        lines.append(f"this function: nothing is left of it in the object under {' and under '.join(without)}")
+    if problem.score_spec is None:
+        totals = [sum(score.score for score in record.functions.values()) for record in (default, policy)]
+        lines.append(_change(f"its module: {unit}, with what belongs to no function", *totals))
+    else:
+        both = default.functions.keys() & policy.functions.keys()
+        totals = [sum(record.functions[name].score for name in both) for record in (default, policy)]
+        lines.append(_change(f"its module: {unit}s of {len(both)} functions, added up", *totals))
+    return lines
+
+
+def basis(choosing: bool, exact: bool, what: str) -> str:
+    """How the reasons of a report are to be read. Args: what: what the medians are of."""
+    if choosing:
+        start = "each feature's part in the margin, the policy's logit for its choice minus that for the alternative"
+        end = "; the parts add up to it" if exact else "; measured by giving all candidates the feature's median, so they need not add up"
+    else:
+        start = f"each feature's part in z, counted from a state in which all have their medians ({what})"
+        end = "; the parts add up to z" if exact else "; measured by giving the feature its median, so they need not add up"
+    return f"Why: {start}{end}."
+
+
+def choice_text(decision: ExplainedDecision) -> str:
+    """What the policy decides and how clearly."""
+    parts = [decision.policy]
+    if decision.probability is not None:
+        parts.append(f"p {decision.probability:.2f}")
+    if decision.candidates is not None:
+        parts.append(f"of {decision.candidates} candidates")
+    if decision.typical is not None:
+        parts.append(f"z {decision.explained:+.2f}, of a median state {decision.typical:+.2f}")
+    elif decision.margin is not None:
+        parts.append(f"margin {decision.margin:.2f} over {decision.alternative}")
+    return ", ".join(parts)
+
+
+def heuristic_text(decision: ExplainedDecision) -> str:
+    """What the heuristic decides in the same state."""
+    if decision.heuristic is None:
+        return "not known: the compiler does not ask it here"
+    if decision.heuristic_probability is None or not decision.differs or decision.candidates is None:
+        return decision.heuristic
+    return f"{decision.heuristic}, to which the policy gives p {decision.heuristic_probability:.2f}"
+
+
+def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Reason], float, int]:
+    """(the weightiest reasons, what the others add together, how many others). Args: count: 0: all."""
+    shown = decision.reasons[: count or None]
+    rest = decision.reasons[len(shown) :]
+    return shown, sum(reason.adds for reason in rest), len(rest)
+
+
+def number(value: float | None) -> str:
+    """A feature's value with as many digits as tell it apart; "-" where there is none."""
+    if value is None or math.isnan(value):
+        return "-" if value is None else "NaN"
+    if not math.isfinite(value):
+        return f"{value:+}"
+    return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.4g}"
+
+
+def short(name: str) -> str:
+    """A name cut to NAME_WIDTH."""
+    return name if len(name) <= NAME_WIDTH else f"{name[:NAME_WIDTH]}..."
+
+
+def _change(what: str, default: float, policy: float) -> str:
+    percent = f" ({100.0 * (policy / default - 1.0):+.2f} %)" if default else ""
+    return f"{what}: {default:,.10g} under the default, {policy:,.10g} under the policy{percent}"
