@@ -33,6 +33,7 @@ from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import document, function_report, recorded, selection, terminal
+from mlgo.explanation.attribution import formula
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.function_report import FunctionReport, Section
 from mlgo.explanation.importance import Share, importances, share_of
@@ -260,10 +261,12 @@ def _function_report(
         if views[under] is None:
             continue
         decided, answers = views[under]
-        numbers = decided.by_function().get(function, [])
-        if wanted is not None:
-            numbers = [n for n in numbers if decided.callee(n) in wanted]
+        numbers = _numbers(decided, function, wanted)
         known = answers.differs is not None
+        if under and views[False] is not None:
+            # Equal states need no second look.
+            same = decided.same_states(numbers, views[False][0], _numbers(views[False][0], function, wanted))
+            numbers, remark = numbers[same:], f"{remark} The first {same} are the same as above." if same else remark
         kept = [n for n in numbers if answers.differs[n]] if FLAGS.only_different and known else numbers
         explained = explain(explainer.network, problem, decided, answers, kept[: FLAGS.limit or None], typical)
         differ = sum(bool(answers.differs[n]) for n in numbers) if known else None
@@ -281,6 +284,11 @@ def _function_report(
         reasons=0 if FLAGS.all_features else FLAGS.features,
         all_values=FLAGS.all_features,
     )
+
+
+def _numbers(decided: RecordedDecisions, function: str, callees: set[str] | None) -> list[int]:
+    """The decisions of a function, of all callees or of some."""
+    return [n for n in decided.by_function().get(function, []) if callees is None or decided.callee(n) in callees]
 
 
 def _explain_corpus(explainer: Explainer) -> None:
@@ -337,6 +345,7 @@ def _explanation(
         by_module=differing(views),
         sampled=len(sample),
         importance=importance,
+        formula=formula(explainer.network),
         examples=examples,
         failed=failed,
         demangled=demangled(_cxxfilt(), sorted({name for each in chosen for name in (each.function, each.callee)})),

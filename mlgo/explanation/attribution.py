@@ -13,7 +13,7 @@ import numpy as np
 
 from mlgo.explanation.replay import Replay
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.linear_network import TOP_LOGIT, linear_effect
+from mlgo.learning.linear_network import TOP_LOGIT, WHOLE_PIECE, linear_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
 from mlgo.learning.observations import Observations, rows_of
@@ -96,6 +96,27 @@ def attribute(network: PolicyNetwork, replayed: Replay, decisions: Sequence[int]
         lost[:, feature] = explained - without
     start = None if choosing else float(exact.row_logits(typical[None, :])[0])
     return Attribution(features, lost, explained, start, False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """What a linear policy adds to z while a feature goes from `start` to `end`; evenly, and no more outside."""
+
+    feature: str
+    start: float
+    end: float
+    adds: float
+
+
+def formula(network: PolicyNetwork) -> tuple[float, list[Piece]] | None:
+    """A linear policy, whole: (z where all features have their smallest values, what each piece adds); None: it is not linear."""
+    effect = linear_effect(network)
+    if effect is None:
+        return None
+    pieces = [Piece(column.feature, column.start, column.end, float(e) * WHOLE_PIECE) for column, e in zip(network.normalizer.columns, effect)]
+    if network.normalizer.mark_last_position:
+        pieces.append(Piece(LAST_POSITION, 0.0, 1.0, float(effect[-2]) * WHOLE_PIECE))
+    return float(effect[-1]), pieces
 
 
 def has_alternative(observations: Observations, decision: int) -> bool:

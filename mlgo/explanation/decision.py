@@ -45,7 +45,7 @@ class ExplainedDecision:
       heuristic_probability: the policy's for the heuristic's choice.
       candidates: how many legal ones there were, of a choice; else None.
       margin: how clearly the policy prefers its choice, in logits (Replay.margin); None: it had none, or decides numbers.
-      alternative: what a choice is measured against, for people; "" otherwise.
+      alternative: what a choice is measured against, for people: the heuristic's where it differs, else its second; "" otherwise.
       explained: z or margin: what `reasons` are parts of. None: there was nothing to choose.
       typical: z where all features have their typical values, from which reasons are counted; None for margins.
       exact: whether the reasons add up to `explained` - (typical or 0).
@@ -134,7 +134,7 @@ def explain(
                 heuristic_probability=None if other is None else replayed.probability(n, other),
                 candidates=int(np.diff(replayed.observations.offsets)[n]) if choosing else None,
                 margin=replayed.margin(n),
-                alternative=_alternative_name(problem, differs, compared),
+                alternative="" if compared is None else problem.choice_name(compared),
                 explained=None if index is None else float(why.explained[index]),
                 typical=None if index is None else why.typical,
                 exact=why is not None and why.exact,
@@ -153,12 +153,6 @@ def _reasons(
         Reason(feature, values.get(feature, math.nan), against.get(feature), float(adds)) for feature, adds in zip(features, contributions)
     ]
     return tuple(sorted(reasons, key=lambda reason: (-abs(reason.adds), reason.feature)))
-
-
-def _alternative_name(problem: Problem, differs: bool | None, position: int | None) -> str:
-    if position is None:
-        return ""
-    return f"{'the heuristic' if differs else 'its second choice'}, {problem.choice_name(position)}"
 
 
 def _heuristic_of(replayed: Replay, n: int) -> float | None:

@@ -1,7 +1,10 @@
 """explanation.md and its chart: a corpus's summary for people."""
 
 import io
+import itertools
+from collections.abc import Sequence
 
+from mlgo.explanation.attribution import Piece
 from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.function_report import choice_text, heuristic_text, number, short
 from mlgo.explanation.importance import FeatureImportance
@@ -10,6 +13,10 @@ from mlgo.explanation.terminal import percent, share_text
 
 #: Reasons listed with an example.
 _REASONS = 4
+_HOW_TO_READ = (
+    "\"Against\" stands the value that a reason is counted from: at the heuristic's choice where one of several was chosen, else the median of the"
+    " example's module. At most two examples are of one module, and one of a function or callee."
+)
 #: Bars in the chart.
 _BARS = 15
 #: Readable for the colour-blind (Okabe and Ito, 2008).
@@ -41,7 +48,9 @@ def markdown(explanation: Explanation, chart: str) -> str:
         "|---|---|---|",
     ]
     lines += [f"| {each.feature} | {percent(each.changed)} | {each.confidence_lost:+.4f} |" for each in explanation.importance]
-    lines += ["", "## Where it differs most clearly", ""]
+    if explanation.formula is not None:
+        lines += _formula_lines(*explanation.formula)
+    lines += ["", "## Where it differs most clearly", "", _HOW_TO_READ, ""]
     for example in explanation.examples:
         lines += [*_example_lines(example, explanation), ""]
     if not explanation.examples:
@@ -49,7 +58,23 @@ def markdown(explanation: Explanation, chart: str) -> str:
     return "\n".join(lines)
 
 
-def importance_chart(importance: list[FeatureImportance], title: str) -> bytes:
+def _formula_lines(start: float, pieces: Sequence[Piece]) -> list[str]:
+    """A linear policy as a table: a line per feature, the values at which its slope changes and what z has gained there."""
+    lines = ["", "## The whole policy", ""]
+    lines += [f"It is linear over pieces of the features: z starts at {start:+.2f} and gets what each feature has added at its value; it decides for"]
+    lines += ["1 where z is above 0. Between the values below the way is straight, outside it goes on level.", ""]
+    lines += ["| feature | value: what it has added to z |", "|---|---|"]
+    for feature, of_feature in itertools.groupby(pieces, key=lambda piece: piece.feature):
+        cells, total = [], 0.0
+        for piece in of_feature:
+            cells += [] if cells else [f"{number(piece.start)}: 0"]
+            total += piece.adds
+            cells.append(f"{number(piece.end)}: {total:+.2f}")
+        lines.append(f"| {feature} | {', '.join(cells)} |")
+    return lines
+
+
+def importance_chart(importance: Sequence[FeatureImportance], title: str) -> bytes:
     """A bar chart as SVG: the most important features, with intervals; equal input gives equal bytes."""
     import matplotlib  # pylint: disable=import-outside-toplevel  # 0.5 s that only this function needs.
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # pylint: disable=import-outside-toplevel

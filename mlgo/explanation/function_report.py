@@ -5,11 +5,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from mlgo.explanation.decision import ExplainedDecision, Reason
+from mlgo.learning.linear_network import TOP_LOGIT
 from mlgo.problems.problem import Problem
 from mlgo.trace.outcomes import ModuleRecord
 
 #: A demangled name longer than this is cut where it only has to be recognised.
 NAME_WIDTH = 100
+#: What is printed as 0.00.
+_NOTHING = 0.005
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Section:
       title: whose states these are.
       remark: what that means for the reader.
       decisions: the shown ones, in the order in which they were taken.
-      total: how many the function has.
+      total: how many there are to show.
       differing: how many of them differ from the heuristic's; None: unknown.
     """
 
@@ -84,7 +87,7 @@ def basis(choosing: bool, exact: bool, what: str) -> str:
         end = "; the parts add up to it" if exact else "; measured by giving all candidates the feature's median, so they need not add up"
     else:
         start = f"each feature's part in z, counted from a state in which all have their medians ({what})"
-        end = "; the parts add up to z" if exact else "; measured by giving the feature its median, so they need not add up"
+        end = f"; the parts add up to z, which the policy cuts off at +-{TOP_LOGIT:g}" if exact else "; measured by giving the feature its median, so they need not add up"
     return f"Why: {start}{end}."
 
 
@@ -98,7 +101,8 @@ def choice_text(decision: ExplainedDecision) -> str:
     if decision.typical is not None:
         parts.append(f"z {decision.explained:+.2f}, of a median state {decision.typical:+.2f}")
     elif decision.margin is not None:
-        parts.append(f"margin {decision.margin:.2f} over {decision.alternative}")
+        role = "the heuristic's choice" if decision.differs else "its second choice"
+        parts.append(f"margin {decision.margin:.2f} over {role}, {decision.alternative}")
     return ", ".join(parts)
 
 
@@ -112,8 +116,11 @@ def heuristic_text(decision: ExplainedDecision) -> str:
 
 
 def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Reason], float, int]:
-    """(the weightiest reasons, what the others add together, how many others). Args: count: 0: all."""
-    shown = decision.reasons[: count or None]
+    """(the weightiest reasons, what the others add together, how many others).
+
+    Args: count: at most, and none that add nothing; 0: all.
+    """
+    shown = [reason for reason in decision.reasons[:count] if abs(reason.adds) >= _NOTHING] if count else decision.reasons
     rest = decision.reasons[len(shown) :]
     return shown, sum(reason.adds for reason in rest), len(rest)
 
@@ -127,9 +134,9 @@ def number(value: float | None) -> str:
     return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.4g}"
 
 
-def short(name: str) -> str:
-    """A name cut to NAME_WIDTH."""
-    return name if len(name) <= NAME_WIDTH else f"{name[:NAME_WIDTH]}..."
+def short(name: str, width: int = NAME_WIDTH) -> str:
+    """A name cut to `width` characters."""
+    return name if len(name) <= width else f"{name[: width - 3]}..."
 
 
 def _change(what: str, default: float, policy: float) -> str:

@@ -7,7 +7,7 @@ taken, `decisions/NAME.arrays` (mlgo/trace/arrays.py). A trace for learning keep
 import dataclasses
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,13 @@ class RecordedDecisions:
     def callee(self, decision: int) -> str:
         """The function that is called where an inlining decision was taken; "" for other problems."""
         return call_site(self.contexts[self.context[decision]])[1]
+
+    def same_states(self, mine: Sequence[int], other: "RecordedDecisions", theirs: Sequence[int]) -> int:
+        """With how many states that are equal, bit for bit, the decisions `mine` and those of `other`, `theirs`, begin."""
+        for count, (n, m) in enumerate(zip(mine, theirs)):
+            if any(self.features[name][n].tobytes() != other.features[name][m].tobytes() for name in self.features):
+                return count
+        return min(len(mine), len(theirs))
 
     def by_function(self) -> dict[str, list[int]]:
         """Function -> its decisions, in the order in which they were taken."""

@@ -1,6 +1,7 @@
 """Which module, function or examples are meant."""
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -15,14 +16,19 @@ T = TypeVar("T")
 
 
 def matching(wanted: str, names: Mapping[str, str]) -> list[str]:
-    """The keys of `names` that `wanted` means: the one that it is, else the ones with a name that it is, else those that hold it.
+    """The keys of `names` that `wanted` means: the one that it is, else the ones with a name that it is, else the functions that are
+    called so, whatever namespace and parameters, else those that hold it.
 
     Args: names: name -> the same for people (demangled, or the name again).
     """
     if wanted in names:
         return [wanted]
-    equal = [name for name, shown in names.items() if shown == wanted]
-    return equal or [name for name, shown in names.items() if wanted in name or wanted in shown]
+    tests = (
+        lambda name, shown: shown == wanted,
+        lambda name, shown: _is_called(shown, wanted),
+        lambda name, shown: wanted in name or wanted in shown,
+    )
+    return next((found for test in tests if (found := [name for name, shown in names.items() if test(name, shown)])), [])
 
 
 def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what: str) -> str:
@@ -49,8 +55,8 @@ def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what
 
 
 def listing(found: Sequence[str], names: Mapping[str, str]) -> str:
-    """A line for each name, mangled first, and how many more there are."""
-    lines = [f"\n  {_cut(name if names[name] == name else f'{name}  {names[name]}')}" for name in found[:_LISTED]]
+    """A line for each name, as people write it first, and how many more there are."""
+    lines = [f"\n  {_cut(names[name])}" + ("" if names[name] == name else f"  {_cut(name)}") for name in found[:_LISTED]]
     more = [f"\n  ... and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
     return "".join(lines + more)
 
@@ -66,6 +72,25 @@ def varied(candidates: Iterable[T], count: int, keys: Sequence[Callable[[T], str
             for key in of_candidate:
                 seen[key] = seen.get(key, 0) + 1
     return chosen
+
+
+def _is_called(shown: str, wanted: str) -> bool:
+    """Whether "void a::b::wanted(int)" is `shown`, and not "c<a::wanted(int)>(...)"."""
+    for found in re.finditer(rf"(?:^|[ :*&]){re.escape(wanted)}(?=\(|$)", shown):
+        before, after = shown[: found.start()], _without_parameters(shown[found.end() :])
+        if before.count("<") == before.count(">") and "(" not in before and "::" not in after:
+            return True
+    return False
+
+
+def _without_parameters(text: str) -> str:
+    """What follows the parameter list that `text` begins with: " const", or what is defined inside the function."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return text[place + 1 :]
+    return ""
 
 
 def _cut(text: str) -> str:

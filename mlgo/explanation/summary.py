@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mlgo.explanation.attribution import Piece
 from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.importance import FeatureImportance, Share
 from mlgo.explanation.recorded import RecordedDecisions
@@ -104,6 +105,7 @@ class Explanation:
       sampled: how many states the importance was measured on.
       importance: the most important feature first.
       examples: decisions that differ, the clearest first.
+      formula: the whole policy, where it is linear (attribution.formula).
       failed: module -> why, of the modules that are left out.
       demangled: function -> the same for people.
     """
@@ -119,6 +121,7 @@ class Explanation:
     sampled: int
     importance: Sequence[FeatureImportance]
     examples: Sequence[ExplainedDecision]
+    formula: tuple[float, Sequence[Piece]] | None
     failed: Mapping[str, str]
     demangled: Mapping[str, str]
 
@@ -147,6 +150,11 @@ class Explanation:
                 }
                 for each in self.importance
             ],
+            "formula": self.formula
+            and {
+                "start": _rounded(self.formula[0]),
+                "pieces": [{key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()} for piece in self.formula[1]],
+            },
             "examples": [self._example_json(each) for each in self.examples],
         }
 
@@ -178,6 +186,10 @@ def _share_json(share: Share) -> dict[str, Any]:
         "low": _rounded(share.low),
         "high": _rounded(share.high),
     }
+
+
+def _rounded_number(value: float | str) -> float | str | None:
+    return value if isinstance(value, str) else _rounded(value)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -16,6 +16,7 @@ from mlgo.explanation.summary import Explanation
 #: Columns where there is no terminal.
 _PLAIN_WIDTH = 140
 _SHOWN_FEATURES = 12
+_LISTED_WIDTH = 90
 
 
 def console(stream: TextIO) -> Console:
@@ -49,7 +50,7 @@ def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]])
     """Prints a line per function: (name, name for people, decisions, differing ones, decisions in the policy's own compile)."""
     table = _table(("function", "decisions", "differ", "under the policy"), title="Functions to explain with --function; decisions of the default's compile")
     for _, name, decisions, differ, own in rows:
-        table.add_row(reports.short(name), str(decisions), str(differ), str(own))
+        table.add_row(reports.short(name, _LISTED_WIDTH), str(decisions), str(differ), str(own))
     out.print(table)
 
 
@@ -88,7 +89,7 @@ def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDeci
     else:
         shown, rest, others = reports.shown_reasons(decision, report.reasons)
         against = decision.alternative or "median"
-        table = _table(("feature", f"at {decision.policy}" if decision.alternative else "value", against, "adds"))
+        table = _table(("feature", decision.policy if decision.alternative else "value", against, "adds"))
         for reason in shown:
             table.add_row(reason.feature, reports.number(reason.value), reports.number(reason.compared), f"{reason.adds:+.2f}")
         if others:
