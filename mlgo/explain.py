@@ -23,7 +23,8 @@ Exit codes: 0 done, 2 something is not as it should be, 10 there is no decision 
 import dataclasses
 import pathlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from absl import flags
@@ -85,6 +86,8 @@ flags.DEFINE_float(
     "max_failure_ratio", RunSettings.max_failure_ratio, "Part of the corpus's modules that may fail.", lower_bound=0.0, upper_bound=1.0
 )
 flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
+
+T = TypeVar("T")
 
 _SHORT_DIGEST = 12
 _CHART_NAME = "importance.svg"
@@ -240,7 +243,7 @@ def _list_functions(
 def _function_report(
     explainer: Explainer,
     views: Mapping[bool, tuple[RecordedDecisions, Replay] | None],
-    records: list[ModuleRecord],
+    records: Sequence[ModuleRecord],
     function: str,
     wanted: set[str] | None,
     names: Mapping[str, str],
@@ -301,7 +304,7 @@ def _explain_corpus(explainer: Explainer) -> None:
     failed = {name: record.failure_kind for of_side in records for name, record in of_side.items() if record.outcome is Outcome.FAILED}
     modules = [module.name for module in corpus.modules if module.name not in failed]
     rate = min(1.0, FLAGS.decisions / max(1, sum(records[0][name].decisions for name in modules)))
-    views = _looked_at(explainer, default, modules, "replay", lambda *view: observe(*view, rate, FLAGS.seed))
+    views = _looked_at(explainer, default, modules, False, lambda *view: observe(*view, rate, FLAGS.seed))
     views = [view for view in views if view.decisions]
     if not views or not sum(len(view.sample) for view in views):
         raise RunError(
@@ -309,7 +312,7 @@ def _explain_corpus(explainer: Explainer) -> None:
         )
     own_counts = None
     if own:
-        counted = _looked_at(explainer, own, modules, "replay of own", lambda of, view: (of.module, (int(view.differs.sum()), len(of))))
+        counted = _looked_at(explainer, own, modules, True, lambda of, view: (of.module, (int(view.differs.sum()), len(of))))
         own_counts = share_of(dict(counted), FLAGS.seed) if counted else None
     explanation = _explanation(explainer, default, views, own_counts, failed)
     out = explainer.folder.path
@@ -322,7 +325,7 @@ def _explain_corpus(explainer: Explainer) -> None:
 
 
 def _explanation(
-    explainer: Explainer, default: pathlib.Path, views: list[ModuleView], own: Share | None, failed: Mapping[str, str]
+    explainer: Explainer, default: pathlib.Path, views: Sequence[ModuleView], own: Share | None, failed: Mapping[str, str]
 ) -> Explanation:
     sample = concatenate([view.sample for view in views])
     module_of = np.repeat(np.arange(len(views)), [len(view.sample) for view in views])
@@ -352,13 +355,15 @@ def _explanation(
     )
 
 
-def _looked_at(explainer: Explainer, folder: pathlib.Path, modules: list[str], title: str, look: Callable) -> list:
-    """look(decisions, replay) of every module with decisions, in order."""
-    shown = progress.start(title, len(modules), "modules")
+def _looked_at(
+    explainer: Explainer, folder: pathlib.Path, modules: Sequence[str], under_policy: bool, look: Callable[[RecordedDecisions, Replay], T]
+) -> list[T]:
+    """look(decisions, replay) of every module with decisions, in order. Args: under_policy: whether the policy took them."""
+    shown = progress.start(f"replay of {'own' if under_policy else 'default'} states", len(modules), "modules")
     found = []
     try:
         for module in modules:
-            if (view := explainer.replayed(folder, module, check=title != "replay")) is not None:
+            if (view := explainer.replayed(folder, module, check=under_policy)) is not None:
                 found.append(look(*view))
             shown.advance()
     finally:

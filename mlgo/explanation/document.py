@@ -9,7 +9,6 @@ from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.function_report import choice_text, heuristic_text, number, short
 from mlgo.explanation.importance import FeatureImportance
 from mlgo.explanation.summary import Explanation
-from mlgo.explanation.terminal import percent, share_text
 
 #: Reasons listed with an example.
 _REASONS = 4
@@ -28,11 +27,11 @@ def markdown(explanation: Explanation, chart: str) -> str:
     lines = [
         f"# What the {explanation.problem} policy does differently",
         "",
-        f"In the states that the default's compiles go through it differs from the heuristic in **{share_text(explanation.differs)}**"
+        f"In the states that the default's compiles go through it differs from the heuristic in **{explanation.differs.text()}**"
         " (95 % bootstrap interval over modules).",
     ]
     if explanation.own_differs is not None:
-        lines += ["", f"In the states of its own compiles: {share_text(explanation.own_differs)}."]
+        lines += ["", f"In the states of its own compiles: {explanation.own_differs.text()}."]
     if explanation.failed:
         lines += ["", "Left out, since they failed: " + ", ".join(f"{name} ({why})" for name, why in explanation.failed.items())]
     lines += [
@@ -47,7 +46,7 @@ def markdown(explanation: Explanation, chart: str) -> str:
         "| feature | decisions that change | confidence lost |",
         "|---|---|---|",
     ]
-    lines += [f"| {each.feature} | {percent(each.changed)} | {each.confidence_lost:+.4f} |" for each in explanation.importance]
+    lines += [f"| {each.feature} | {each.changed.percent()} | {each.confidence_lost:+.4f} |" for each in explanation.importance]
     if explanation.formula is not None:
         lines += _formula_lines(*explanation.formula)
     lines += ["", "## Where it differs most clearly", "", _HOW_TO_READ, ""]

@@ -39,6 +39,14 @@ class Share:
     low: float
     high: float
 
+    def percent(self) -> str:
+        """For people: "12.34 % [10.01, 14.12]"."""
+        return f"{100 * self.share:.2f} % [{100 * self.low:.2f}, {100 * self.high:.2f}]"
+
+    def text(self) -> str:
+        """With all that belongs to it: "12.34 % [10.01, 14.12] of 12,345 decisions in 86 modules"."""
+        return f"{self.percent()} of {self.total:,} decisions in {self.modules} modules"
+
 
 @dataclasses.dataclass(frozen=True)
 class FeatureImportance:

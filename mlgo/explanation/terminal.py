@@ -10,7 +10,6 @@ from rich.text import Text
 from mlgo.explanation import function_report as reports
 from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.function_report import FunctionReport
-from mlgo.explanation.importance import Share
 from mlgo.explanation.summary import Explanation
 
 #: Columns where there is no terminal.
@@ -56,26 +55,16 @@ def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]])
 
 def show_summary(out: Console, explanation: Explanation) -> None:
     """Prints the figures of a corpus."""
-    out.print(Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), share_text(explanation.differs))
+    out.print(Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), explanation.differs.text())
     if explanation.own_differs is not None:
-        out.print("  in the states of the policy's own compiles:", share_text(explanation.own_differs))
+        out.print("  in the states of the policy's own compiles:", explanation.own_differs.text())
     columns = ("feature", "decisions that change, 95 % interval", "confidence lost")
     table = _table(columns, title=f"Each feature permuted, {explanation.repeats} times, {explanation.sampled:,} decisions sampled")
     for each in explanation.importance[:_SHOWN_FEATURES]:
-        table.add_row(each.feature, percent(each.changed), f"{each.confidence_lost:+.4f}")
+        table.add_row(each.feature, each.changed.percent(), f"{each.confidence_lost:+.4f}")
     out.print(table)
     if (hidden := len(explanation.importance) - _SHOWN_FEATURES) > 0:
         out.print(f"{hidden} more features are in explanation.json.")
-
-
-def share_text(share: Share) -> str:
-    """A share with all that belongs to it: "12.3 % [10.0, 14.1] of 12,345 decisions in 86 modules"."""
-    return f"{percent(share)} of {share.total:,} decisions in {share.modules} modules"
-
-
-def percent(share: Share) -> str:
-    """A share with its interval: "12.3 % [10.0, 14.1]"."""
-    return f"{100 * share.share:.2f} % [{100 * share.low:.2f}, {100 * share.high:.2f}]"
 
 
 def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDecision) -> None:
