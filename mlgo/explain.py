@@ -41,7 +41,7 @@ from mlgo.explanation.importance import Share, importances, share_of
 from mlgo.explanation.page import page
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay, disagreements, replay
-from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe
+from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
 from mlgo.explanation.symbols import demangled
 from mlgo.learning.determinism import generator
 from mlgo.learning.linear_network import linear_effect
@@ -304,7 +304,7 @@ def _explain_corpus(explainer: Explainer) -> None:
     failed = {name: record.failure_kind for of_side in records for name, record in of_side.items() if record.outcome is Outcome.FAILED}
     modules = [module.name for module in corpus.modules if module.name not in failed]
     rate = min(1.0, FLAGS.decisions / max(1, sum(records[0][name].decisions for name in modules)))
-    views = _looked_at(explainer, default, modules, False, lambda *view: observe(*view, rate, FLAGS.seed))
+    views = _looked_at(explainer, default, modules, False, lambda *view: observe(explainer.problem, *view, rate, FLAGS.seed))
     views = [view for view in views if view.decisions]
     if not views or not sum(len(view.sample) for view in views):
         raise RunError(
@@ -345,6 +345,7 @@ def _explanation(
         repeats=FLAGS.repeats,
         differs=share_of(differing(views), FLAGS.seed),
         own_differs=own,
+        ways=ways_of(views),
         by_module=differing(views),
         sampled=len(sample),
         importance=importance,

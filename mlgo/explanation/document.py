@@ -30,6 +30,9 @@ def markdown(explanation: Explanation, chart: str) -> str:
         f"In the states that the default's compiles go through it differs from the heuristic in **{explanation.differs.text()}**"
         " (95 % bootstrap interval over modules).",
     ]
+    if explanation.ways:
+        ways = [f"{heuristic} → {policy}: {count:,}" for (heuristic, policy), count in explanation.ways.items()]
+        lines += ["", f"Heuristic → policy: {'; '.join(ways)}."]
     if explanation.own_differs is not None:
         lines += ["", f"In the states of its own compiles: {explanation.own_differs.text()}."]
     if explanation.failed:

@@ -3,6 +3,7 @@
 `observe` looks at a module at a time and keeps little of it, so a corpus of any size fits in memory.
 """
 
+import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from mlgo.explanation.replay import Replay
 from mlgo.explanation.selection import varied
 from mlgo.learning.determinism import generator
 from mlgo.learning.observations import Observations
+from mlgo.problems.problem import Problem
 
 #: Value of "kind" in explanation.json.
 KIND = "explanation"
@@ -48,7 +50,7 @@ class ModuleView:
       decisions: how many.
       differing: how many of them differ from the heuristic's.
       sample: some of the states, with the policy's decisions.
-      sampled: int [sample], their indices.
+      ways: (what the heuristic decides, what the policy decides) -> how often, of those that differ.
       candidates: the decisions that differ with the largest margins.
     """
 
@@ -56,11 +58,11 @@ class ModuleView:
     decisions: int
     differing: int
     sample: Observations
-    sampled: np.ndarray
+    ways: Mapping[tuple[str, str], int]
     candidates: tuple[Candidate, ...]
 
 
-def observe(recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
+def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
     """What is kept of a module whose heuristic is known.
 
     Args: rate: which part of its states is sampled, in (0, 1].
@@ -73,7 +75,8 @@ def observe(recorded: RecordedDecisions, replayed: Replay, rate: float, seed: in
         found.append(Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), 0.0 if margin is None else margin))
     found.sort(key=lambda each: (-each.margin, each.decision))
     kept = varied(found, _CANDIDATES_PER_MODULE, [lambda each: each.function], [1])
-    return ModuleView(recorded.module, len(recorded), len(found), replayed.observations.select(sampled), sampled, tuple(kept))
+    ways = collections.Counter(_way(problem, replayed, candidate.decision) for candidate in found)
+    return ModuleView(recorded.module, len(recorded), len(found), replayed.observations.select(sampled), dict(ways), tuple(kept))
 
 
 def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
@@ -83,6 +86,12 @@ def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
     # Without a callee, the function stands for itself.
     keys = [lambda each: each.module, lambda each: each.function, lambda each: each.callee or each.function]
     return varied(everyone, count, keys, [_PER_MODULE, 1, 1])
+
+
+def ways_of(views: Sequence[ModuleView]) -> dict[tuple[str, str], int]:
+    """ModuleView.ways of all modules, the most frequent first."""
+    total = sum((collections.Counter(view.ways) for view in views), collections.Counter())
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def differing(views: Sequence[ModuleView]) -> dict[str, tuple[int, int]]:
@@ -101,6 +110,7 @@ class Explanation:
       repeats: how often each feature was permuted.
       differs: from the heuristic, in the states that the default's compiles go through.
       own_differs: in the states that the policy's own compiles go through; None: the heuristic's answers there are not known.
+      ways: as ways_of.
       by_module: module -> (decisions that differ, all), states as of `differs`.
       sampled: how many states the importance was measured on.
       importance: the most important feature first.
@@ -117,6 +127,7 @@ class Explanation:
     repeats: int
     differs: Share
     own_differs: Share | None
+    ways: Mapping[tuple[str, str], int]
     by_module: Mapping[str, tuple[int, int]]
     sampled: int
     importance: Sequence[FeatureImportance]
@@ -138,6 +149,7 @@ class Explanation:
             "failed": dict(self.failed),
             "differs_from_heuristic": _share_json(self.differs),
             "differs_from_heuristic_in_own_states": self.own_differs and {**_share_json(self.own_differs), "decisions": self.own_differs.total},
+            "ways_to_differ": [{"heuristic": way[0], "policy": way[1], "count": count} for way, count in self.ways.items()],
             "by_module": {module: {"differing": count, "decisions": total} for module, (count, total) in sorted(self.by_module.items())},
             "importance_sample": {"decisions": self.sampled, "repeats": self.repeats},
             "importance": [
@@ -177,6 +189,14 @@ class Explanation:
             content["callee"] = example.callee
             content["callee_demangled"] = self.demangled.get(example.callee, example.callee)
         return content
+
+
+def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
+    """What the heuristic and the policy decide; positions and numbers, which mean something in one state only, become "one" and "another"."""
+    if problem.decision_kind == "number":
+        return "one order", "another"
+    pair = zip((replayed.heuristic[decision], replayed.policy[decision]), ("one", "another"))
+    return tuple(problem.choice_names.get(int(choice), problem.other_choice_name.format(other)) for choice, other in pair)
 
 
 def _share_json(share: Share) -> dict[str, Any]:

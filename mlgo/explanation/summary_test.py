@@ -8,7 +8,7 @@ from mlgo.explanation.attribution import formula
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances, share_of
 from mlgo.explanation.replay import replay
-from mlgo.explanation.summary import Explanation, choose_examples, differing, observe
+from mlgo.explanation.summary import Explanation, choose_examples, differing, observe, ways_of
 from mlgo.explanation.testing import states
 from mlgo.learning.observations import concatenate
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
@@ -20,7 +20,7 @@ _CALLS = [states.inlining(f"m{index}", 60, index) for index in range(5)]
 
 def _explanation(network, problem, recorded, seed=1, rate=1.0):
     replays = [replay(network, problem, each) for each in recorded]
-    views = [observe(each, answers, rate, seed) for each, answers in zip(recorded, replays)]
+    views = [observe(problem, each, answers, rate, seed) for each, answers in zip(recorded, replays)]
     sample = concatenate([view.sample for view in views])
     module_of = [index for index, view in enumerate(views) for _ in range(len(view.sample))]
     chosen = choose_examples(views, 6)
@@ -32,7 +32,7 @@ def _explanation(network, problem, recorded, seed=1, rate=1.0):
     importance = importances(network, problem, sample, [view.module for view in views], module_of, seed, 2)
     return Explanation(
         problem=problem.name, policy="p", corpus="c", seed=seed, repeats=2, differs=share_of(differing(views), seed), own_differs=None,
-        by_module=differing(views), sampled=len(sample), importance=importance, examples=examples, formula=formula(network),
+        ways=ways_of(views), by_module=differing(views), sampled=len(sample), importance=importance, examples=examples, formula=formula(network),
         failed={"broken": "crash"}, demangled={"f0": "void f0<`quoted`>()"},
     )  # fmt: skip
 
@@ -46,6 +46,7 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(content["differs_from_heuristic"]["count"], expected)
         self.assertAlmostEqual(content["differs_from_heuristic"]["share"], expected / 300, places=6)
         self.assertEqual(sum(each["differing"] for each in content["by_module"].values()), expected)
+        self.assertEqual(content["ways_to_differ"], [{"heuristic": "keep the call", "policy": "inline", "count": expected}])
         self.assertEqual([each["feature"] for each in content["importance"]], ["cost_estimate", "callee_users"])
         self.assertEqual(content["importance"][1]["changed_decisions"], 0)
         self.assertEqual(content["formula"]["pieces"][0], {"feature": "cost_estimate", "start": 7.0, "end": 23.0, "adds": -16.0})
@@ -67,6 +68,11 @@ class SummaryTest(unittest.TestCase):
         recorded = [states.eviction(f"m{index}", 20, index) for index in range(3)]
         content = _explanation(states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded).to_json()
         self.assertEqual(content["differs_from_heuristic"]["share"], 1.0)
+        ways = {(each["heuristic"], each["policy"]): each["count"] for each in content["ways_to_differ"]}
+        # All states are open to eviction and to none.
+        self.assertEqual(sum(ways.values()), 60)
+        named = ("evict at one", "evict at another"), ("evict at one", "evict nothing"), ("evict nothing", "evict at another")
+        self.assertLessEqual(ways.keys(), set(named))
         example = content["examples"][0]
         self.assertGreater(example["features"]["liverange_size"], example["compared_with"]["liverange_size"])
         self.assertRegex(example["policy_choice"], r"^evict (at \d+|nothing)$")

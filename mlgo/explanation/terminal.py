@@ -56,6 +56,8 @@ def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]])
 def show_summary(out: Console, explanation: Explanation) -> None:
     """Prints the figures of a corpus."""
     out.print(Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), explanation.differs.text())
+    for (heuristic, policy), count in explanation.ways.items():
+        out.print(f"  {count:7,}  heuristic: {heuristic}, policy: {policy}")
     if explanation.own_differs is not None:
         out.print("  in the states of the policy's own compiles:", explanation.own_differs.text())
     columns = ("feature", "decisions that change, 95 % interval", "confidence lost")
