@@ -269,7 +269,7 @@ def _function_report(
         if under and views[False] is not None:
             # Equal states need no second look.
             same = decided.same_states(numbers, views[False][0], _numbers(views[False][0], function, wanted))
-            numbers, remark = numbers[same:], f"{remark} The first {same} are the same as above." if same else remark
+            numbers, remark = numbers[same:], f"{remark} Before decision {same} the states are those above." if same else remark
         kept = [n for n in numbers if answers.differs[n]] if FLAGS.only_different and known else numbers
         explained = explain(explainer.network, problem, decided, answers, kept[: FLAGS.limit or None], typical)
         differ = sum(bool(answers.differs[n]) for n in numbers) if known else None

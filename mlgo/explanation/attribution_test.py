@@ -6,9 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.explanation.attribution import LAST_POSITION, attribute, attributed_features, formula, typical_levels
+from mlgo.explanation.attribution import LAST_POSITION, attribute, attributed_features, column_features, formula, shapley, typical_levels
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
+from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import chosen_normalizer
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
@@ -29,7 +30,6 @@ class AttributionTest(unittest.TestCase):
         answers = replay(network, INLINING, recorded)
         typical = typical_levels(answers.observations.levels)
         why = attribute(network, answers, range(100), typical)
-        self.assertTrue(why.exact)
         np.testing.assert_allclose(why.typical + why.contributions.sum(axis=1), answers.logits, atol=0.02)
         users = recorded.features["callee_users"][:, 0]
         np.testing.assert_allclose(why.contributions[:, why.features.index("callee_users")], 2.0 * (users - np.sort(users)[49]), atol=0.02)
@@ -42,28 +42,29 @@ class AttributionTest(unittest.TestCase):
         np.testing.assert_allclose(why.contributions.sum(axis=1), [answers.margin(3), answers.margin(30)], atol=0.02)
         np.testing.assert_allclose(why.contributions[:, why.features.index("liverange_size")], why.explained, atol=0.02)
 
-    def test_another_network_is_asked_without_the_feature(self):
-        recorded = states.eviction("m", 30, 1)
+    def test_parts_of_any_network_add_up_and_equal_features_add_nothing(self):
         network = _other_network(EVICTION, {"liverange_size": (0, 0.5, 1), "nr_urgent": (0, 0.5, 1), "progress": (0, 1)})
         # The first layer does not look at nr_urgent.
         kernel = np.array(network.weights["policy/0/kernel"])
         kernel[[column.feature == "nr_urgent" for column in network.normalizer.columns] + [False]] = 0
         network = network.with_weights({**network.weights, "policy/0/kernel": kernel})
-        answers = replay(network, EVICTION, recorded)
-        typical = typical_levels(answers.observations.levels)
-        why = attribute(network, answers, range(30), typical)
-        self.assertFalse(why.exact)
+        answers = replay(network, EVICTION, states.eviction("m", 30, 1))
+        why = attribute(network, answers, range(30), typical_levels(answers.observations.levels))
         self.assertEqual(why.features, ("nr_urgent", "liverange_size", "progress", LAST_POSITION))
-        self.assertEqual(np.abs(why.contributions[:, 0]).max(), 0.0)
-        self.assertGreater(np.abs(why.contributions[:, 1]).max(), 0.0)
-        # Once more, by asking about the changed states themselves.
-        changed = {**recorded.features, "liverange_size": np.full_like(recorded.features["liverange_size"], np.nan)}
-        values = recorded.features["liverange_size"][recorded.features["mask"] > 0]
-        changed["liverange_size"][:] = np.sort(values)[(len(values) - 1) // 2]
-        again = replay(network, EVICTION, type(recorded)("m", recorded.contexts, recorded.context, changed, recorded.taken, recorded.heuristic))
-        for n in range(30):
-            own, other = answers.row_of(n, answers.policy[n]), answers.alternative(n)
-            self.assertAlmostEqual(why.contributions[n, 1], why.explained[n] - (again.logits[own] - again.logits[other]), places=5)
+        np.testing.assert_allclose(why.contributions.sum(axis=1), why.explained, atol=1e-9)
+        self.assertEqual([answers.margin(n) for n in range(30)], why.explained.tolist())
+        # Unlooked at; and the same for all candidates of a state.
+        self.assertEqual(np.abs(why.contributions[:, [0, 2]]).max(), 0.0)
+        self.assertGreater(np.abs(why.contributions[:, 1]).min(), 0.0)
+
+    def test_parts_of_two_features_are_the_means_of_both_orders(self):
+        network = _other_network(INLINING, {"cost_estimate": (-40, 50), "callee_users": (0, 1)})
+        exact = exact_network(network.weights)
+        before, after = np.array([[10, 20], [190, 0]], np.uint8)
+        users_first, cost_first = exact.row_logits(np.array([[10, 0], [190, 20]], np.uint8)).astype(np.float64)
+        first, last = exact.row_logits(np.stack([before, after])).astype(np.float64)
+        expected = [((cost_first - first) + (last - users_first)) / 2, ((users_first - first) + (last - cost_first)) / 2]
+        np.testing.assert_allclose(shapley(exact, before, after, column_features(network.normalizer), 2), expected)
 
     def test_the_formula_is_the_policy(self):
         network = states.linear(INLINING, _TWO, 3.0)

@@ -48,8 +48,7 @@ class ExplainedDecision:
       alternative: what a choice is measured against, for people: the heuristic's where it differs, else its second; "" otherwise.
       explained: z or margin: what `reasons` are parts of. None: there was nothing to choose.
       typical: z where all features have their typical values, from which reasons are counted; None for margins.
-      exact: whether the reasons add up to `explained` - (typical or 0).
-      reasons: the features that the policy looks at, the weightiest first.
+      reasons: the features that the policy looks at, the weightiest first; they add up to `explained` - (typical or 0).
       values: all that the compiler showed, of a choice at the chosen position: feature -> value.
       heuristic_values: of a choice the same at the heuristic's position where it differs; else None.
     """
@@ -68,7 +67,6 @@ class ExplainedDecision:
     alternative: str
     explained: float | None
     typical: float | None
-    exact: bool
     reasons: tuple[Reason, ...]
     values: Mapping[str, float]
     heuristic_values: Mapping[str, float] | None
@@ -137,7 +135,6 @@ def explain(
                 alternative="" if compared is None else problem.choice_name(compared),
                 explained=None if index is None else float(why.explained[index]),
                 typical=None if index is None else why.typical,
-                exact=why is not None and why.exact,
                 reasons=() if index is None else _reasons(why.features, why.contributions[index], values, against),
                 values=values,
                 heuristic_values=_values(problem, recorded, n, other) if choosing and differs else None,

@@ -80,14 +80,18 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
     return lines
 
 
-def basis(choosing: bool, exact: bool, what: str) -> str:
+def basis(choosing: bool, linear: bool, what: str) -> str:
     """How the reasons of a report are to be read. Args: what: what the medians are of."""
-    if choosing:
-        start = "each feature's part in the margin, the policy's logit for its choice minus that for the alternative"
-        end = "; the parts add up to it" if exact else "; measured by giving all candidates the feature's median, so they need not add up"
+    whole = "the margin" if choosing else "z"
+    start = (
+        "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"
+        if choosing
+        else f"what each feature adds to z, counted from a state in which all have their medians ({what})"
+    )
+    if linear:
+        end = f"; they add up to {whole}, but where the policy cuts z off at +-{TOP_LOGIT:g}"
     else:
-        start = f"each feature's part in z, counted from a state in which all have their medians ({what})"
-        end = f"; the parts add up to z, which the policy cuts off at +-{TOP_LOGIT:g}" if exact else "; measured by giving the feature its median, so they need not add up"
+        end = f"; Shapley values, which add up to {whole}"
     return f"Why: {start}{end}."
 
 

@@ -195,8 +195,10 @@ def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
     """What the heuristic and the policy decide; positions and numbers, which mean something in one state only, become "one" and "another"."""
     if problem.decision_kind == "number":
         return "one order", "another"
-    pair = zip((replayed.heuristic[decision], replayed.policy[decision]), ("one", "another"))
-    return tuple(problem.choice_names.get(int(choice), problem.other_choice_name.format(other)) for choice, other in pair)
+    theirs, ours = int(replayed.heuristic[decision]), int(replayed.policy[decision])
+    first = problem.choice_names.get(theirs, problem.other_choice_name.format("one"))
+    other = "one" if theirs in problem.choice_names else "another"
+    return first, problem.choice_names.get(ours, problem.other_choice_name.format(other))
 
 
 def _share_json(share: Share) -> dict[str, Any]:
