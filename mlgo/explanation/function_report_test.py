@@ -14,6 +14,7 @@ from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.scores import FunctionScore
 
@@ -70,6 +71,13 @@ class FunctionReportTest(unittest.TestCase):
         self.assertRegex(text, r"policy:    evict (nothing|at \d+), p 0\.\d\d, of \d candidates, margin \d\.\d\d over the heuristic's choice, evict")
         self.assertRegex(text, r"heuristic: evict (nothing|at \d+), to which the policy gives p 0\.\d\d")
         self.assertRegex(text, r"all it was shown, at evict .*: mask 1, is_free")
+
+    def test_priorities_are_numbers_without_a_probability(self):
+        network = states.linear(PRIORITY, {"li_size": (0, 100, 4.0)}, 0.0)
+        text = _text(_report(network, PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]), 6))
+        wanted = r"decision 3\n  policy:    priority 4\.19\d+e\+06, z \+4\.00, of a median state \+0\.79\n  heuristic: priority 200\n"
+        self.assertRegex(text, wanted)
+        self.assertIn("decision 4  DIFFERS", text)
 
     def test_names_are_text_on_the_page_whatever_they_hold(self):
         report = _report(states.stock_inliner(15), INLINING, states.inlining("m", 30, 2), 12, name=_HOSTILE, all_values=True)

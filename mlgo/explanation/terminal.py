@@ -84,7 +84,7 @@ def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDeci
         for reason in shown:
             table.add_row(reason.feature, reports.number(reason.value), reports.number(reason.compared), f"{reason.adds:+.2f}")
         if others:
-            table.add_row(f"{others} others", "", "", f"{rest:+.2f}")
+            table.add_row(f"{others} other{'s' * (others > 1)}", "", "", f"{rest:+.2f}")
         out.print(table)
     if report.all_values:
         seen = ", ".join(f"{name} {reports.number(value)}" for name, value in decision.values.items())
