@@ -36,11 +36,12 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import document, function_report, recorded, selection, terminal
 from mlgo.explanation.attribution import formula
 from mlgo.explanation.decision import explain, typical_of
-from mlgo.explanation.function_report import FunctionReport, Section
+from mlgo.explanation.function_report import FunctionReport
 from mlgo.explanation.importance import Share, importances, share_of
 from mlgo.explanation.page import page
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay, disagreements, replay
+from mlgo.explanation.sections import Shown, View, sections_of
 from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
 from mlgo.explanation.symbols import demangled
 from mlgo.learning.determinism import generator
@@ -131,7 +132,7 @@ class Explainer:
         self.folder.stage(f"{name}/{side}", inputs, configuration, work)
         return self.folder.path / name / side
 
-    def replayed(self, folder: pathlib.Path, module: str, check: bool) -> tuple[RecordedDecisions, Replay] | None:
+    def replayed(self, folder: pathlib.Path, module: str, check: bool) -> View | None:
         """What was decided in a module and what the policy says to it; None: nothing was.
 
         Args: check: whether the policy took these decisions, so that the replay must give the same.
@@ -227,9 +228,7 @@ def _explain_module(explainer: Explainer, module: str) -> None:
         print(f"\nPage: {path}")
 
 
-def _list_functions(
-    default: tuple[RecordedDecisions, Replay] | None, policy: tuple[RecordedDecisions, Replay] | None, shown: Mapping[str, str]
-) -> None:
+def _list_functions(default: View | None, policy: View | None, shown: Mapping[str, str]) -> None:
     """Which functions there are to explain, and in which the policy differs."""
     rows = []
     for function, name in shown.items():
@@ -242,56 +241,32 @@ def _list_functions(
 
 def _function_report(
     explainer: Explainer,
-    views: Mapping[bool, tuple[RecordedDecisions, Replay] | None],
+    views: Mapping[bool, View | None],
     records: Sequence[ModuleRecord],
     function: str,
-    wanted: set[str] | None,
+    callees: set[str] | None,
     names: Mapping[str, str],
 ) -> FunctionReport:
     problem = explainer.problem
-    basis_of = views[False] or views[True]
-    typical = typical_of(problem, [basis_of[0]], [basis_of[1].observations])
-    sections = []
-    for under, title, remark in (
-        (False, "In the states of the default's compile", "The heuristic took these decisions; the policy is asked about the same states."),
-        (
-            True,
-            "In the states of the policy's own compile",
-            "The policy took these decisions"
-            + ("; LLVM asked the heuristic, too." if problem.default_decision_spec else "; what the heuristic would decide here is not logged."),
-        ),
-    ):
-        if views[under] is None:
-            continue
-        decided, answers = views[under]
-        numbers = _numbers(decided, function, wanted)
-        known = answers.differs is not None
-        if under and views[False] is not None:
-            # Equal states need no second look.
-            same = decided.same_states(numbers, views[False][0], _numbers(views[False][0], function, wanted))
-            numbers, remark = numbers[same:], f"{remark} Before decision {same} the states are those above." if same else remark
-        kept = [n for n in numbers if answers.differs[n]] if FLAGS.only_different and known else numbers
-        explained = explain(explainer.network, problem, decided, answers, kept[: FLAGS.limit or None], typical)
-        differ = sum(bool(answers.differs[n]) for n in numbers) if known else None
-        sections.append(Section(title, remark, explained, len(numbers), differ))
-    what = f"over the {len(basis_of[0])} decisions of this module"
+    decided, answers = views[False] or views[True]
+    typical = typical_of(problem, [decided], [answers.observations])
+    shown = Shown(function, callees, FLAGS.only_different, FLAGS.limit)
     return FunctionReport(
         problem=problem.name,
         policy=f"{FLAGS.policy} ({explainer.digest[:_SHORT_DIGEST]})",
-        module=basis_of[0].module,
+        module=decided.module,
         function=function,
         demangled=names,
         outcome=function_report.outcome_lines(problem, function, *records),
-        basis=function_report.basis(problem.decision_kind == "choice", linear_effect(explainer.network) is not None, what),
-        sections=sections,
+        basis=function_report.basis(
+            problem.decision_kind == "choice",
+            linear_effect(explainer.network) is not None,
+            f"over the {len(decided)} decisions of this module",
+        ),
+        sections=sections_of(explainer.network, problem, views[False], views[True], typical, shown),
         reasons=0 if FLAGS.all_features else FLAGS.features,
         all_values=FLAGS.all_features,
     )
-
-
-def _numbers(decided: RecordedDecisions, function: str, callees: set[str] | None) -> list[int]:
-    """The decisions of a function, of all callees or of some."""
-    return [n for n in decided.by_function().get(function, []) if callees is None or decided.callee(n) in callees]
 
 
 def _explain_corpus(explainer: Explainer) -> None:

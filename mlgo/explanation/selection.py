@@ -51,7 +51,8 @@ def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what
     shown = {text: name for name, text in names.items()}
     close = [shown[text] for text in difflib.get_close_matches(wanted, shown, _LISTED, 0.4)]
     rest = [name for name in names if name not in close]
-    raise RunError(f"{flag}={wanted}", f"is in no name of the {len(names)} {what}s of {of_what}:{listing(close + rest, names)}\n", "Give one of these")
+    listed = listing(close + rest, names)
+    raise RunError(f"{flag}={wanted}", f"is in no name of the {len(names)} {what}s of {of_what}:{listed}\n", "Give one of these")
 
 
 def listing(found: Sequence[str], names: Mapping[str, str]) -> str:

@@ -47,7 +47,8 @@ def show_function(out: Console, report: FunctionReport) -> None:
 
 def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]]) -> None:
     """Prints a line per function: (name, name for people, decisions, differing ones, decisions in the policy's own compile)."""
-    table = _table(("function", "decisions", "differ", "under the policy"), title="Functions to explain with --function; decisions of the default's compile")
+    title = "Functions to explain with --function; decisions of the default's compile"
+    table = _table(("function", "decisions", "differ", "under the policy"), title)
     for _, name, decisions, differ, own in rows:
         table.add_row(reports.short(name, _LISTED_WIDTH), str(decisions), str(differ), str(own))
     out.print(table)

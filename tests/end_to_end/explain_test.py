@@ -116,6 +116,17 @@ class ExplainTest(unittest.TestCase):
         self.assertNotIn("done before", self._run("stock", "--seed=3", "--modules=3", "--workers=1"))
         self.assertEqual({name: (folder / name).read_bytes() for name in _OUTPUTS}, before)
 
+    def test_a_module_that_fails_is_left_out_and_named(self):
+        shutil.copytree(self.folder / "oz", self.folder / "broken")
+        broken = self.inlined.modules[0].name
+        (self.folder / "broken" / f"{broken}.bc").write_bytes(b"BC\xc0\xde and no more")
+        output = self.folder / "out" / "broken"
+        self._run("stock", f"--corpus={self.folder / 'broken'}", f"--output_dir={output}", "--max_failure_ratio=0.5")
+        content = json.loads((output / "explanation.json").read_text(encoding="utf-8"))
+        self.assertEqual((list(content["failed"]), content["modules"]), ([broken], 3))
+        self.assertNotIn(broken, content["by_module"])
+        self.assertIn(f"Left out, since they failed: {broken} (", (output / "explanation.md").read_text(encoding="utf-8"))
+
     def test_without_a_function_they_are_listed(self):
         module = max(self.inlined.modules, key=lambda module: module.bitcode_size).name
         said = self._run("eager", f"--module={module}")
