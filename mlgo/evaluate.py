@@ -34,7 +34,7 @@ from mlgo.pipeline import evaluation
 from mlgo.pipeline import evaluation_tables as tables
 from mlgo.pipeline.chosen_modules import chosen_modules
 from mlgo.pipeline.evaluation_sides import DEFAULT, Side
-from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
+from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
@@ -72,8 +72,6 @@ flags.DEFINE_float(
 )
 flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
 
-_BUILT_IN = {"inlining_for_size": "mlgo/corpus/llvm_small_oz_held_out"}
-_BUILT_IN_ELSE = "mlgo/corpus/llvm_small_held_out"
 #: How many regressions are listed for each corpus and policy.
 _WORST = 5
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
@@ -182,7 +180,7 @@ def _reward(problem: Problem) -> str:
 def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
     if FLAGS.corpus:
         return named_paths("--corpus", FLAGS.corpus)
-    path = _BUILT_IN.get(problem.name, _BUILT_IN_ELSE)
+    path = held_out_corpus(problem)
     return {path.rpartition("/")[2]: locate.runfile(path)}
 
 
