@@ -8,7 +8,8 @@ Every module is compiled under the default and under every policy with the devel
 linked as one image, and its code is what counts: an object's size says little (docs/train-a-policy.md). --inline_thresholds adds the
 default at other values of -inline-threshold, which is what a policy must beat: -Oz's own 5 is not the best.
 
-Below --output_dir: result.json, modules.csv, summary.md, and what every module gave. Minus is better everywhere. Intervals are
+Below --output_dir: result.json, summary.md, worst_regressions.md, and as CSV and Parquet modules (what was compared) and functions (the size of
+each). --sampling_rate=0.1 takes a tenth of the modules; --module_filter looks at few, as a line of worst_regressions.md does. Minus is better everywhere. Intervals are
 bootstraps over modules. A module that fails under one side is left out on all, and named. Ctrl-C or worse: the same command goes on.
 
 Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 too many modules failed, 12 worse than
@@ -18,6 +19,7 @@ Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be comp
 import functools
 import pathlib
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,8 +31,10 @@ from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import evaluation
+from mlgo.pipeline import evaluation_tables as tables
+from mlgo.pipeline.chosen_modules import chosen_modules
 from mlgo.pipeline.evaluation_sides import DEFAULT, Side
-from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
+from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
@@ -56,28 +60,34 @@ flags.DEFINE_string(
     "PERCENT, such as 0.1%: exit code 12 when a policy is worse than the default by more than this in a corpus: in linked code, or where"
     " nothing is linked in the geometric mean.",
 )  # fmt: skip
+flags.DEFINE_float("sampling_rate", 1.0, "Part of each corpus's modules to take, chosen by --seed.", lower_bound=0.0, upper_bound=1.0)
+flags.DEFINE_string(
+    "module_filter", None, "Compare only modules in whose name this regular expression is found. Nothing is linked then.",
+)  # fmt: skip
 flags.DEFINE_bool("icf", False, "Whether the linker folds identical functions.")
 flags.DEFINE_string("reward", None, "Which of the problem's rewards is compared per module. Default: its usual one.")
-flags.DEFINE_integer("seed", RunSettings.seed, "Of the bootstraps.", lower_bound=0)
+flags.DEFINE_integer("seed", RunSettings.seed, "Of the bootstraps and of the choice of modules.", lower_bound=0)
 flags.DEFINE_float(
     "max_failure_ratio", RunSettings.max_failure_ratio, "Part of a corpus's modules that may fail.", lower_bound=0.0, upper_bound=1.0
 )
 flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
 
-_BUILT_IN = {"inlining_for_size": "mlgo/corpus/llvm_small_oz_held_out"}
-_BUILT_IN_ELSE = "mlgo/corpus/llvm_small_held_out"
+#: How many regressions are listed for each corpus and policy.
+_WORST = 5
 
 
 def main(arguments: list[str]) -> int:
     """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
-    corpora = {name: Corpus.load(path) for name, path in _corpora(problem).items()}
+    corpora = {name: sampled(Corpus.load(path)) for name, path in _corpora(problem).items()}
+    only = {name: filtered(corpus) for name, corpus in corpora.items()}
     policies = {name: load_policy(path, problem) for name, path in given.named_paths("--policy", FLAGS.policy, (DEFAULT,)).items()}
     digests = {name: digest_of_bytes(files.encode_json(record["sha256"])) for name, (_, record) in policies.items()}
     sides = [Side(name, digest) for name, digest in digests.items()] + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:
         raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
+    reward = _reward(problem)
     clang = clang_given()
     linker = _linker(problem)
     allowed = given.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
@@ -95,20 +105,25 @@ def main(arguments: list[str]) -> int:
         def model_of(side: Side) -> pathlib.Path | None:
             return _model(policies[side.name][0], problem, folder.work, side.name) if side.name in policies else None
 
-        results = [whole.of_corpus(name, corpus, sides, model_of) for name, corpus in corpora.items()]
+        results = [whole.of_corpus(name, corpus, sides, model_of, only[name]) for name, corpus in corpora.items()]
     folder.remove_work()
-    identity = {
-        **inputs,
-        "policies": digests,
-        "problem": problem.name,
-        "reward": FLAGS.reward or "",
-        "corpus_digests": {name: corpus.digest for name, corpus in corpora.items()},
-    }
-    _report(folder.path, results, [side.name for side in sides], identity)
+    _report(folder.path, results, [side.name for side in sides], list(policies), reward, {**inputs, "policies": digests})
     worse = [] if allowed is None else evaluation.worse_than(results, list(policies), allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
     return ExitCode.OUTPUT_DIFFERS if worse else ExitCode.DONE
+
+
+def sampled(corpus: Corpus) -> Corpus:
+    """The part of `corpus` that --sampling_rate says."""
+    return corpus.select(chosen_modules([module.name for module in corpus.modules], None, FLAGS.sampling_rate, FLAGS.seed))
+
+
+def filtered(corpus: Corpus) -> list[str] | None:
+    """The modules that --module_filter says; None: it is not given."""
+    if FLAGS.module_filter is None:
+        return None
+    return chosen_modules([module.name for module in corpus.modules], FLAGS.module_filter, 1.0, FLAGS.seed)
 
 
 def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
@@ -123,10 +138,19 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
     return [Side(f"threshold_{value}", flags=("-mllvm", f"-inline-threshold={value}")) for value in dict.fromkeys(values)]
 
 
+def _reward(problem: Problem) -> str:
+    if not problem.rewards and not FLAGS.reward:
+        return "score"
+    try:
+        return problem.chosen_reward(FLAGS.reward)
+    except ValueError as error:
+        raise RunError(f"--reward={FLAGS.reward}", str(error), "Give one of them, or leave it out") from error
+
+
 def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
     if FLAGS.corpus:
         return given.named_paths("--corpus", FLAGS.corpus, (DEFAULT,))
-    path = _BUILT_IN.get(problem.name, _BUILT_IN_ELSE)
+    path = held_out_corpus(problem)
     return {path.rpartition("/")[2]: locate.runfile(path)}
 
 
@@ -144,28 +168,68 @@ def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path, name: s
 
 
 def _report(
-    folder: pathlib.Path, results: Sequence[evaluation.CorpusResult], sides: Sequence[str], identity: Mapping[str, Any]
+    folder: pathlib.Path,
+    results: Sequence[evaluation.CorpusResult],
+    sides: Sequence[str],
+    policies: Sequence[str],
+    reward: str,
+    digests: Mapping[str, Any],
 ) -> None:
     if not any(result.comparison.rows for result in results):
         raise RunError(f"{len(results)} corpora", "have no function or module to compare", "Give others", ExitCode.NOTHING_PRODUCED)
     what = "functions" if any(row.function for result in results for row in result.comparison.rows) else "modules"
     content = {
-        **identity,
+        **digests,
+        "kind": "evaluation",
+        "problem": FLAGS.problem,
+        "reward": reward,
         "seed": FLAGS.seed,
         "icf": FLAGS.icf,
         "corpora": {result.corpus: result.to_json() for result in results},
     }
     files.write_json_atomically(folder / "result.json", content)
-    files.write_atomically(folder / "modules.csv", evaluation.to_csv(results, sides))
-    files.write_atomically(folder / "summary.md", evaluation.markdown(results, sides, what).encode("utf-8"))
-    print("\n".join(["", "Against the compiler's default; minus is better:", "", *evaluation.table_lines(results, sides, what)]))
+    for name, columns, rows in (
+        ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
+        ("functions", tables.FUNCTION_COLUMNS, tables.function_rows),
+    ):
+        files.write_atomically(folder / f"{name}.csv", tables.to_csv(list(columns), rows(results, sides)))
+        files.write_atomically(folder / f"{name}.parquet", tables.to_parquet(columns, rows(results, sides)))
+    files.write_atomically(folder / "summary.md", tables.markdown(results, sides, what).encode("utf-8"))
+    worst = tables.worst_regressions(results, policies, _WORST)
+    files.write_atomically(folder / "worst_regressions.md", "".join(map(_regression_text, worst)).encode("utf-8"))
+    print("\n".join(["", "Against the compiler's default; minus is better:", "", *tables.table_lines(results, sides, what)]))
+    if worst:
+        print("\nThe worst:")
+    for regression in worst[:_WORST]:
+        print(f"  {_described(regression)}")
     thresholds = [side for side in sides if side.startswith("threshold_")]
     for result in results:
         if failed := result.comparison.failed:
             print(f"{result.corpus}: left out, since they failed: {', '.join(f'{name} ({why})' for name, why in failed.items())}")
         if (best := evaluation.best_side(result, thresholds)) is not None:
             print(f"{result.corpus}: the best of the thresholds is {best.removeprefix('threshold_')}: {result.linked_summaries[best].percent()}")
-    print(f"\nResults: {folder / 'result.json'}, modules.csv, summary.md")
+    print(f"\nResults: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)")
+    print(f"Worst regressions, with the command that compiles each again: {folder / 'worst_regressions.md'}")
+
+
+def _described(regression: tables.Regression) -> str:
+    what = f"{regression.module}, {regression.function}" if regression.function else regression.module
+    change = f"{regression.default_score:,.0f} -> {regression.score:,.0f}, {100.0 * (regression.ratio - 1.0):+.2f} %"
+    return f"{regression.corpus}, {regression.policy}: {what}: {change}"
+
+
+def _regression_text(regression: tables.Regression) -> str:
+    """A paragraph of worst_regressions.md."""
+    again = [
+        f"--problem={FLAGS.problem}",
+        *(f"--policy={value}" for value in FLAGS.policy if regression.policy in given.named_paths("--policy", [value])),
+        *(f"--corpus={value}" for value in FLAGS.corpus if regression.corpus in given.named_paths("--corpus", [value])),
+        *([f"--reward={FLAGS.reward}"] if FLAGS.reward else []),
+        *([f"--sampling_rate={FLAGS.sampling_rate} --seed={FLAGS.seed}"] if FLAGS.sampling_rate < 1.0 else []),
+        f"--module_filter={shlex.quote('^' + re.escape(regression.module) + '$')}",
+        "--output_dir=out/evaluation_of_one",
+    ]
+    return f"{_described(regression)}\n\n    ./bazelw run //mlgo:evaluate -- {' '.join(again)}\n\n"
 
 
 if __name__ == "__main__":

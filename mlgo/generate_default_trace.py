@@ -22,10 +22,8 @@ failed, 130 interrupted.
 
 import csv
 import io
-import math
 import pathlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from absl import flags
@@ -34,9 +32,9 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.learning import determinism
 from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import preflight
+from mlgo.pipeline.chosen_modules import chosen_modules
 from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.pipeline.measure import measure_of
@@ -152,27 +150,6 @@ def performance_csv(
         for function in sorted(default[module].keys() & found[module].keys()):
             writer.writerow([module, function, default[module][function].score, found[module][function].score])
     return buffer.getvalue().encode("utf-8")
-
-
-def chosen_modules(names: Sequence[str], module_filter: str | None, sampling_rate: float, seed: int) -> list[str]:
-    """Of the names in which the filter is found, the given part, rounded up, in their order.
-
-    Raises: RunError: the filter is no regular expression, or nothing is left.
-    """
-    try:
-        matching = [name for name in names if module_filter is None or re.search(module_filter, name)]
-    except re.error as error:
-        raise RunError(f"--module_filter={module_filter}", f"is no regular expression: {error}", "Correct it") from error
-    count = math.ceil(sampling_rate * len(matching))
-    if not count:
-        raise RunError(
-            f"--module_filter={module_filter} --sampling_rate={sampling_rate}",
-            f"leave none of {len(names)} modules",
-            "Widen them",
-            ExitCode.NOTHING_PRODUCED,
-        )
-    order = determinism.generator(seed, "sampled modules").permutation(len(matching))
-    return [matching[index] for index in sorted(order[:count].tolist())]
 
 
 def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path) -> pathlib.Path:

@@ -22,7 +22,7 @@ class ReportCommandsTest(unittest.TestCase):
         cls.folder = pathlib.Path(scratch.name)
         made_up.write_everything(cls.folder / "shipped")
         made_up.write_evaluation(cls.folder / "better", {"trained": 0.05})
-        made_up.write_evaluation(cls.folder / "other_reward", {"trained": 0.05}, reward="text")
+        made_up.write_evaluation(cls.folder / "other_reward", {"trained": 0.05}, reward="object_code")
 
     def call(self, command, *words, **values):
         """(exit code, what it said on both streams)."""
@@ -75,7 +75,7 @@ class ReportCommandsTest(unittest.TestCase):
     def test_what_cannot_be_compared_is_refused(self):
         code, said = self.call("compare", "better", "other_reward")
         self.assertEqual(code, ExitCode.MISUSE)
-        self.assertIn("other_reward: is of another reward than better: 'text' instead of 'the usual one'", said)
+        self.assertIn("other_reward: is of another reward than better: 'object_code' instead of 'comdat_weighted_code'", said)
         code, said = self.call("compare", "better")
         self.assertEqual(code, ExitCode.MISUSE)
         self.assertIn("1 policies: cannot be compared with each other", said)

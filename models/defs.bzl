@@ -1,6 +1,6 @@
-"""`shipped_policy`: a policy of //models, and how it was made, as a command."""
+"""`shipped_policy`: a policy of //models, and how it was made, as a command; `published`: numbers about it, and how they were made."""
 
-load("@rules_python//python:defs.bzl", "py_binary")
+load("@rules_python//python:defs.bzl", "py_binary", "py_test")
 
 def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
     """The policy in the folder `name`, and the command `train` that makes it again: a training command with other corpora and settings.
@@ -48,4 +48,42 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
         # Its corpora are other people's programs: `//...` does not fetch and compile them.
         tags = ["manual"],
         deps = ["//mlgo:training_commands"],
+    )
+
+def published(name, command, files, args, data, env = {}):
+    """Numbers that stand in the folder `name`, and the commands that make them again: `NAME_test` compares, `NAME.update` writes.
+
+    Args:
+      name: the folder.
+      command: label of the command, which takes --output_dir.
+      files: names of the files in the folder which that command writes.
+      args: its flags, where {PATH} is the runfile PATH.
+      data: what these flags name.
+      env: environment of the command.
+    """
+    package = native.package_name()
+    runfile = command.removeprefix("//").replace(":", "/")
+    everything = dict(
+        srcs = ["//models:published.py"],
+        main = "//models:published.py",
+        data = data + [command] + native.glob([name + "/*"]),
+        env = env,
+        # Minutes, and other people's programs.
+        tags = ["manual"],
+        deps = [
+            "//mlgo/run:files",
+            "//mlgo/run:locate",
+        ],
+    )
+    arguments = [runfile, "{}/{}".format(package, name), ",".join(files)]
+    py_test(
+        name = name + "_test",
+        size = "enormous",
+        args = arguments + args,
+        **everything
+    )
+    py_binary(
+        name = name + ".update",
+        args = arguments + ["--update"] + args,
+        **everything
     )

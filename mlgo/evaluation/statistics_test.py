@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.evaluation.statistics import summarize, summarize_modules, summarize_totals
+from mlgo.evaluation.statistics import summarize, summarize_modules, summarize_totals, tail_share
 
 
 class SummarizeTest(unittest.TestCase):
@@ -62,6 +62,20 @@ class SummarizeTest(unittest.TestCase):
 
     def test_percent_says_minus_for_better(self):
         self.assertEqual(summarize({"a": [0.98]}, seed=1).percent(), "-2.00 % [-2.00, -2.00]")
+
+
+class TailTest(unittest.TestCase):
+    def test_known_answers(self):
+        # Student's 97.5 % points of any table: 2.262 at 9 degrees of freedom, 1.984 at 99.
+        for modules, student in ((10, 2.262), (100, 1.984)):
+            expected = 0.5 * math.erfc(student * math.sqrt(modules / (modules - 1) / 2))
+            self.assertAlmostEqual(tail_share(modules), expected, delta=2e-5)
+        self.assertAlmostEqual(tail_share(10**6), 0.025, delta=1e-6)
+
+    def test_fewer_modules_never_make_an_interval_narrower(self):
+        shares = [tail_share(modules) for modules in range(2, 200)]
+        self.assertEqual(shares, sorted(shares))
+        self.assertLess(shares[0], 1e-6)
 
 
 class TotalsTest(unittest.TestCase):

@@ -69,32 +69,45 @@ class ExactNetwork:
         return tf.squeeze(tf.matmul(inputs, self.logits), axis=1)
 
     def log_probabilities(self, observations: Observations) -> np.ndarray:
-        """float32 [N]: log probability of each decision under softmax(logits) or sigmoid(z), the policy that is drawn from.
-
-        Raises: ValueError: the decisions are numbers.
-        """
-        logits = self.row_logits(observations.levels).astype(np.float64)
-        if observations.kind == "number":
-            raise ValueError("numbers have no probability without the deviation of their noise (distribution.py)")
-        if observations.kind == "yes_no":
-            return -np.logaddexp(0.0, np.where(observations.answers > 0, -logits, logits)).astype(np.float32)
-        starts = observations.offsets[:-1]
-        counts = np.diff(observations.offsets)
-        shifted = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)
-        normaliser = np.log(np.add.reduceat(np.exp(shifted), starts))
-        return (shifted[observations.chosen] - normaliser).astype(np.float32)
+        """log_probabilities of this network's logits."""
+        return log_probabilities(self.row_logits(observations.levels), observations)
 
     def decisions(self, observations: Observations) -> np.ndarray:
-        """[N]: the greedy decisions, as `Observations.actions`; of a choice the lowest position among equals."""
-        logits = self.row_logits(observations.levels)
-        if observations.kind == "yes_no":
-            return (logits > 0).astype(np.int64)
-        if observations.kind == "number":
-            return np.where(logits > 0, np.minimum(logits, np.float32(observations.highest_answer)), np.float32(0))
-        starts = observations.offsets[:-1]
-        best = np.repeat(np.maximum.reduceat(logits, starts), np.diff(observations.offsets))
-        candidate = np.where(logits == best, observations.positions, observations.position_count)
-        return np.minimum.reduceat(candidate, starts).astype(np.int64)
+        """greedy_decisions of this network's logits."""
+        return greedy_decisions(self.row_logits(observations.levels), observations)
+
+
+def log_probabilities(logits: np.ndarray, observations: Observations) -> np.ndarray:
+    """float32 [N]: log probability of each decision under softmax(logits) or sigmoid(z), the policy that is drawn from.
+
+    Args: logits: float32 [M], of the observations' rows.
+    Raises: ValueError: the decisions are numbers.
+    """
+    logits = logits.astype(np.float64)
+    if observations.kind == "number":
+        raise ValueError("numbers have no probability without the deviation of their noise (distribution.py)")
+    if observations.kind == "yes_no":
+        return -np.logaddexp(0.0, np.where(observations.answers > 0, -logits, logits)).astype(np.float32)
+    starts = observations.offsets[:-1]
+    counts = np.diff(observations.offsets)
+    shifted = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)
+    normaliser = np.log(np.add.reduceat(np.exp(shifted), starts))
+    return (shifted[observations.chosen] - normaliser).astype(np.float32)
+
+
+def greedy_decisions(logits: np.ndarray, observations: Observations) -> np.ndarray:
+    """[N]: the greedy decisions, as `Observations.actions`; of a choice the lowest position among equals.
+
+    Args: logits: float32 [M], of the observations' rows.
+    """
+    if observations.kind == "yes_no":
+        return (logits > 0).astype(np.int64)
+    if observations.kind == "number":
+        return np.where(logits > 0, np.minimum(logits, np.float32(observations.highest_answer)), np.float32(0))
+    starts = observations.offsets[:-1]
+    best = np.repeat(np.maximum.reduceat(logits, starts), np.diff(observations.offsets))
+    candidate = np.where(logits == best, observations.positions, observations.position_count)
+    return np.minimum.reduceat(candidate, starts).astype(np.int64)
 
 
 def exact_network(weights: Weights) -> ExactNetwork:

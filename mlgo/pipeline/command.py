@@ -154,6 +154,11 @@ def problem_given(name: str) -> Problem:
         raise RunError(f"--problem={name}", str(error), "Give the name of a folder below mlgo/problems") from error
 
 
+def held_out_corpus(problem: Problem) -> str:
+    """Runfile of the built-in corpus that policies of `problem` are judged by: unoptimised code at -Oz where size is the score."""
+    return "mlgo/corpus/llvm_small_oz_held_out" if problem.score_spec is None else "mlgo/corpus/llvm_small_held_out"
+
+
 def refuse_arguments(arguments: list[str]) -> None:
     """Raises: RunError: there is a word that is no flag."""
     if len(arguments) > 1:

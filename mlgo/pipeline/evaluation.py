@@ -4,9 +4,7 @@ Below the output folder: `CORPUS/SIDE/` (evaluation_sides.py), `CORPUS/SIDE.link
 results. A module that fails on any side is left out on all of them.
 """
 
-import csv
 import dataclasses
-import io
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,20 +31,27 @@ class CorpusResult:
 
     Attributes:
       corpus: its name in tables.
+      digest: of the corpus.
       comparison: by function or module; see held_out.py.
       linked: side -> module -> code bytes in the linked image; empty where the problem is not about size.
       linked_summaries: side -> ratio of the image's code bytes to the default's.
+      code: side -> module -> function -> its bytes in the object; of the modules that failed on no side.
     """
 
     corpus: str
+    digest: str
     comparison: Comparison
     linked: Mapping[str, Mapping[str, int]]
     linked_summaries: Mapping[str, RatioSummary]
+    code: Mapping[str, Mapping[str, Mapping[str, int]]]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; bytes by module stand in the CSV file instead."""
+        """JSON values; what is known of single modules and functions stands in the tables instead."""
         return {
+            "digest": self.digest,
             **self.comparison.to_json(),
+            "modules": len(self.code[DEFAULT]),
+            "object_code_bytes": {side: sum(sum(each.values()) for each in sizes.values()) for side, sizes in self.code.items()},
             "linked_code_bytes": {side: sum(sizes.values()) for side, sizes in self.linked.items()},
             "linked_code": {side: dataclasses.asdict(summary) for side, summary in self.linked_summaries.items()},
         }
@@ -77,25 +82,38 @@ class Evaluation:
     icf: bool = False
 
     def of_corpus(
-        self, name: str, corpus: Corpus, sides: Sequence[Side], model_of: Callable[[Side], pathlib.Path | None]
+        self,
+        name: str,
+        corpus: Corpus,
+        sides: Sequence[Side],
+        model_of: Callable[[Side], pathlib.Path | None],
+        only: Sequence[str] | None = None,
     ) -> CorpusResult:
         """Compiles and links `corpus` under the default and all `sides`, as far as that was not done before.
+
+        Args: only: the modules to compare; None: all. The default compiles the others too where it takes them to know what a module
+          costs (a COMDAT counts by the number of modules that carry it); nothing is linked then.
 
         Raises: RunError: too many modules fail, or the rest cannot be linked.
         """
         everyone = [Side(DEFAULT), *sides]
-        records = {side.name: self._compiled(name, corpus, side, model_of) for side in everyone}
+        compared_modules = corpus if only is None else corpus.select(list(only))
+        whole = corpus if self.setup.problem.score_spec is None else compared_modules
+        records = {DEFAULT: self._compiled(name, whole, everyone[0], model_of)}
+        records |= {side.name: self._compiled(name, compared_modules, side, model_of) for side in sides}
         default = {module: record.functions for module, record in records[DEFAULT].items()}
         measure = measure_of(self.setup.problem, default, self.reward)
+        records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
         compared = {
             side: {module: dataclasses.replace(r, functions=measure.compared(module, r.functions)) for module, r in of_side.items()}
             for side, of_side in records.items()
         }
         comparison = compare(self.setup.problem, compared.pop(DEFAULT), compared, frozenset(), self.seed)
+        modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
+        code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
         linked, summaries = {}, {}
-        if self.linker is not None:
+        if self.linker is not None and only is None:
             linker_digest = digest_of_file(self.linker)
-            modules = [module.name for module in corpus.modules if module.name not in comparison.failed]
             linked = {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in everyone}
             summaries = {
                 side.name: summarize_totals(
@@ -103,7 +121,7 @@ class Evaluation:
                 )
                 for side in sides
             }
-        return CorpusResult(name, comparison, linked, summaries)
+        return CorpusResult(name, compared_modules.digest, comparison, linked, summaries, code)
 
     def _inputs(self, corpus: Corpus, side: Side) -> dict[str, str]:
         return {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
@@ -148,40 +166,3 @@ def worse_than(results: Sequence[CorpusResult], policies: Sequence[str], allowed
             if summary is not None and summary.geometric_mean > 1.0 + allowed:
                 found.append(f"{result.corpus}: {policy} {100.0 * (summary.geometric_mean - 1.0):+.2f} %")
     return found
-
-
-def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> list[str]:
-    """For people: a line per corpus and side. Args: what: "functions" or "modules", of which geometric means are."""
-    rows = [("corpus", "policy", f"{what}, geometric mean, 95 % interval", "better/worse/equal", "linked code, 95 % interval")]
-    for result in results:
-        for side in sides:
-            mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
-            counts = "" if mean is None else f"{mean.better}/{mean.worse}/{mean.equal}"
-            rows.append((result.corpus, side, "nothing to compare" if mean is None else mean.percent(), counts, linked.percent() if linked else ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
-
-
-def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> str:
-    """The same as a table of a document."""
-    lines = [f"| corpus | policy | {what}, geometric mean | linked code |", "|---|---|---|---|"]
-    for result in results:
-        for side in sides:
-            mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
-            lines.append(f"| {result.corpus} | {side} | {mean.percent() if mean else '-'} | {linked.percent() if linked else '-'} |")
-    return "\n".join(lines) + "\n"
-
-
-def to_csv(results: Sequence[CorpusResult], sides: Sequence[str]) -> bytes:
-    """A line per corpus, side and function or module."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["corpus", "policy", "module", "function", "default_decisions", "default_score", "score", "ratio", "default_linked_bytes", "linked_bytes"])
-    for result in results:
-        for side in sides:
-            for row in result.comparison.rows:
-                linked = [result.linked[which].get(row.module, "") if which in result.linked else "" for which in (DEFAULT, side)]
-                writer.writerow([
-                    result.corpus, side, row.module, row.function, row.decisions, row.default_score, row.scores[side], row.ratios[side], *linked
-                ])
-    return buffer.getvalue().encode("utf-8")

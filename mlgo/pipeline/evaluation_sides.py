@@ -1,6 +1,7 @@
 """One side of an evaluation: a corpus compiled under one policy, or under the default with other flags, scored and linked.
 
-Below the side's folder lie, per module NAME, `modules/NAME.json` (outcomes.py) and, where it is to be linked, `objects/NAME.o`.
+Below the side's folder lie, per module NAME, `modules/NAME.json` (outcomes.py), `code/NAME.json` (bytes of each function) and, where it is to be
+linked, `objects/NAME.o`.
 """
 
 import dataclasses
@@ -9,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation import linked_code
@@ -54,14 +56,27 @@ def compile_side(
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed.
     """
-    setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags))
+    setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags), wants_objects=True)
 
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         del record
-        if keep_objects and isinstance(outcome, CompileResult):
+        if isinstance(outcome, CompileFailure):
+            return
+        functions = code_of_object(outcome.object_bytes, module.name).functions
+        files.write_json_atomically(_code_path(folder, module.name), {function.name: function.size for function in functions})
+        if keep_objects:
             files.write_atomically(_object_path(folder, module.name), outcome.object_bytes)
 
     return compile_corpus(folder, corpus, setup, title, model_dir, False, keep)
+
+
+def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Of each of `modules` the bytes of each function, as the side in `folder` compiled it.
+
+    Raises: RunError: a file is gone or damaged.
+    """
+    remedy = "Delete the folder and run again"
+    return {name: files.read_json(_code_path(folder, name), "function sizes", remedy) for name in modules}
 
 
 def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:
@@ -72,6 +87,10 @@ def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str]
     with tempfile.TemporaryDirectory(prefix="mlgo-link-") as work:
         objects = {name: _object_path(folder, name) for name in modules}
         return linked_code.link(linker, objects, pathlib.Path(work), icf)
+
+
+def _code_path(folder: pathlib.Path, name: str) -> pathlib.Path:
+    return folder / "code" / f"{name}.json"
 
 
 def _object_path(folder: pathlib.Path, name: str) -> pathlib.Path:

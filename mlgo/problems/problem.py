@@ -8,7 +8,7 @@ import dataclasses
 import importlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) which any
@@ -76,6 +76,7 @@ class Problem:
         (mlgo/pipeline/code_measure.py).
       interactive_flag: LLVM option, without dash: base of the names of the channel's two files. None: no such channel.
       interactive_default_flag: option that puts `default_decision_spec` behind the observations in the channel.
+      choice_names: what decisions are called before people, by number; "{}" in `other_choice_name` stands for the number of others.
       model_input_prefix: what LLVM puts before an observation's name to get the model input's name.
       model_only_inputs: inputs which the training model must have and which LLVM leaves at zero.
     """
@@ -101,6 +102,8 @@ class Problem:
     rewards: tuple[str, ...] = ()
     interactive_flag: str | None = None
     interactive_default_flag: str | None = None
+    choice_names: Mapping[int, str] = dataclasses.field(default_factory=dict, hash=False)
+    other_choice_name: str = "{}"
     model_input_prefix: str = "action_"
     model_only_inputs: tuple[TensorSpec, ...] = (
         TensorSpec("action_discount", "float32", (1,)),
@@ -169,6 +172,10 @@ class Problem:
     def observation_bytes(self) -> int:
         """Bytes of the tensors of one observation in a log without extra outputs."""
         return sum(spec.byte_count for spec in self.logged_specs())
+
+    def choice_name(self, decision: float) -> str:
+        """What `decision` is called before people."""
+        return self.choice_names.get(int(decision), self.other_choice_name.format(f"{decision:g}"))
 
     def observation_spec(self, name: str) -> TensorSpec:
         for spec in self.observation_specs:

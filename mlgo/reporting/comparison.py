@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
+from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
 from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -86,12 +87,21 @@ def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Conte
     ]  # fmt: skip
 
 
+def usual_reward(problem: str) -> str | None:
+    """What //mlgo:evaluate calls the reward of a problem that was given none; None: the problem is not in this workspace."""
+    try:
+        rewards = load_problem(problem).rewards
+    except ValueError:
+        return None
+    return rewards[0] if rewards else "score"
+
+
 def _of_run(record: Run, name: str) -> list[Contender]:
     if record.held_out is None:
         return []
     corpus = _only(record.held_out, "policy")
-    clang, reward = record.training["inputs"].get("clang"), record.settings.get("reward", "")
-    return [Contender(name, record.problem, reward, clang, [corpus], digest_of(record.policy))]
+    reward = usual_reward(record.problem) if not record.settings.get("reward") else record.settings["reward"]
+    return [Contender(name, record.problem, reward, record.training["inputs"].get("clang"), [corpus], digest_of(record.policy))]
 
 
 def _only(corpus: CorpusResult, side: str) -> CorpusResult:
@@ -158,7 +168,7 @@ def _by_corpus(contender: Contender, first: Contender) -> dict[str, tuple[str | 
 def _refuse_other(what: str, first: Contender, other: Contender, expected: str | None, found: str | None, remedy: str) -> None:
     # Older results do not say; their figures under the default, which are compared row by row, tell.
     if expected is not None and found is not None and expected != found:
-        wrong = f"is of another {what} than {first.name}: {found or 'the usual one'!r} instead of {expected or 'the usual one'!r}"
+        wrong = f"is of another {what} than {first.name}: {found!r} instead of {expected!r}"
         raise RunError(other.name, wrong, f"These cannot be compared; {remedy}")
 
 

@@ -16,7 +16,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 def _contender(name: str, rows: list[Row], **fields) -> Contender:
     corpus = CorpusResult("c", None, [SideResult("p", None, rows=rows)], {}, 0)
-    return Contender(**{"name": name, "problem": "p", "reward": "", "clang": "c", "corpora": [corpus], **fields})
+    return Contender(**{"name": name, "problem": "p", "reward": "r", "clang": "c", "corpora": [corpus], **fields})
 
 
 def _rows(ratios: list[float], linked: bool = False) -> list[Row]:
@@ -63,7 +63,7 @@ class CompareTest(unittest.TestCase):
 
     def test_another_problem_reward_or_compiler_is_refused(self):
         first = _contender("a", _rows([1.0]))
-        for field, message in (("problem", "problem than a: 'other' instead of 'p'"), ("reward", "reward than a: 'other' instead of 'the usual one'"),
+        for field, message in (("problem", "problem than a: 'other' instead of 'p'"), ("reward", "reward than a: 'other' instead of 'r'"),
                                ("clang", "clang than a: 'other' instead of 'c'")):  # fmt: skip
             with self.assertRaisesRegex(RunError, f"b: is of another {message}. These cannot be compared; evaluate both"):
                 comparison.compare([first, _contender("b", _rows([1.0]), **{field: "other"})], 1)
@@ -119,7 +119,6 @@ class FoldersTest(unittest.TestCase):
         path = self.folder / "b" / "result.json"
         content = json.loads(path.read_text("utf-8"))
         content["corpora"] = {"other": content["corpora"]["alpha"]}
-        content["corpus_digests"] = {"other": content["corpus_digests"]["alpha"]}
         path.write_text(json.dumps(content), "utf-8")
         table = self.folder / "b" / "modules.csv"
         table.write_text(table.read_text("utf-8").replace("alpha,", "other,"), "utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlgo.evaluation.held_out import Comparison, FunctionRow, rows_to_csv
 from mlgo.evaluation.statistics import summarize, summarize_totals
-from mlgo.pipeline import evaluation, figures
+from mlgo.pipeline import evaluation, evaluation_tables, figures
 from mlgo.run import files
 
 #: What a template's instance can be called, and what a browser or Markdown must not take for markup.
@@ -63,7 +63,7 @@ def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12,
 
 def write_evaluation(
     folder: pathlib.Path, policies: dict[str, float], *, thresholds: dict[str, float] | None = None, corpora: tuple[str, ...] = ("alpha", "beta"),
-    problem: str = "inlining_for_size", reward: str = "", clang: str = _CLANG, digests: dict[str, str] | None = None, noise: int = 3,
+    problem: str = "inlining_for_size", reward: str = "comdat_weighted_code", clang: str = _CLANG, digests: dict[str, str] | None = None, noise: int = 3,
     skipped: tuple[str, ...] = (),
 ) -> None:  # fmt: skip
     """An evaluation of inlining, linked, module by module.
@@ -84,14 +84,15 @@ def write_evaluation(
             side: summarize_totals({module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, _SEED)
             for side in sides
         }
-        results.append(evaluation.CorpusResult(corpus, comparison, linked, summaries))
+        code = {side: {module: {"": size} for module, size in sizes.items()} for side, sizes in linked.items()}
+        digest = (digests or {}).get(corpus, corpus[:1] * 64)
+        results.append(evaluation.CorpusResult(corpus, digest, comparison, linked, summaries, code))
     content = {
-        "clang": clang, "policies": {name: "e1" * 32 for name in policies}, "seed": _SEED, "icf": False, "problem": problem, "reward": reward,
-        "corpus_digests": digests if digests is not None else {name: (name[:1] * 64) for name in corpora},
-        "corpora": {result.corpus: result.to_json() for result in results},
+        "kind": "evaluation", "clang": clang, "policies": {name: "e1" * 32 for name in policies}, "seed": _SEED, "icf": False,
+        "problem": problem, "reward": reward, "corpora": {result.corpus: result.to_json() for result in results},
     }  # fmt: skip
     files.write_json_atomically(folder / "result.json", content)
-    files.write_atomically(folder / "modules.csv", evaluation.to_csv(results, list(sides)))
+    files.write_atomically(folder / "modules.csv", evaluation_tables.to_csv(list(evaluation_tables.COMPARED_COLUMNS), evaluation_tables.compared_rows(results, list(sides))))
 
 
 def write_programs(folder: pathlib.Path) -> None:

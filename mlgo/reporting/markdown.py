@@ -36,7 +36,7 @@ def markdown(page: Page) -> bytes:
 
 def table_lines(table: Table, most: int | None = None) -> list[str]:
     """A table; commands are left to the page. Args: most: how many rows; None: all."""
-    kept = [index for index, column in enumerate(table.columns) if column != "to see why"]
+    kept = [index for index, column in enumerate(table.columns) if column != "to see it again"]
     lines = [row(escaped(table.columns[index]) for index in kept)]
     lines.append(row("---:" if table.rows and table.rows[0][index].number else "---" for index in kept))
     return lines + [row(_cell(cells[index]) for index in kept) for cells in table.rows[:most]]

@@ -114,11 +114,10 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
     rows = tables.modules_table(table_path.read_bytes(), str(table_path)) if table_path.is_file() else {}
     with _readable(folder / "result.json", "result of an evaluation"):
         policies, corpora = content["policies"], []
-        digests = content.get("corpus_digests", {})
         for corpus, result in sorted(content["corpora"].items()):
             names = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
-            corpora.append(_corpus(corpus, digests.get(corpus), result, names, of_sides))
+            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides))
         return Evaluation(
             name, place, content.get("problem"), content.get("reward"), content["clang"], dict(policies), tuple(corpora),
             bool(content.get("icf", False)), int(content["seed"]),
@@ -129,16 +128,18 @@ def _corpus(
     name: str, digest: str | None, content: Mapping[str, Any], sides: list[str], rows: Mapping[str, list[tables.Row]]
 ) -> CorpusResult:
     linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
+    objects = content.get("object_code_bytes", {})
     unseen = content.get("functions_unseen_in_training", {})
     results = [
         SideResult(
             side, _summary(content["all_functions"][side]), _summary(unseen.get(side)), _summary(linked.get(side)), sizes.get(side),
-            tuple(rows[side]),
+            tuple(rows[side]), objects.get(side),
         )
         for side in sides
     ]  # fmt: skip
     return CorpusResult(
-        name, digest, tuple(results), dict(content["failed_modules"]), int(content["unmatched_functions"]), sizes.get("default")
+        name, digest, tuple(results), dict(content["failed_modules"]), int(content["unmatched_functions"]), sizes.get("default"),
+        objects.get("default"),
     )
 
 

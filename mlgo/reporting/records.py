@@ -41,6 +41,7 @@ class SideResult:
       unseen: the same of the functions whose names training never met.
       linked: ratio of the linked image's code; None: nothing was linked.
       linked_bytes: code bytes of the image.
+      object_bytes: code bytes of the objects before linking, which mislead.
       rows: what the means are of; empty where the table was not kept.
     """
 
@@ -50,6 +51,7 @@ class SideResult:
     linked: RatioSummary | None = None
     linked_bytes: int | None = None
     rows: Sequence[Row] = ()
+    object_bytes: int | None = None
 
     @property
     def headline(self) -> RatioSummary | None:
@@ -67,7 +69,7 @@ class CorpusResult:
       sides: policies first, then the default with other flags.
       failed: module name -> "SIDE: KIND" of those left out on all sides, since they failed on one.
       unmatched: functions left out, since a side had no decision in them.
-      default_linked_bytes: code bytes of the default's image.
+      default_linked_bytes, default_object_bytes: code bytes of the default's image and objects.
     """
 
     name: str
@@ -76,6 +78,7 @@ class CorpusResult:
     failed: Mapping[str, str]
     unmatched: int
     default_linked_bytes: int | None = None
+    default_object_bytes: int | None = None
 
     @property
     def unit(self) -> str:
@@ -132,7 +135,7 @@ class Evaluation:
 
     Attributes:
       name, place: as of a run.
-      problem, reward: what was decided and compared; None: results before they were recorded. The usual reward is "".
+      problem, reward: what was decided and compared; None: results before they were recorded.
       clang: digest of the compiler.
       policies: digest by name.
       corpora: what came of each.

@@ -142,6 +142,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("--problem=inlining_for_size", section.blocks[0].rows[0][-1].text)
         hostile = [row for row in section.blocks[0].rows if "script" in row[0].text]
         self.assertTrue(all("'--module=lib/_Z1f<script>" in row[-1].text for row in hostile))
+        self.assertIn(r"'--module_filter=^lib/6\.cpp$'", section.blocks[0].rows[0][-1].text)
 
 
 class OtherPagesTest(unittest.TestCase):

@@ -1,6 +1,7 @@
 """The parts of a page that say how good a policy is: headline, verdict, results by corpus, distributions, regressions."""
 
 import dataclasses
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -236,9 +237,12 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
                     cells += [Cell(drawings.percent(change.percent), change.tone, True), Cell(drawings.interval(change), number=True)]
             counts = "" if side.mean is None else f"{side.mean.better} / {side.mean.worse} / {side.mean.equal}"
             size = "" if side.linked_bytes is None else number(side.linked_bytes, 0)
-            rows.append((*cells, Cell(counts, number=True), Cell(size, number=True)))
-    columns = ("corpus", "side", "linked code", "95 %", "geometric mean", "95 %", "better / worse / equal", "image, bytes of code")
-    return Table("All figures.", columns, rows)
+            objects = ""
+            if side.object_bytes is not None and corpus.default_object_bytes:
+                objects = drawings.percent(100.0 * (side.object_bytes / corpus.default_object_bytes - 1.0))
+            rows.append((*cells, *(Cell(text, number=True) for text in (counts, size, objects))))
+    columns = ("corpus", "side", "linked code", "95 %", "geometric mean", "95 %", "better / worse / equal", "image, bytes of code", "objects' code")
+    return Table("All figures. The code of objects before linking is what misleads: duplicates and what nobody calls count there.", columns, rows)
 
 
 _DISTRIBUTION = "How many changed by how much, in percent: left of 0 is better, right is worse, and the bar at 0 is exactly as the default."
@@ -285,18 +289,23 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
         rows.append((
             *name, Cell(corpus_title(result.corpus.name)), Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
             Cell(score_text(row.default_score), number=True), Cell(score_text(row.score), number=True),
-            Cell(reproduce(result, row), code=True, folded="command"),
+            Cell(reproduce(result, row), code=True, folded="commands"),
         ))  # fmt: skip
-    columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", "to see why")
+    columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", "to see it again")
     return Table("Score under the default and under the policy; the largest increase first.", columns, rows)
 
 
 def reproduce(result: Result, row: Row) -> str:
-    """The command that shows the decisions behind a row, and what came of them."""
-    words = [*([f"--problem={result.owner.problem}"] if result.owner.problem else []), f"--module={row.module}"]
-    words += [f"--function={row.function}"] if row.function else []
+    """The commands that compile and compare a row's module again, and that show the decisions behind it: two lines."""
+    problem = [f"--problem={result.owner.problem}"] if result.owner.problem else []
+    again = [*problem, f"--module_filter=^{re.escape(row.module)}$", "--output_dir=out/evaluation_of_one"]
+    why = [*problem, f"--module={row.module}", *([f"--function={row.function}"] if row.function else [])]
     # Folders of this machine are nothing for a page that others read.
-    return " ".join(["./bazelw run //mlgo:explain --", '--policy="$POLICY"', '--corpus="$CORPUS"', *map(shlex.quote, words)])
+    folders = ['--policy="$POLICY"', '--corpus="$CORPUS"']
+    return "\n".join([
+        " ".join(["./bazelw run //mlgo:evaluate --", *folders, *map(shlex.quote, again)]),
+        " ".join(["./bazelw run //mlgo:explain --", *folders, *map(shlex.quote, why)]),
+    ])  # fmt: skip
 
 
 def corpus_title(name: str) -> str:

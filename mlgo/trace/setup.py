@@ -26,6 +26,7 @@ class CompileSetup:
       max_failure_ratio: which part of a stage's modules may fail, in [0, 1].
       executor: where compiles run; changes no result. None: on this machine, `workers` at a time.
       extra_flags: further cc1 flags, after those of the module.
+      wants_objects: whether object files are wanted where the score does not need them.
     """
 
     clang: pathlib.Path
@@ -35,6 +36,7 @@ class CompileSetup:
     max_failure_ratio: float
     executor: Executor | None = None
     extra_flags: tuple[str, ...] = ()
+    wants_objects: bool = False
 
     def __post_init__(self):
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:

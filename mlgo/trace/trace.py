@@ -195,7 +195,7 @@ def compile_modules(
             problem=setup.problem,
             model_dir=model,
             want_log=wants_decisions or not in_object,
-            want_object=in_object,
+            want_object=in_object or setup.wants_objects,
             extra_flags=setup.extra_flags,
             limits=setup.limits,
         )

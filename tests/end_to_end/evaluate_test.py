@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -45,11 +47,6 @@ class EvaluateTest(unittest.TestCase):
             raise AssertionError(f"exit code {code}:\n{cls.said}")
         cls.result = json.loads((cls.folder / "out" / "result.json").read_text(encoding="utf-8"))["corpora"]["few"]
 
-    def test_the_result_says_what_it_is_of(self):
-        result = json.loads((self.folder / "out" / "result.json").read_text(encoding="utf-8"))
-        self.assertEqual((result["problem"], result["reward"]), ("inlining_for_size", ""))
-        self.assertRegex(result["corpus_digests"]["few"], "^[0-9a-f]{64}$")
-
     def test_who_decides_as_the_default_does_is_equal_to_it(self):
         for side in ("stock", "threshold_5"):
             linked = self.result["linked_code"][side]
@@ -69,6 +66,30 @@ class EvaluateTest(unittest.TestCase):
         self.assertEqual(sum(int(row["linked_bytes"]) for row in generous), self.result["linked_code_bytes"]["generous"])
         self.assertIn("| few | generous |", (self.folder / "out" / "summary.md").read_text(encoding="utf-8"))
         self.assertRegex(self.said, r"few: the best of the thresholds is (5|50): ")
+
+    def test_the_worst_come_with_a_command_that_gives_the_same_again(self):
+        with open(self.folder / "out" / "modules.csv", encoding="utf-8", newline="") as file:
+            ratios = {(row["policy"], row["module"]): row["ratio"] for row in csv.DictReader(file)}
+        text = (self.folder / "out" / "worst_regressions.md").read_text(encoding="utf-8")
+        worst = max((key for key in ratios if key[0] == "generous"), key=lambda key: float(ratios[key]))
+        self.assertGreater(float(ratios[worst]), 1.0, "the corpus is no example: take other modules")
+        lines = [line for line in text.splitlines() if line.startswith("    ./bazelw run //mlgo:evaluate -- ") and "generous" in line]
+        flags = shlex.split(lines[0].partition(" -- ")[2])
+        self.assertIn(f"--module_filter=^{re.escape(worst[1])}$", flags)
+        flags = [flag for flag in flags if not flag.startswith("--output_dir")]
+        code, said = command.run(*flags, *self.flags[:2], f"--output_dir={self.folder / 'again'}", program="evaluate")
+        self.assertEqual(code, ExitCode.DONE, said)
+        with open(self.folder / "again" / "modules.csv", encoding="utf-8", newline="") as file:
+            again = list(csv.DictReader(file))
+        self.assertEqual([(row["module"], row["ratio"]) for row in again], [(worst[1], ratios[worst])])
+
+    def test_a_sample_is_a_part_of_the_corpus(self):
+        flags = [*self.flags[:4], "--sampling_rate=0.5", f"--output_dir={self.folder / 'sample'}"]
+        code, said = command.run(*flags, program="evaluate")
+        self.assertEqual(code, ExitCode.DONE, said)
+        result = json.loads((self.folder / "sample" / "result.json").read_text(encoding="utf-8"))["corpora"]["few"]
+        self.assertEqual(result["modules"], 3)
+        self.assertNotEqual(result["digest"], self.result["digest"])
 
     def test_it_goes_on_where_it_stopped(self):
         before = (self.folder / "out" / "result.json").read_bytes()
@@ -93,6 +114,7 @@ class EvaluateTest(unittest.TestCase):
             ([*self.flags[:5], "--inline_thresholds=5,many"], "holds 'many'"),
             ([*self.flags[:5], f"--policy=default={self.folder}"], "would have the name 'default'"),
             ([*self.flags, "--fail_if_worse_than=much"], "is no percentage"),
+            ([*self.flags, "--reward=much"], "reward 'much' is none of"),
             ([*self.flags, "--problem=regalloc_eviction"], "is for 'inlining_for_size', not for 'regalloc_eviction'"),
         ):
             code, said = command.run(*flags, program="evaluate")

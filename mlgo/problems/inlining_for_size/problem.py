@@ -80,4 +80,5 @@ PROBLEM = Problem(
     rewards=("comdat_weighted_code", "linked_code", "object_text"),
     interactive_flag="inliner-interactive-channel-base",
     interactive_default_flag="inliner-interactive-include-default",
+    choice_names={0: "keep the call", 1: "inline"},
 )

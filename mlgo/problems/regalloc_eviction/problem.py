@@ -53,4 +53,6 @@ PROBLEM = Problem(
     decides_after_optimiser=True,
     release_setting="//release:eviction_policy",
     interactive_flag="regalloc-evict-interactive-channel-base",
+    choice_names={CANDIDATE_POSITION: "evict nothing"},
+    other_choice_name="evict at {}",
 )

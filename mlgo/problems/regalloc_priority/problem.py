@@ -38,4 +38,5 @@ PROBLEM = Problem(
     decides_after_optimiser=True,
     release_setting="//release:priority_policy",
     interactive_flag="regalloc-priority-interactive-channel-base",
+    other_choice_name="priority {}",
 )

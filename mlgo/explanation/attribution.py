@@ -1,0 +1,140 @@
+"""What each feature adds to one decision of a policy.
+
+What is explained is a difference of two rows' logits: where the policy chooses, its choice's minus that of an alternative (the margin);
+else z minus that of a typical row. A policy whose z is linear over pieces of features (mlgo/learning/linear_network.py) is taken apart as it
+is. Of any other network the parts are Shapley values: from one row to the other feature by feature, what each step changes, averaged over orders
+of the features; features that are equal in both rows add nothing. In both cases the parts add up.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlgo.explanation.replay import Replay
+from mlgo.learning.determinism import generator
+from mlgo.learning.exact_network import ExactNetwork, exact_network
+from mlgo.learning.linear_network import WHOLE_PIECE, linear_effect
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
+from mlgo.learning.observations import Observations
+
+#: What the column is called that tells the asking candidate from the others (Normalizer.mark_last_position).
+LAST_POSITION = "(is the last position)"
+#: Orders that Shapley values are averaged over. Measured on 60 decisions of the shipped eviction policy against 2,000 orders: parts, 0.94 on
+#: average, are off by 0.013.
+_ORDERS = 128
+
+
+@dataclasses.dataclass(frozen=True)
+class Attribution:
+    """Why D decisions came out as they did.
+
+    Attributes:
+      features: F names, those that the policy looks at; LAST_POSITION may be the last one.
+      contributions: float64 [D, F]; they add up to `explained` - (typical or 0), but where a linear policy cuts z off at +-TOP_LOGIT.
+      explained: float64 [D], z or margin as the policy computed it.
+      typical: z of a state in which every feature has its typical value: what contributions to a z are counted from; None for margins.
+    """
+
+    features: tuple[str, ...]
+    contributions: np.ndarray
+    explained: np.ndarray
+    typical: float | None
+
+
+def attributed_features(normalizer: Normalizer) -> tuple[str, ...]:
+    """The features whose contributions are told apart."""
+    return (*normalizer.features, *([LAST_POSITION] if normalizer.mark_last_position else []))
+
+
+def column_features(normalizer: Normalizer) -> np.ndarray:
+    """int64 [width]: which of attributed_features each column belongs to."""
+    index = {feature: number for number, feature in enumerate(attributed_features(normalizer))}
+    columns = [index[column.feature] for column in normalizer.columns]
+    return np.array(columns + ([index[LAST_POSITION]] if normalizer.mark_last_position else []), np.int64)
+
+
+def typical_levels(levels: np.ndarray) -> np.ndarray:
+    """uint8 [D]: the level of each feature's median over the rows [M, D], the lower one of two.
+
+    Levels do not decrease with the value, so the median of a feature's levels is the level of its median, in each column.
+    """
+    return np.partition(levels, (len(levels) - 1) // 2, axis=0)[(len(levels) - 1) // 2]
+
+
+def attribute(network: PolicyNetwork, replayed: Replay, decisions: Sequence[int], typical: np.ndarray) -> Attribution:
+    """Takes `decisions` of `replayed` apart.
+
+    Args:
+      decisions: D indices; each choice among them has an alternative.
+      typical: as typical_levels, uint8 [width].
+    """
+    features = attributed_features(network.normalizer)
+    of_column = column_features(network.normalizer)
+    observations = replayed.observations
+    own = np.array([replayed.row_of(n, replayed.policy[n]) for n in decisions], np.int64)
+    choosing = observations.kind == "choice"
+    other = np.array([replayed.alternative(n) for n in decisions], np.int64) if choosing else None
+    explained = replayed.logits[own].astype(np.float64) - (replayed.logits[other] if choosing else 0.0)
+    effect = linear_effect(network)
+    exact = exact_network(network.weights)
+    levels = observations.levels
+    reference = levels[other] if choosing else np.broadcast_to(typical, (len(own), len(typical)))
+    start = None if choosing else float(exact.row_logits(typical[None, :])[0])
+    if effect is not None:
+        way = (levels[own].astype(np.float64) - reference) * LEVEL_SCALE * effect[:-1]
+        return Attribution(features, _sums(way, of_column, len(features)), explained, start)
+    parts = [shapley(exact, before, after, of_column, len(features)) for before, after in zip(reference, levels[own])]
+    return Attribution(features, np.stack(parts), explained, start)
+
+
+def shapley(exact: ExactNetwork, before: np.ndarray, after: np.ndarray, of_column: np.ndarray, count: int) -> np.ndarray:
+    """float64 [count]: what each feature adds to the logit on the way from one row to another; they add up to the whole change.
+
+    Args:
+      before, after: uint8 [D].
+      of_column: as column_features.
+    """
+    random = generator(0, "orders of features", count)
+    orders = np.stack([random.permutation(count) for _ in range(_ORDERS // 2)])
+    # With its reverse each order tells more: a feature that is early in one is late in the other.
+    orders = np.concatenate([orders, orders[:, ::-1]])
+    place = np.argsort(orders, axis=1)
+    steps = place[:, None, of_column] < np.arange(count + 1)[:, None]
+    rows = np.where(steps, after, before).reshape(-1, len(before))
+    logits = exact.row_logits(rows).astype(np.float64).reshape(len(orders), count + 1)
+    return np.take_along_axis(np.diff(logits, axis=1), place, axis=1).mean(axis=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """What a linear policy adds to z while a feature goes from `start` to `end`; evenly, and no more outside."""
+
+    feature: str
+    start: float
+    end: float
+    adds: float
+
+
+def formula(network: PolicyNetwork) -> tuple[float, list[Piece]] | None:
+    """A linear policy, whole: (z where all features have their smallest values, what each piece adds); None: it is not linear."""
+    effect = linear_effect(network)
+    if effect is None:
+        return None
+    pieces = [Piece(column.feature, column.start, column.end, float(e) * WHOLE_PIECE) for column, e in zip(network.normalizer.columns, effect)]
+    if network.normalizer.mark_last_position:
+        pieces.append(Piece(LAST_POSITION, 0.0, 1.0, float(effect[-2]) * WHOLE_PIECE))
+    return float(effect[-1]), pieces
+
+
+def has_alternative(observations: Observations, decision: int) -> bool:
+    """Whether anything else could have been decided."""
+    return observations.kind != "choice" or observations.offsets[decision + 1] - observations.offsets[decision] > 1
+
+
+def _sums(columns: np.ndarray, of_column: np.ndarray, count: int) -> np.ndarray:
+    """float64 [D, count]: sums of the columns [D, width] by what they belong to."""
+    result = np.zeros((len(columns), count))
+    np.add.at(result.T, of_column, columns.T)
+    return result

@@ -1,0 +1,94 @@
+"""Parts of decisions: exact ones add up, others are what asking without the feature gives."""
+
+import unittest
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlgo.explanation.attribution import LAST_POSITION, attribute, attributed_features, column_features, formula, shapley, typical_levels
+from mlgo.explanation.replay import replay
+from mlgo.explanation.testing import states
+from mlgo.learning.exact_network import exact_network
+from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.normalization import chosen_normalizer
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+
+_TWO = {"cost_estimate": (-40, 50, -6.0), "callee_users": (0, 1, 2.0), "node_count": (0, 1, 0.0)}
+
+
+def _other_network(problem, knots) -> PolicyNetwork:
+    """A network of no special form."""
+    return initial_network(chosen_normalizer(knots, problem), 3, NetworkConfig((8,), (4,), logits_init_factor=4.0))
+
+
+class AttributionTest(unittest.TestCase):
+    def test_parts_of_a_linear_policy_add_up(self):
+        recorded = states.inlining("m", 100, 1)
+        network = states.linear(INLINING, _TWO, 3.0)
+        answers = replay(network, INLINING, recorded)
+        typical = typical_levels(answers.observations.levels)
+        why = attribute(network, answers, range(100), typical)
+        np.testing.assert_allclose(why.typical + why.contributions.sum(axis=1), answers.logits, atol=0.02)
+        users = recorded.features["callee_users"][:, 0]
+        np.testing.assert_allclose(why.contributions[:, why.features.index("callee_users")], 2.0 * (users - np.sort(users)[49]), atol=0.02)
+        self.assertEqual(np.abs(why.contributions[:, why.features.index("node_count")]).max(), 0.0)
+
+    def test_parts_of_a_linear_choice_add_up_to_the_margin(self):
+        answers = replay(states.smallest_evictor(), EVICTION, states.eviction("m", 40, 1))
+        why = attribute(states.smallest_evictor(), answers, [3, 30], typical_levels(answers.observations.levels))
+        self.assertIsNone(why.typical)
+        np.testing.assert_allclose(why.contributions.sum(axis=1), [answers.margin(3), answers.margin(30)], atol=0.02)
+        np.testing.assert_allclose(why.contributions[:, why.features.index("liverange_size")], why.explained, atol=0.02)
+
+    def test_parts_of_any_network_add_up_and_equal_features_add_nothing(self):
+        network = _other_network(EVICTION, {"liverange_size": (0, 0.5, 1), "nr_urgent": (0, 0.5, 1), "progress": (0, 1)})
+        # The first layer does not look at nr_urgent.
+        kernel = np.array(network.weights["policy/0/kernel"])
+        kernel[[column.feature == "nr_urgent" for column in network.normalizer.columns] + [False]] = 0
+        network = network.with_weights({**network.weights, "policy/0/kernel": kernel})
+        answers = replay(network, EVICTION, states.eviction("m", 30, 1))
+        why = attribute(network, answers, range(30), typical_levels(answers.observations.levels))
+        self.assertEqual(why.features, ("nr_urgent", "liverange_size", "progress", LAST_POSITION))
+        np.testing.assert_allclose(why.contributions.sum(axis=1), why.explained, atol=1e-9)
+        self.assertEqual([answers.margin(n) for n in range(30)], why.explained.tolist())
+        # Unlooked at; and the same for all candidates of a state.
+        self.assertEqual(np.abs(why.contributions[:, [0, 2]]).max(), 0.0)
+        self.assertGreater(np.abs(why.contributions[:, 1]).min(), 0.0)
+
+    def test_parts_of_two_features_are_the_means_of_both_orders(self):
+        network = _other_network(INLINING, {"cost_estimate": (-40, 50), "callee_users": (0, 1)})
+        exact = exact_network(network.weights)
+        before, after = np.array([[10, 20], [190, 0]], np.uint8)
+        users_first, cost_first = exact.row_logits(np.array([[10, 0], [190, 20]], np.uint8)).astype(np.float64)
+        first, last = exact.row_logits(np.stack([before, after])).astype(np.float64)
+        expected = [((cost_first - first) + (last - users_first)) / 2, ((users_first - first) + (last - cost_first)) / 2]
+        np.testing.assert_allclose(shapley(exact, before, after, column_features(network.normalizer), 2), expected)
+
+    def test_the_formula_is_the_policy(self):
+        network = states.linear(INLINING, _TWO, 3.0)
+        start, pieces = formula(network)
+        self.assertAlmostEqual(start, 3.0, places=3)
+        self.assertEqual({piece.feature: round(piece.adds, 2) for piece in pieces}, {name: adds for name, (_, _, adds) in _TWO.items()})
+        self.assertIsNone(formula(_other_network(INLINING, {"cost_estimate": (0, 1)})))
+
+    @settings(deadline=None)
+    @given(st.lists(st.floats(width=32), min_size=1, max_size=30))
+    def test_the_median_of_levels_is_the_level_of_the_median(self, values):
+        normalizer = chosen_normalizer({"use_def_density": (-1, 0, 0.25, 7)}, EVICTION)
+
+        def levels(of):
+            return normalizer.levels({"use_def_density": np.asarray(of, np.float32)}, np.zeros(len(of), bool))
+
+        ranked = sorted(values, key=lambda value: (value != value, value))
+        # NaN is the largest to the normaliser, and infinity as large.
+        np.testing.assert_array_equal(typical_levels(levels(values)), levels([ranked[(len(values) - 1) // 2]])[0])
+
+    def test_the_last_position_counts_as_a_feature_where_it_is_marked(self):
+        self.assertEqual(attributed_features(states.stock_inliner().normalizer), ("cost_estimate", "callee_users"))
+        self.assertEqual(attributed_features(states.smallest_evictor().normalizer)[-1], LAST_POSITION)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""Decisions of a policy as people read them: what it saw, what it chose, what the heuristic chose, and why."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlgo.explanation.attribution import LAST_POSITION, attribute, has_alternative, typical_levels
+from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.replay import Replay
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.observations import Observations
+from mlgo.problems.problem import Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Reason:
+    """One feature's part in one decision.
+
+    Attributes:
+      feature: its name.
+      value: what the policy saw, of a choice at the position it chose.
+      compared: the value that `adds` is counted from: a choice's at the alternative, else the typical one. None: it has none.
+      adds: to z, or to the margin over the alternative.
+    """
+
+    feature: str
+    value: float
+    compared: float | None
+    adds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ExplainedDecision:
+    """One decision.
+
+    Attributes:
+      module, function: where it was taken.
+      number: which decision of the function, from 0.
+      callee: the called function, of inlining; else "".
+      policy, heuristic: what they choose, for people; heuristic None: unknown.
+      differs: whether they differ; None: unknown.
+      probability: of the policy's choice when decisions are drawn from it; None for numbers.
+      heuristic_probability: the policy's for the heuristic's choice.
+      candidates: how many legal ones there were, of a choice; else None.
+      margin: how clearly the policy prefers its choice, in logits (Replay.margin); None: it had none, or decides numbers.
+      alternative: what a choice is measured against, for people: the heuristic's where it differs, else its second; "" otherwise.
+      explained: z or margin: what `reasons` are parts of. None: there was nothing to choose.
+      typical: z where all features have their typical values, from which reasons are counted; None for margins.
+      reasons: the features that the policy looks at, the weightiest first; they add up to `explained` - (typical or 0).
+      values: all that the compiler showed, of a choice at the chosen position: feature -> value.
+      heuristic_values: of a choice the same at the heuristic's position where it differs; else None.
+    """
+
+    module: str
+    function: str
+    number: int
+    callee: str
+    policy: str
+    heuristic: str | None
+    differs: bool | None
+    probability: float | None
+    heuristic_probability: float | None
+    candidates: int | None
+    margin: float | None
+    alternative: str
+    explained: float | None
+    typical: float | None
+    reasons: tuple[Reason, ...]
+    values: Mapping[str, float]
+    heuristic_values: Mapping[str, float] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Typical:
+    """A state like many: medians over rows, the lower ones of two.
+
+    Attributes:
+      levels: uint8 [width].
+      values: feature -> value, NaN taken as infinity.
+    """
+
+    levels: np.ndarray
+    values: Mapping[str, float]
+
+
+def typical_of(problem: Problem, recorded: Sequence[RecordedDecisions], samples: Sequence[Observations]) -> Typical:
+    """Of all legal candidates of all states. Args: both are of the same states."""
+    levels = typical_levels(np.concatenate([sample.levels for sample in samples]))
+    values = {}
+    for spec in problem.observation_specs:
+        found = np.concatenate([_legal_values(problem, each, spec.name) for each in recorded]).astype(np.float64)
+        found = np.where(np.isnan(found), np.inf, found)
+        values[spec.name] = float(np.partition(found, (len(found) - 1) // 2)[(len(found) - 1) // 2])
+    return Typical(levels, values)
+
+
+def explain(
+    network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions, replayed: Replay, decisions: Sequence[int], typical: Typical
+) -> list[ExplainedDecision]:
+    """Explains some decisions of a module.
+
+    Args:
+      decisions: indices of observations.
+      typical: what is compared with where nothing was chosen among several.
+    """
+    number_of = {n: number for numbers in recorded.by_function().values() for number, n in enumerate(numbers)}
+    open_ones = [n for n in decisions if has_alternative(replayed.observations, n)]
+    why = attribute(network, replayed, open_ones, typical.levels) if open_ones else None
+    place = {n: index for index, n in enumerate(open_ones)}
+    explained = []
+    for n in decisions:
+        own, other = replayed.policy[n], _heuristic_of(replayed, n)
+        differs = None if replayed.differs is None else bool(replayed.differs[n])
+        choosing = replayed.observations.kind == "choice"
+        alternative = replayed.alternative(n)
+        compared = None if alternative is None else int(replayed.observations.positions[alternative])
+        values = _values(problem, recorded, n, own)
+        against = typical.values if not choosing else {} if compared is None else _values(problem, recorded, n, compared)
+        index = place.get(n)
+        explained.append(
+            ExplainedDecision(
+                module=recorded.module,
+                function=recorded.function(n),
+                number=number_of[n],
+                callee=recorded.callee(n),
+                policy=problem.choice_name(own),
+                heuristic=None if other is None else problem.choice_name(other),
+                differs=differs,
+                probability=replayed.probability(n, own),
+                heuristic_probability=None if other is None else replayed.probability(n, other),
+                candidates=int(np.diff(replayed.observations.offsets)[n]) if choosing else None,
+                margin=replayed.margin(n),
+                alternative="" if compared is None else problem.choice_name(compared),
+                explained=None if index is None else float(why.explained[index]),
+                typical=None if index is None else why.typical,
+                reasons=() if index is None else _reasons(why.features, why.contributions[index], values, against),
+                values=values,
+                heuristic_values=_values(problem, recorded, n, other) if choosing and differs else None,
+            )
+        )
+    return explained
+
+
+def _reasons(
+    features: Sequence[str], contributions: np.ndarray, values: Mapping[str, float], against: Mapping[str, float]
+) -> tuple[Reason, ...]:
+    reasons = [
+        Reason(feature, values.get(feature, math.nan), against.get(feature), float(adds)) for feature, adds in zip(features, contributions)
+    ]
+    return tuple(sorted(reasons, key=lambda reason: (-abs(reason.adds), reason.feature)))
+
+
+def _heuristic_of(replayed: Replay, n: int) -> float | None:
+    return None if replayed.heuristic is None else replayed.heuristic[n]
+
+
+def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float) -> dict[str, float]:
+    """Feature -> what was seen in one state; of a feature with a value per position that of position `choice`."""
+    values = {}
+    for spec in problem.observation_specs:
+        flat = np.asarray(recorded.features[spec.name][n]).reshape(-1)
+        values[spec.name] = float(flat[int(choice) if len(flat) > 1 else 0])
+    if problem.mask_feature is not None:
+        values[LAST_POSITION] = float(int(choice) == problem.action_count - 1)
+    return values
+
+
+def _legal_values(problem: Problem, recorded: RecordedDecisions, feature: str) -> np.ndarray:
+    flat = np.asarray(recorded.features[feature]).reshape(len(recorded), -1)
+    if problem.mask_feature is None or flat.shape[1] == 1:
+        return flat[:, 0]
+    return flat[np.asarray(recorded.features[problem.mask_feature]).reshape(flat.shape) > 0]

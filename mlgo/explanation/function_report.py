@@ -1,0 +1,148 @@
+"""One function's decisions and what came of them, ready to be shown as text (terminal.py) or as a page (page.py)."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+from mlgo.explanation.decision import ExplainedDecision, Reason
+from mlgo.learning.linear_network import TOP_LOGIT
+from mlgo.problems.problem import Problem
+from mlgo.trace.outcomes import ModuleRecord
+
+#: A demangled name longer than this is cut where it only has to be recognised.
+NAME_WIDTH = 100
+#: What is printed as 0.00.
+_NOTHING = 0.005
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """Decisions in states of one origin.
+
+    Attributes:
+      title: whose states these are.
+      remark: what that means for the reader.
+      decisions: the shown ones, in the order in which they were taken.
+      total: how many there are to show.
+      differing: how many of them differ from the heuristic's; None: unknown.
+    """
+
+    title: str
+    remark: str
+    decisions: Sequence[ExplainedDecision]
+    total: int
+    differing: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionReport:
+    """Everything that is shown of a function.
+
+    Attributes:
+      problem, policy, module, function: names; `policy` with the start of its digest.
+      demangled: names for people, of the function and its callees.
+      outcome: what came of it, a line each.
+      basis: how reasons are to be read.
+      sections: by origin of the states.
+      reasons: how many features are shown of each decision; 0: all that the policy looks at.
+      all_values: whether all that the compiler shows is listed too.
+    """
+
+    problem: str
+    policy: str
+    module: str
+    function: str
+    demangled: Mapping[str, str]
+    outcome: Sequence[str]
+    basis: str
+    sections: Sequence[Section]
+    reasons: int
+    all_values: bool
+
+
+def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy: ModuleRecord) -> list[str]:
+    """What the function and the module came to under the default and under the policy; minus is better where less is."""
+    lines = []
+    unit = "bytes of code" if problem.score_spec is None else "score"
+    pair = [record.functions.get(function) for record in (default, policy)]
+    if None not in pair:
+        lines.append(_change(f"this function: {unit}", pair[0].score, pair[1].score))
+    else:
+        without = [name for name, score in zip(("the default", "the policy"), pair) if score is None]
+        lines.append(f"this function: nothing is left of it in the object under {' and under '.join(without)}")
+    if problem.score_spec is None:
+        totals = [sum(score.score for score in record.functions.values()) for record in (default, policy)]
+        lines.append(_change(f"its module: {unit}, with what belongs to no function", *totals))
+    else:
+        both = default.functions.keys() & policy.functions.keys()
+        totals = [sum(record.functions[name].score for name in both) for record in (default, policy)]
+        lines.append(_change(f"its module: {unit}s of {len(both)} functions, added up", *totals))
+    return lines
+
+
+def basis(choosing: bool, linear: bool, what: str) -> str:
+    """How the reasons of a report are to be read. Args: what: what the medians are of."""
+    whole = "the margin" if choosing else "z"
+    start = (
+        "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"
+        if choosing
+        else f"what each feature adds to z, counted from a state in which all have their medians ({what})"
+    )
+    if linear:
+        end = f"; they add up to {whole}, but where the policy cuts z off at +-{TOP_LOGIT:g}"
+    else:
+        end = f"; Shapley values, which add up to {whole}"
+    return f"Why: {start}{end}."
+
+
+def choice_text(decision: ExplainedDecision) -> str:
+    """What the policy decides and how clearly."""
+    parts = [decision.policy]
+    if decision.probability is not None:
+        parts.append(f"p {decision.probability:.2f}")
+    if decision.candidates is not None:
+        parts.append(f"of {decision.candidates} candidates")
+    if decision.typical is not None:
+        parts.append(f"z {decision.explained:+.2f}, of a median state {decision.typical:+.2f}")
+    elif decision.margin is not None:
+        role = "the heuristic's choice" if decision.differs else "its second choice"
+        parts.append(f"margin {decision.margin:.2f} over {role}, {decision.alternative}")
+    return ", ".join(parts)
+
+
+def heuristic_text(decision: ExplainedDecision) -> str:
+    """What the heuristic decides in the same state."""
+    if decision.heuristic is None:
+        return "not known: the compiler does not ask it here"
+    if decision.heuristic_probability is None or not decision.differs or decision.candidates is None:
+        return decision.heuristic
+    return f"{decision.heuristic}, to which the policy gives p {decision.heuristic_probability:.2f}"
+
+
+def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Reason], float, int]:
+    """(the weightiest reasons, what the others add together, how many others).
+
+    Args: count: at most, and none that add nothing; 0: all.
+    """
+    shown = [reason for reason in decision.reasons[:count] if abs(reason.adds) >= _NOTHING] if count else decision.reasons
+    rest = decision.reasons[len(shown) :]
+    return shown, sum(reason.adds for reason in rest), len(rest)
+
+
+def number(value: float | None) -> str:
+    """A feature's value with as many digits as tell it apart; "-" where there is none."""
+    if value is None or math.isnan(value):
+        return "-" if value is None else "NaN"
+    if not math.isfinite(value):
+        return f"{value:+}"
+    return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.4g}"
+
+
+def short(name: str, width: int = NAME_WIDTH) -> str:
+    """A name cut to `width` characters."""
+    return name if len(name) <= width else f"{name[: width - 3]}..."
+
+
+def _change(what: str, default: float, policy: float) -> str:
+    percent = f" ({100.0 * (policy / default - 1.0):+.2f} %)" if default else ""
+    return f"{what}: {default:,.10g} under the default, {policy:,.10g} under the policy{percent}"

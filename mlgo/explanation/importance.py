@@ -1,0 +1,144 @@
+"""Which features a policy's decisions hang on: permutation importance, and how often it differs from the heuristic.
+
+A feature's values are dealt out anew among the sampled states, all others stay, and the policy decides again. A value that belongs to a
+candidate goes to another candidate, one that belongs to a state (eviction: progress) to another state, for all its candidates. The
+asking candidate, which stands at the last position, exchanges with other askers only: what it has no value in (is_hint, ...) it never gets.
+Permuting breaks how features go together, so it also asks about states that no program has; and of two features that say the same,
+either may look unimportant.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlgo.evaluation.statistics import summarize_totals
+from mlgo.explanation.attribution import column_features
+from mlgo.explanation.replay import comparable, confidence
+from mlgo.learning.determinism import generator
+from mlgo.learning.exact_network import ExactNetwork, exact_network, greedy_decisions
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.observations import Observations
+from mlgo.problems.problem import Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """Part of the decisions, in [0, 1], with its 95 % bootstrap interval over modules.
+
+    Attributes:
+      count: how many decisions; an average over repeats where there are several.
+      total: of how many.
+      modules: in how many modules.
+    """
+
+    count: float
+    total: int
+    modules: int
+    share: float
+    low: float
+    high: float
+
+    def percent(self) -> str:
+        """For people: "12.34 % [10.01, 14.12]"."""
+        return f"{100 * self.share:.2f} % [{100 * self.low:.2f}, {100 * self.high:.2f}]"
+
+    def text(self) -> str:
+        """With all that belongs to it: "12.34 % [10.01, 14.12] of 12,345 decisions in 86 modules"."""
+        return f"{self.percent()} of {self.total:,} decisions in {self.modules} modules"
+
+
+@dataclasses.dataclass(frozen=True)
+class FeatureImportance:
+    """What permuting one feature does.
+
+    Attributes:
+      feature: its name.
+      changed: the share of decisions that change.
+      confidence_lost: mean of what the probability of the original decision loses, in [-1, 1]; of numbers the mean change of the number,
+        in units of the network's output.
+    """
+
+    feature: str
+    changed: Share
+    confidence_lost: float
+
+
+def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
+    """The share of all decisions.
+
+    Args: counts: module -> (decisions that count, all decisions).
+    Raises: ValueError: there is no decision.
+    """
+    totals = sum(total for _, total in counts.values())
+    if not totals:
+        raise ValueError("a share needs at least one decision")
+    summary = summarize_totals(counts, seed)
+    return Share(
+        count=float(sum(count for count, _ in counts.values())),
+        total=totals,
+        modules=summary.modules,
+        share=summary.geometric_mean,
+        low=summary.low,
+        high=summary.high,
+    )
+
+
+def importances(
+    network: PolicyNetwork, problem: Problem, sample: Observations, modules: Sequence[str], module_of: np.ndarray, seed: int, repeats: int
+) -> list[FeatureImportance]:
+    """Of every feature that the policy looks at, the most important first.
+
+    Args:
+      sample: N states; their decisions are the policy's own.
+      modules: names.
+      module_of: int [N], index into `modules`.
+      repeats: how often each feature is permuted; the shares are averages.
+    """
+    exact = exact_network(network.weights)
+    logits = exact.row_logits(sample.levels)
+    before = comparable(greedy_decisions(logits, sample), sample)
+    sure = confidence(logits, sample)
+    of_column = column_features(network.normalizer)
+    found = []
+    for index, feature in enumerate(network.normalizer.features):
+        changed, lost = np.zeros(len(sample)), np.zeros(len(sample))
+        for repeat in range(repeats):
+            random = generator(seed, "permutation", feature, repeat)
+            after, surely = _permuted(exact, problem, sample, feature, of_column == index, random)
+            changed += after != before
+            lost += np.abs(sure - surely) if sample.kind == "number" else sure - surely
+        totals = np.bincount(module_of, minlength=len(modules))
+        sums = np.bincount(module_of, changed / repeats, minlength=len(modules))
+        counts = {name: (float(s), int(t)) for name, s, t in zip(modules, sums, totals) if t}
+        found.append(FeatureImportance(feature, share_of(counts, seed), float(lost.mean() / repeats)))
+    return sorted(found, key=lambda each: (-each.changed.share, -each.confidence_lost, each.feature))
+
+
+def permuted_levels(
+    problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """uint8 [M, D]: the sample's levels with one feature's values dealt out anew; see the module's docstring.
+
+    Args: columns: bool [D], those of the feature.
+    """
+    source = np.arange(sample.row_count)
+    if sample.kind == "choice" and problem.observation_spec(feature).element_count == 1:
+        source = sample.offsets[:-1][random.permutation(len(sample))][sample.row_observation()]
+    elif sample.kind == "choice":
+        is_last = sample.positions == sample.position_count - 1
+        for rows in (np.flatnonzero(is_last), np.flatnonzero(~is_last)):
+            source[rows] = random.permutation(rows)
+    else:
+        source = random.permutation(source)
+    levels = sample.levels.copy()
+    levels[:, columns] = sample.levels[source][:, columns]
+    return levels
+
+
+def _permuted(
+    exact: ExactNetwork, problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """What is decided with the feature permuted, as `comparable`, and how sure the original decisions are then."""
+    logits = exact.row_logits(permuted_levels(problem, sample, feature, columns, random))
+    return comparable(greedy_decisions(logits, sample), sample), confidence(logits, sample)

@@ -1,0 +1,148 @@
+"""What one compile of a corpus decided, with the names that decisions stand under, kept on disk module by module.
+
+Below the stage's folder lie, per module NAME, `modules/NAME.json` (outcome and scores: mlgo/trace/outcomes.py) and, where decisions were
+taken, `decisions/NAME.arrays` (mlgo/trace/arrays.py). A trace for learning keeps neither names nor the heuristic's answer.
+"""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.problems.problem import Problem
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+from mlgo.trace import arrays
+from mlgo.trace.code_scores import call_site
+from mlgo.trace.outcomes import ModuleRecord
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, compile_corpus
+
+_CONTEXTS_NAME = ":contexts"
+_HEURISTIC_NAME = ":heuristic"
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordedDecisions:
+    """The N decisions of one module, in the order in which they were taken.
+
+    Attributes:
+      module: its name.
+      contexts: names of the functions, or call sites "CALLER\\nCALLEE", that decisions stand under.
+      context: int32 [N], index into `contexts`, non-decreasing.
+      features: observation name -> array [N, *shape].
+      taken: [N], what was decided.
+      heuristic: [N], what the compiler's own heuristic decided in the same state, or would have; None: nobody asked it.
+    """
+
+    module: str
+    contexts: tuple[str, ...]
+    context: np.ndarray
+    features: Mapping[str, np.ndarray]
+    taken: np.ndarray
+    heuristic: np.ndarray | None
+
+    def __len__(self) -> int:
+        return len(self.taken)
+
+    def function(self, decision: int) -> str:
+        """The function that decision was taken in."""
+        return call_site(self.contexts[self.context[decision]])[0]
+
+    def callee(self, decision: int) -> str:
+        """The function that is called where an inlining decision was taken; "" for other problems."""
+        return call_site(self.contexts[self.context[decision]])[1]
+
+    def same_states(self, mine: Sequence[int], other: "RecordedDecisions", theirs: Sequence[int]) -> int:
+        """With how many states that are equal, bit for bit, the decisions `mine` and those of `other`, `theirs`, begin."""
+        for count, (n, m) in enumerate(zip(mine, theirs)):
+            if any(self.features[name][n].tobytes() != other.features[name][m].tobytes() for name in self.features):
+                return count
+        return min(len(mine), len(theirs))
+
+    def by_function(self) -> dict[str, list[int]]:
+        """Function -> its decisions, in the order in which they were taken."""
+        found: dict[str, list[int]] = {}
+        for decision in range(len(self)):
+            found.setdefault(self.function(decision), []).append(decision)
+        return found
+
+
+def record_corpus(
+    folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, title: str, model_dir: pathlib.Path | None
+) -> Mapping[str, Any]:
+    """Compiles every module of `corpus` that was not compiled into `folder` yet, and keeps what was decided.
+
+    Args: as compile_corpus (mlgo/trace/trace.py); without a model the heuristic decides.
+    Returns: counts for the manifest.
+    Raises: RunError: more modules failed than allowed.
+    """
+
+    def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+        del record
+        if isinstance(outcome, CompileResult) and outcome.log.observation_count:
+            content = encode(outcome.log, setup.problem, heuristic_decided=model_dir is None)
+            files.write_atomically(_path(folder, module.name), content)
+
+    return compile_corpus(folder, corpus, setup, title, model_dir, True, keep)
+
+
+def encode(log: TrainingLog, problem: Problem, heuristic_decided: bool) -> bytes:
+    """The file's content for the decisions in `log`.
+
+    Args: heuristic_decided: whether the heuristic took them; else its answers are kept where the log holds them.
+    """
+    default = problem.default_decision_spec
+    heuristic = log.actions if heuristic_decided else log.extra_outputs.get(default.name) if default else None
+    named = {
+        _CONTEXTS_NAME: np.frombuffer(json.dumps(log.contexts).encode("utf-8"), np.uint8),
+        OBSERVATION_CONTEXT_NAME: log.observation_context,
+        ACTIONS_NAME: log.actions,
+    }
+    if heuristic is not None:
+        named[_HEURISTIC_NAME] = heuristic.reshape(-1)
+    return arrays.encode({**log.features, **named})
+
+
+def decode(content: bytes, what: str, module: str, problem: Problem) -> RecordedDecisions:
+    """What `encode` wrote.
+
+    Args: what: the file, for messages.
+    Raises: RunError: the content is damaged, or of another problem.
+    """
+    remedy = "Delete it and run the same command again; it is then made anew"
+    found = arrays.decode(content, what)
+    try:
+        contexts = json.loads(found[_CONTEXTS_NAME].tobytes())
+        recorded = RecordedDecisions(
+            module=module,
+            contexts=tuple(map(str, contexts)),
+            context=found[OBSERVATION_CONTEXT_NAME],
+            features={spec.name: found[spec.name] for spec in problem.observation_specs},
+            taken=found[ACTIONS_NAME],
+            heuristic=found.get(_HEURISTIC_NAME),
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise RunError(what, f"holds no decisions of {problem.name}: {error!r}", remedy) from error
+    if len(recorded) and not 0 <= recorded.context.min() <= recorded.context.max() < len(recorded.contexts):
+        raise RunError(what, "has decisions under names that it does not hold", remedy)
+    return recorded
+
+
+def load(folder: pathlib.Path, module: str, problem: Problem) -> RecordedDecisions | None:
+    """What was decided in `module`; None: nothing, or it failed.
+
+    Raises: RunError: the file is damaged.
+    """
+    path = _path(folder, module)
+    return decode(path.read_bytes(), f"decisions of {module} ({path})", module, problem) if path.exists() else None
+
+
+def _path(folder: pathlib.Path, module: str) -> pathlib.Path:
+    return folder / "decisions" / f"{module}.arrays"

@@ -1,0 +1,73 @@
+"""Policies asked again about made-up states: clones of the heuristic, other thresholds, numbers, refusals."""
+
+import unittest
+
+import numpy as np
+
+from mlgo.explanation.replay import confidence, disagreements, replay
+from mlgo.explanation.testing import states
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
+from mlgo.run.exit_codes import RunError
+
+
+class ReplayTest(unittest.TestCase):
+    def test_a_clone_of_the_heuristic_differs_nowhere(self):
+        for problem, network, recorded in (
+            (INLINING, states.stock_inliner(), states.inlining("m", 300, 1)),
+            (EVICTION, states.smallest_evictor(), states.eviction("m", 300, 1)),
+        ):
+            answers = replay(network, problem, recorded)
+            self.assertEqual(answers.differs.sum(), 0, problem.name)
+            self.assertEqual(disagreements(answers, recorded), 0, problem.name)
+
+    def test_who_inlines_up_to_another_threshold_differs_between_the_two(self):
+        recorded = states.inlining("m", 300, 1, threshold=5)
+        cost = recorded.features["cost_estimate"][:, 0]
+        between = (cost > 5) & (cost < 15)
+        answers = replay(states.stock_inliner(15), INLINING, recorded)
+        np.testing.assert_array_equal(answers.differs, between)
+        self.assertEqual(disagreements(answers, recorded), between.sum())
+
+    def test_numbers_differ_where_they_order_otherwise(self):
+        # The policy's z grows with the size up to 100 and is level from there.
+        network = states.linear(PRIORITY, {"li_size": (0, 100, 4.0)}, 0.0)
+        answers = replay(network, PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]))
+        np.testing.assert_array_equal(answers.differs, [False, False, False, False, True, False])
+        self.assertIsNone(answers.probability(1, answers.policy[1]))
+        self.assertIsNone(answers.margin(1))
+
+    def test_probabilities_of_all_candidates_add_up_to_one(self):
+        recorded = states.eviction("m", 50, 2)
+        answers = replay(states.smallest_evictor(), EVICTION, recorded)
+        sure = confidence(answers.logits, answers.observations)
+        for n in range(50):
+            legal = np.flatnonzero(recorded.features["mask"][n, 0])
+            chances = {int(position): answers.probability(n, position) for position in legal}
+            self.assertAlmostEqual(sum(chances.values()), 1.0, places=6)
+            best, second = sorted(chances.values(), reverse=True)[:2]
+            self.assertEqual(chances[int(answers.policy[n])], best)
+            self.assertAlmostEqual(answers.margin(n), np.log(best / second), places=4)
+            self.assertAlmostEqual(sure[n], best, places=6)
+
+    def test_the_margin_is_over_the_heuristic_where_it_differs(self):
+        recorded = states.eviction("m", 50, 3)
+        largest = states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0)
+        answers = replay(largest, EVICTION, recorded)
+        self.assertEqual(answers.differs.sum(), 50)
+        size = recorded.features["liverange_size"][:, 0, :]
+        for n in range(50):
+            self.assertEqual(answers.alternative(n), answers.row_of(n, recorded.taken[n]))
+            apart = size[n, int(answers.policy[n])] - size[n, int(recorded.taken[n])]
+            self.assertAlmostEqual(answers.margin(n), 8 * apart, delta=0.1)
+
+    def test_decisions_that_no_compiler_takes_are_refused(self):
+        recorded = states.eviction("broken", 5, 4)
+        recorded.features["mask"][2] = 0
+        with self.assertRaisesRegex(RunError, r"decisions of broken: observation 2 of 5: decision .* not among the legal"):
+            replay(states.smallest_evictor(), EVICTION, recorded)
+
+
+if __name__ == "__main__":
+    unittest.main()

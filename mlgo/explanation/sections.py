@@ -1,0 +1,75 @@
+"""A function's decisions by the origin of their states: the default's compile, and where it parts from that the policy's own."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from mlgo.explanation.decision import Typical, explain
+from mlgo.explanation.function_report import Section
+from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.replay import Replay
+from mlgo.learning.network import PolicyNetwork
+from mlgo.problems.problem import Problem
+
+#: The decisions of a compile, and what the policy says to them.
+View = tuple[RecordedDecisions, Replay]
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """Which decisions are wanted.
+
+    Attributes:
+      function: where they were taken.
+      callees: of inlining: only calls of these; None: of all.
+      only_different: only those that differ from the heuristic's, where that is known.
+      limit: at most so many of each origin; 0: all.
+    """
+
+    function: str
+    callees: set[str] | None = None
+    only_different: bool = False
+    limit: int = 0
+
+    def among(self, decided: RecordedDecisions) -> list[int]:
+        """The function's decisions, of the wanted callees."""
+        decisions = decided.by_function().get(self.function, [])
+        return [n for n in decisions if self.callees is None or decided.callee(n) in self.callees]
+
+
+def sections_of(
+    network: PolicyNetwork, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
+) -> list[Section]:
+    """One section for each compile that has decisions; states that both have are shown once."""
+    sections, seen = [], []
+    if default is not None:
+        seen = shown.among(default[0])
+        remark = "The heuristic took these decisions; the policy is asked about the same states."
+        sections.append(_section(network, problem, default, typical, shown, seen, "In the states of the default's compile", remark))
+    if policy is not None:
+        decided = policy[0]
+        numbers = shown.among(decided)
+        same = decided.same_states(numbers, default[0], seen) if default is not None else 0
+        known = "LLVM asked the heuristic, too." if problem.default_decision_spec else "what the heuristic would decide here is not logged."
+        remark = f"The policy took these decisions; {known} {_same_remark(decided, shown.function, numbers, same)}".rstrip()
+        title = "In the states of the policy's own compile"
+        sections.append(_section(network, problem, policy, typical, shown, numbers[same:], title, remark))
+    return sections
+
+
+def _section(
+    network: PolicyNetwork, problem: Problem, view: View, typical: Typical, shown: Shown, numbers: Sequence[int], title: str, remark: str
+) -> Section:
+    decided, answers = view
+    differing = None if answers.differs is None else [n for n in numbers if answers.differs[n]]
+    kept = differing if shown.only_different and differing is not None else numbers
+    explained = explain(network, problem, decided, answers, kept[: shown.limit or None], typical)
+    return Section(title, remark, explained, len(numbers), None if differing is None else len(differing))
+
+
+def _same_remark(decided: RecordedDecisions, function: str, numbers: Sequence[int], same: int) -> str:
+    """That the first `same` of `numbers`, some of a function's decisions, were taken in states that were shown before."""
+    if not same:
+        return ""
+    if same == len(numbers):
+        return "All states are those above."
+    return f"Before decision {decided.by_function()[function].index(numbers[same])} the states are those above."

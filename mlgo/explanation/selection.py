@@ -1,0 +1,98 @@
+"""Which module, function or examples are meant."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from mlgo.run.exit_codes import ExitCode, RunError
+
+#: How many names a message lists.
+_LISTED = 20
+#: A listed name is cut to this; a C++ template's can fill pages.
+_NAME_WIDTH = 160
+
+T = TypeVar("T")
+
+
+def matching(wanted: str, names: Mapping[str, str]) -> list[str]:
+    """The keys of `names` that `wanted` means: the one that it is, else the ones with a name that it is, else the functions that are
+    called so, whatever namespace and parameters, else those that hold it.
+
+    Args: names: name -> the same for people (demangled, or the name again).
+    """
+    if wanted in names:
+        return [wanted]
+    tests = (
+        lambda name, shown: shown == wanted,
+        lambda name, shown: _is_called(shown, wanted),
+        lambda name, shown: wanted in name or wanted in shown,
+    )
+    return next((found for test in tests if (found := [name for name, shown in names.items() if test(name, shown)])), [])
+
+
+def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what: str) -> str:
+    """The one name that `wanted` means.
+
+    Args:
+      names: as `matching`.
+      flag, what, of_what: for messages: "--function", "function", "module lib/a.cpp".
+
+    Raises: RunError: none does, or several do; they are listed.
+    """
+    found = matching(wanted, names)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = listing(found, names)
+        raise RunError(f"{flag}={wanted}", f"could be {len(found)} {what}s of {of_what}:{listed}\n", "Give more of the name, or all of it")
+    if not names:
+        raise RunError(f"{flag}={wanted}", f"{of_what} has no {what} with a decision", "Give another", ExitCode.NOTHING_PRODUCED)
+    shown = {text: name for name, text in names.items()}
+    close = [shown[text] for text in difflib.get_close_matches(wanted, shown, _LISTED, 0.4)]
+    rest = [name for name in names if name not in close]
+    listed = listing(close + rest, names)
+    raise RunError(f"{flag}={wanted}", f"is in no name of the {len(names)} {what}s of {of_what}:{listed}\n", "Give one of these")
+
+
+def listing(found: Sequence[str], names: Mapping[str, str]) -> str:
+    """A line for each name, as people write it first, and how many more there are."""
+    lines = [f"\n  {_cut(names[name])}" + ("" if names[name] == name else f"  {_cut(name)}") for name in found[:_LISTED]]
+    more = [f"\n  ... and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
+    return "".join(lines + more)
+
+
+def varied(candidates: Iterable[T], count: int, keys: Sequence[Callable[[T], str]], limits: Sequence[int]) -> list[T]:
+    """The first `count` of `candidates`, of which at most limits[i] have the same keys[i]."""
+    seen: dict[tuple[int, str], int] = {}
+    chosen: list[T] = []
+    for candidate in candidates:
+        of_candidate = [(index, key(candidate)) for index, key in enumerate(keys)]
+        if len(chosen) < count and all(seen.get(key, 0) < limit for key, limit in zip(of_candidate, limits, strict=True)):
+            chosen.append(candidate)
+            for key in of_candidate:
+                seen[key] = seen.get(key, 0) + 1
+    return chosen
+
+
+def _is_called(shown: str, wanted: str) -> bool:
+    """Whether "void a::b::wanted(int)" is `shown`, and not "c<a::wanted(int)>(...)"."""
+    for found in re.finditer(rf"(?:^|[ :*&]){re.escape(wanted)}(?=\(|$)", shown):
+        before, after = shown[: found.start()], _without_parameters(shown[found.end() :])
+        if before.count("<") == before.count(">") and "(" not in before and "::" not in after:
+            return True
+    return False
+
+
+def _without_parameters(text: str) -> str:
+    """What follows the parameter list that `text` begins with: " const", or what is defined inside the function."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return text[place + 1 :]
+    return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _NAME_WIDTH else f"{text[:_NAME_WIDTH]}..."

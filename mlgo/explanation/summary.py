@@ -1,0 +1,219 @@
+"""What a policy does on a whole corpus, other than the heuristic: the content of explanation.json.
+
+`observe` looks at a module at a time and keeps little of it, so a corpus of any size fits in memory.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlgo.explanation.attribution import Piece
+from mlgo.explanation.decision import ExplainedDecision
+from mlgo.explanation.importance import FeatureImportance, Share
+from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.replay import Replay
+from mlgo.explanation.selection import varied
+from mlgo.learning.determinism import generator
+from mlgo.learning.observations import Observations
+from mlgo.problems.problem import Problem
+
+#: Value of "kind" in explanation.json.
+KIND = "explanation"
+#: Of one module at most this many examples are kept, of one function and of one callee one.
+_PER_MODULE = 2
+_CANDIDATES_PER_MODULE = 8
+#: Features that an example lists, the weightiest.
+_EXAMPLE_REASONS = 8
+_DIGITS = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A decision that may become an example. Attributes: decision: index in the module; the rest as in ExplainedDecision."""
+
+    module: str
+    decision: int
+    function: str
+    callee: str
+    margin: float
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleView:
+    """What is kept of a module.
+
+    Attributes:
+      module: its name.
+      decisions: how many.
+      differing: how many of them differ from the heuristic's.
+      sample: some of the states, with the policy's decisions.
+      ways: (what the heuristic decides, what the policy decides) -> how often, of those that differ.
+      candidates: the decisions that differ with the largest margins.
+    """
+
+    module: str
+    decisions: int
+    differing: int
+    sample: Observations
+    ways: Mapping[tuple[str, str], int]
+    candidates: tuple[Candidate, ...]
+
+
+def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
+    """What is kept of a module whose heuristic is known.
+
+    Args: rate: which part of its states is sampled, in (0, 1].
+    """
+    random = generator(seed, "sample", recorded.module)
+    sampled = np.flatnonzero(random.random(len(recorded)) < rate)
+    found = []
+    for n in np.flatnonzero(replayed.differs).tolist():
+        margin = replayed.margin(n)
+        found.append(Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), 0.0 if margin is None else margin))
+    found.sort(key=lambda each: (-each.margin, each.decision))
+    kept = varied(found, _CANDIDATES_PER_MODULE, [lambda each: each.function], [1])
+    ways = collections.Counter(_way(problem, replayed, candidate.decision) for candidate in found)
+    return ModuleView(recorded.module, len(recorded), len(found), replayed.observations.select(sampled), dict(ways), tuple(kept))
+
+
+def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
+    """The decisions that differ with the largest margins, of many modules, functions and callees."""
+    everyone = [candidate for view in views for candidate in view.candidates]
+    everyone.sort(key=lambda each: (-each.margin, each.module, each.decision))
+    # Without a callee, the function stands for itself.
+    keys = [lambda each: each.module, lambda each: each.function, lambda each: each.callee or each.function]
+    return varied(everyone, count, keys, [_PER_MODULE, 1, 1])
+
+
+def ways_of(views: Sequence[ModuleView]) -> dict[tuple[str, str], int]:
+    """ModuleView.ways of all modules, the most frequent first."""
+    total = sum((collections.Counter(view.ways) for view in views), collections.Counter())
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+
+def differing(views: Sequence[ModuleView]) -> dict[str, tuple[int, int]]:
+    """Module -> (decisions that differ, all)."""
+    return {view.module: (view.differing, view.decisions) for view in views}
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """Everything that explanation.json holds.
+
+    Attributes:
+      problem: its name.
+      policy, corpus: digests.
+      seed: of samples, permutations and bootstraps.
+      repeats: how often each feature was permuted.
+      differs: from the heuristic, in the states that the default's compiles go through.
+      own_differs: in the states that the policy's own compiles go through; None: the heuristic's answers there are not known.
+      ways: as ways_of.
+      by_module: module -> (decisions that differ, all), states as of `differs`.
+      sampled: how many states the importance was measured on.
+      importance: the most important feature first.
+      examples: decisions that differ, the clearest first.
+      formula: the whole policy, where it is linear (attribution.formula).
+      failed: module -> why, of the modules that are left out.
+      demangled: function -> the same for people.
+    """
+
+    problem: str
+    policy: str
+    corpus: str
+    seed: int
+    repeats: int
+    differs: Share
+    own_differs: Share | None
+    ways: Mapping[tuple[str, str], int]
+    by_module: Mapping[str, tuple[int, int]]
+    sampled: int
+    importance: Sequence[FeatureImportance]
+    examples: Sequence[ExplainedDecision]
+    formula: tuple[float, Sequence[Piece]] | None
+    failed: Mapping[str, str]
+    demangled: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; mlgo/explanation/README.md describes them."""
+        return {
+            "kind": KIND,
+            "problem": self.problem,
+            "policy": self.policy,
+            "corpus": self.corpus,
+            "seed": self.seed,
+            "decisions": self.differs.total,
+            "modules": self.differs.modules,
+            "failed": dict(self.failed),
+            "differs_from_heuristic": _share_json(self.differs),
+            "differs_from_heuristic_in_own_states": self.own_differs and {**_share_json(self.own_differs), "decisions": self.own_differs.total},
+            "ways_to_differ": [{"heuristic": way[0], "policy": way[1], "count": count} for way, count in self.ways.items()],
+            "by_module": {module: {"differing": count, "decisions": total} for module, (count, total) in sorted(self.by_module.items())},
+            "importance_sample": {"decisions": self.sampled, "repeats": self.repeats},
+            "importance": [
+                {
+                    "feature": each.feature,
+                    "changed_decisions": _rounded(each.changed.share),
+                    "low": _rounded(each.changed.low),
+                    "high": _rounded(each.changed.high),
+                    "confidence_lost": _rounded(each.confidence_lost),
+                }
+                for each in self.importance
+            ],
+            "formula": self.formula
+            and {
+                "start": _rounded(self.formula[0]),
+                "pieces": [{key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()} for piece in self.formula[1]],
+            },
+            "examples": [self._example_json(each) for each in self.examples],
+        }
+
+    def _example_json(self, example: ExplainedDecision) -> dict[str, Any]:
+        reasons = example.reasons[:_EXAMPLE_REASONS]
+        content = {
+            "module": example.module,
+            "function": example.function,
+            "function_demangled": self.demangled.get(example.function, example.function),
+            "decision": example.number,
+            "policy_choice": example.policy,
+            "heuristic_choice": example.heuristic,
+            "probability": _rounded(example.probability),
+            "margin": _rounded(example.margin),
+            "features": {reason.feature: _rounded(reason.value) for reason in reasons},
+            "compared_with": {reason.feature: _rounded(reason.compared) for reason in reasons},
+            "adds": {reason.feature: _rounded(reason.adds) for reason in reasons},
+        }
+        if example.callee:
+            content["callee"] = example.callee
+            content["callee_demangled"] = self.demangled.get(example.callee, example.callee)
+        return content
+
+
+def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
+    """What the heuristic and the policy decide; positions and numbers, which mean something in one state only, become "one" and "another"."""
+    if problem.decision_kind == "number":
+        return "one order", "another"
+    theirs, ours = int(replayed.heuristic[decision]), int(replayed.policy[decision])
+    first = problem.choice_names.get(theirs, problem.other_choice_name.format("one"))
+    other = "one" if theirs in problem.choice_names else "another"
+    return first, problem.choice_names.get(ours, problem.other_choice_name.format(other))
+
+
+def _share_json(share: Share) -> dict[str, Any]:
+    return {
+        "count": int(share.count),
+        "share": _rounded(share.share),
+        "low": _rounded(share.low),
+        "high": _rounded(share.high),
+    }
+
+
+def _rounded_number(value: float | str) -> float | str | None:
+    return value if isinstance(value, str) else _rounded(value)
+
+
+def _rounded(value: float | None) -> float | None:
+    """JSON has no infinities; what is shown needs no more digits."""
+    return None if value is None or not np.isfinite(value) else round(float(value), _DIGITS)

@@ -1,0 +1,106 @@
+"""A corpus's summary out of made-up modules: figures, examples, and equal bytes for equal seeds."""
+
+import json
+import unittest
+
+from mlgo.explanation import document
+from mlgo.explanation.attribution import formula
+from mlgo.explanation.decision import explain, typical_of
+from mlgo.explanation.importance import importances, share_of
+from mlgo.explanation.replay import replay
+from mlgo.explanation.summary import Explanation, choose_examples, differing, observe, ways_of
+from mlgo.explanation.testing import states
+from mlgo.learning.observations import concatenate
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.run import files
+
+_CALLS = [states.inlining(f"m{index}", 60, index) for index in range(5)]
+
+
+def _explanation(network, problem, recorded, seed=1, rate=1.0):
+    replays = [replay(network, problem, each) for each in recorded]
+    views = [observe(problem, each, answers, rate, seed) for each, answers in zip(recorded, replays)]
+    sample = concatenate([view.sample for view in views])
+    module_of = [index for index, view in enumerate(views) for _ in range(len(view.sample))]
+    chosen = choose_examples(views, 6)
+    examples = []
+    for candidate in chosen:
+        index = [each.module for each in recorded].index(candidate.module)
+        typical = typical_of(problem, [recorded[index]], [replays[index].observations])
+        examples += explain(network, problem, recorded[index], replays[index], [candidate.decision], typical)
+    importance = importances(network, problem, sample, [view.module for view in views], module_of, seed, 2)
+    return Explanation(
+        problem=problem.name, policy="p", corpus="c", seed=seed, repeats=2, differs=share_of(differing(views), seed), own_differs=None,
+        ways=ways_of(views), by_module=differing(views), sampled=len(sample), importance=importance, examples=examples, formula=formula(network),
+        failed={"broken": "crash"}, demangled={"f0": "void f0<`quoted`>()"},
+    )  # fmt: skip
+
+
+class SummaryTest(unittest.TestCase):
+    def test_the_figures_are_those_of_the_policy(self):
+        content = _explanation(states.stock_inliner(15), INLINING, _CALLS).to_json()
+        costs = [each.features["cost_estimate"][:, 0] for each in _CALLS]
+        expected = sum(int(((cost > 5) & (cost < 15)).sum()) for cost in costs)
+        self.assertEqual((content["kind"], content["decisions"], content["modules"]), ("explanation", 300, 5))
+        self.assertEqual(content["differs_from_heuristic"]["count"], expected)
+        self.assertAlmostEqual(content["differs_from_heuristic"]["share"], expected / 300, places=6)
+        self.assertEqual(sum(each["differing"] for each in content["by_module"].values()), expected)
+        self.assertEqual(content["ways_to_differ"], [{"heuristic": "keep the call", "policy": "inline", "count": expected}])
+        self.assertEqual([each["feature"] for each in content["importance"]], ["cost_estimate", "callee_users"])
+        self.assertEqual(content["importance"][1]["changed_decisions"], 0)
+        self.assertEqual(content["formula"]["pieces"][0], {"feature": "cost_estimate", "start": 7.0, "end": 23.0, "adds": -16.0})
+
+    def test_examples_differ_and_are_varied_and_clear(self):
+        content = _explanation(states.stock_inliner(15), INLINING, _CALLS).to_json()
+        examples = content["examples"]
+        self.assertTrue(examples)
+        for example in examples:
+            self.assertEqual((example["policy_choice"], example["heuristic_choice"]), ("inline", "keep the call"))
+            self.assertIn(example["features"]["cost_estimate"], (6, 8, 10, 12, 14))
+            # To the nearest level of the features; z is cut off at 8.
+            self.assertAlmostEqual(example["margin"], min(8, 15 - example["features"]["cost_estimate"]), delta=0.1)
+        self.assertEqual([example["margin"] for example in examples], sorted((example["margin"] for example in examples), reverse=True))
+        for key in ("function", "callee"):
+            self.assertEqual(len({example[key] for example in examples}), len(examples))
+
+    def test_an_evictors_examples_show_both_candidates(self):
+        recorded = [states.eviction(f"m{index}", 20, index) for index in range(3)]
+        content = _explanation(states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded).to_json()
+        self.assertEqual(content["differs_from_heuristic"]["share"], 1.0)
+        ways = {(each["heuristic"], each["policy"]): each["count"] for each in content["ways_to_differ"]}
+        # All states are open to eviction and to none.
+        self.assertEqual(sum(ways.values()), 60)
+        named = ("evict at one", "evict at another"), ("evict at one", "evict nothing"), ("evict nothing", "evict at one")
+        self.assertLessEqual(ways.keys(), set(named))
+        example = content["examples"][0]
+        self.assertGreater(example["features"]["liverange_size"], example["compared_with"]["liverange_size"])
+        self.assertRegex(example["policy_choice"], r"^evict (at \d+|nothing)$")
+
+    def test_a_clone_has_nothing_to_show(self):
+        explanation = _explanation(states.stock_inliner(), INLINING, _CALLS)
+        self.assertEqual((explanation.differs.count, explanation.examples), (0, []))
+        self.assertIn("Nowhere.", document.markdown(explanation, "chart.svg"))
+
+    def test_equal_seeds_give_equal_bytes(self):
+        def everything(seed):
+            explanation = _explanation(states.stock_inliner(15), INLINING, _CALLS, seed, rate=0.5)
+            chart = document.importance_chart(explanation.importance, "title")
+            return files.encode_json(explanation.to_json()), document.markdown(explanation, "chart.svg"), chart
+
+        self.assertEqual(everything(1), everything(1))
+        self.assertNotEqual(everything(1)[0], everything(2)[0])
+
+    def test_what_is_written_is_strict_json(self):
+        content = files.encode_json(_explanation(states.stock_inliner(15), INLINING, _CALLS).to_json())
+        json.loads(content, parse_constant=lambda name: self.fail(f"{name} is no JSON"))
+
+    def test_the_document_names_everything(self):
+        text = document.markdown(_explanation(states.stock_inliner(15), INLINING, _CALLS), "chart.svg")
+        for part in ("of 300 decisions in 5 modules", "broken (crash)", "![Permutation importance](chart.svg)", "7: 0, 23: -16.00"):
+            self.assertIn(part, text)
+        self.assertNotIn("<`quoted`>", text)  # It would end the name's own quotes.
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+"""A function's decisions, and a corpus's summary, on a terminal; without one the same text, plain."""
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mlgo.explanation import function_report as reports
+from mlgo.explanation.decision import ExplainedDecision
+from mlgo.explanation.function_report import FunctionReport
+from mlgo.explanation.summary import Explanation
+
+#: Columns where there is no terminal.
+_PLAIN_WIDTH = 140
+_SHOWN_FEATURES = 12
+_LISTED_WIDTH = 90
+
+
+def console(stream: TextIO) -> Console:
+    """A console on `stream`: colours on terminals only."""
+    width = None if stream.isatty() else _PLAIN_WIDTH
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False, emoji=False, markup=False)
+
+
+def show_function(out: Console, report: FunctionReport) -> None:
+    """Prints everything in `report`."""
+    name = report.demangled.get(report.function, report.function)
+    out.print(Text(f"{report.problem}: {name}", "bold"))
+    if name != report.function:
+        out.print(f"  {report.function}")
+    out.print(f"  in {report.module}, policy {report.policy}")
+    for line in report.outcome:
+        out.print(f"  {line}")
+    out.print(report.basis)
+    for section in report.sections:
+        out.print()
+        out.print(Text(f"{section.title}: {_counted(section)}", "bold"))
+        out.print(section.remark)
+        for decision in section.decisions:
+            out.print()
+            _show_decision(out, report, decision)
+        if hidden := section.total - len(section.decisions):
+            out.print(f"\n{hidden} more are not shown; --limit=0 shows all, --callsite and --only_different choose.")
+
+
+def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]]) -> None:
+    """Prints a line per function: (name, name for people, decisions, differing ones, decisions in the policy's own compile)."""
+    title = "Functions to explain with --function; decisions of the default's compile"
+    table = _table(("function", "decisions", "differ", "under the policy"), title)
+    for _, name, decisions, differ, own in rows:
+        table.add_row(reports.short(name, _LISTED_WIDTH), str(decisions), str(differ), str(own))
+    out.print(table)
+
+
+def show_summary(out: Console, explanation: Explanation) -> None:
+    """Prints the figures of a corpus."""
+    out.print(Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), explanation.differs.text())
+    for (heuristic, policy), count in explanation.ways.items():
+        out.print(f"  {count:7,}  heuristic: {heuristic}, policy: {policy}")
+    if explanation.own_differs is not None:
+        out.print("  in the states of the policy's own compiles:", explanation.own_differs.text())
+    columns = ("feature", "decisions that change, 95 % interval", "confidence lost")
+    table = _table(columns, title=f"Each feature permuted, {explanation.repeats} times, {explanation.sampled:,} decisions sampled")
+    for each in explanation.importance[:_SHOWN_FEATURES]:
+        table.add_row(each.feature, each.changed.percent(), f"{each.confidence_lost:+.4f}")
+    out.print(table)
+    if (hidden := len(explanation.importance) - _SHOWN_FEATURES) > 0:
+        out.print(f"{hidden} more features are in explanation.json.")
+
+
+def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDecision) -> None:
+    differs = "  DIFFERS" if decision.differs else ""
+    callee = f": call of {reports.short(report.demangled.get(decision.callee, decision.callee))}" if decision.callee else ""
+    out.print(Text(f"decision {decision.number}{callee}{differs}", "bold yellow" if decision.differs else "bold"))
+    out.print(f"  policy:    {reports.choice_text(decision)}")
+    out.print(f"  heuristic: {reports.heuristic_text(decision)}")
+    if decision.explained is None:
+        out.print("  there was nothing else to choose")
+    else:
+        shown, rest, others = reports.shown_reasons(decision, report.reasons)
+        against = decision.alternative or "median"
+        table = _table(("feature", decision.policy if decision.alternative else "value", against, "adds"))
+        for reason in shown:
+            table.add_row(reason.feature, reports.number(reason.value), reports.number(reason.compared), f"{reason.adds:+.2f}")
+        if others:
+            table.add_row(f"{others} other{'s' * (others > 1)}", "", "", f"{rest:+.2f}")
+        out.print(table)
+    if report.all_values:
+        seen = ", ".join(f"{name} {reports.number(value)}" for name, value in decision.values.items())
+        out.print(f"  all it was shown{f', at {decision.policy}' if decision.candidates else ''}: {seen}")
+
+
+def _table(columns: tuple[str, ...], title: str | None = None) -> Table:
+    table = Table(box=None, title=title, title_justify="left", pad_edge=True, padding=(0, 2))
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", overflow="fold")
+    return table
+
+
+def _counted(section: reports.Section) -> str:
+    differing = "" if section.differing is None else f", {section.differing} differ from the heuristic"
+    return f"{section.total} decisions{differing}"

@@ -1,0 +1,60 @@
+"""Makes published numbers again by the command that made them, and compares byte by byte; with --update writes them into the workspace instead.
+
+Arguments: COMMAND FOLDER FILES [--update] FLAGS...: the command's runfile; the folder in this workspace, and the names, separated by
+commas, of the files in it which the command writes to --output_dir; the command's flags, in which {PATH} is the runfile PATH.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from mlgo.run import files, locate
+
+
+def with_runfiles(flag: str) -> str:
+    """`flag` with every {PATH} replaced."""
+    return re.sub(r"\{([^}]+)\}", lambda found: str(locate.runfile(found[1])), flag)
+
+
+def run(command: str, flags: list[str], output: pathlib.Path) -> None:
+    """Runs the command into `output`; its own exit code ends this program when it fails."""
+    done = subprocess.run([locate.runfile(command), *map(with_runfiles, flags), f"--output_dir={output}"], check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def differing(published: pathlib.Path, made: pathlib.Path, names: list[str]) -> list[str]:
+    """The files that are not the same, byte for byte."""
+    return [name for name in names if not (published / name).is_file() or (published / name).read_bytes() != (made / name).read_bytes()]
+
+
+def main(arguments: list[str]) -> int:
+    """Makes, then compares or updates; returns the exit code."""
+    command, folder, listed, *flags = arguments
+    names, update = listed.split(","), "--update" in flags
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as scratch:
+        output = pathlib.Path(scratch) / "out"
+        run(command, [flag for flag in flags if flag != "--update"], output)
+        if update:
+            target = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / folder
+            for name in names:
+                files.write_atomically(target / name, (output / name).read_bytes())
+            print(f"written: {', '.join(names)} in {folder}")
+            return 0
+        different = differing(locate.runfile(folder), output, names)
+        kept = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")
+        if different and kept:
+            shutil.copytree(output, pathlib.Path(kept) / "made", ignore=shutil.ignore_patterns("objects"))
+    if different:
+        print(f"{folder}: {', '.join(different)} differ from what the command gives now. `bazel run` the .update target beside this test, and look at git diff")
+        return 1
+    print(f"{folder}: {len(names)} files are what the command gives")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
