@@ -3,10 +3,10 @@
 import dataclasses
 from collections.abc import Sequence
 
+from mlgo.reporting import drawings, results, training
 from mlgo.reporting import programs as real_programs
-from mlgo.reporting import results, training
 from mlgo.reporting.explanation import explanation_section
-from mlgo.reporting.page import Page, Point, Tone
+from mlgo.reporting.page import Card, Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
 
@@ -36,13 +36,14 @@ def compose(records: Sequence[Record]) -> Page:
         provenance_section([*runs, *evaluations, *programs, *explanations]),
     ]
     names = list(dict.fromkeys(record.name for record in records))
-    verdict, points = _verdict(found, runs)
+    headlines = real_programs.cards(programs)
+    verdict, points = _verdict(found, runs, headlines)
     return Page(
         title=" and ".join(_title(name) for name in names) if len(names) <= 2 else f"{len(names)} policies: {', '.join(names)}",
         lead=_lead(runs, evaluations, programs, explanations),
         verdict=verdict,
         points=tuple(points),
-        cards=(*results.cards(found), *real_programs.cards(programs)),
+        cards=(*headlines, *results.cards(found)),
         sections=tuple(section for section in sections if section is not None),
     )
 
@@ -78,8 +79,9 @@ def _lead(runs, evaluations, programs, explanations) -> str:
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")
 
 
-def _verdict(found, runs: Sequence[Run]) -> tuple[Point, list[Point]]:
-    verdicts = [point for _, point in results.verdicts(found, SEED)]
+def _verdict(found, runs: Sequence[Run], headlines: Sequence[Card]) -> tuple[Point, list[Point]]:
+    """Real programs come first: what corpora promise, people get there."""
+    verdicts = [*map(_of_programs, headlines), *(point for _, point in results.verdicts(found, SEED))]
     points = results.points(found, SEED)
     unfinished = [run.name for run in runs if run.chosen_iteration is None]
     points += [Point(Tone.EQUAL, f"The run {name} has not ended: its figures are of a policy that still learns.") for name in unfinished]
@@ -87,6 +89,12 @@ def _verdict(found, runs: Sequence[Run]) -> tuple[Point, list[Point]]:
         return Point(Tone.EQUAL, "There is no result on held-out code yet."), points
     if len(verdicts) == 1:
         return verdicts[0], points
-    tones = {point.tone for point in verdicts}
+    tones = {point.tone for point in verdicts[: len(headlines)] or verdicts}
     tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
     return Point(tone, " ".join(point.text for point in verdicts)), points
+
+
+def _of_programs(card: Card) -> Point:
+    change = card.change
+    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {card.samples}"
+    return Point(change.tone, f"{card.title}: {change.verdict}, {figures}.")

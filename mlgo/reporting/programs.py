@@ -44,8 +44,8 @@ def cards(records: Sequence[Programs]) -> list[Card]:
                     worst = total.get("worst")
                     known = _are_numbers(worst, ("ratio",))
                     named = f"; worst {worst.get('program')} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}" if known else ""
-                    title = f"Real programs: {words}"
-                    title = f"{record.name}, {title[:1].lower()}{title[1:]}" if len(records) > 1 else title
+                    title = f"{words.capitalize()} of real programs"
+                    title = f"{record.name}: {title}" if len(records) > 1 else title
                     samples = f"{total['programs']} programs{named}" if "programs" in total else side
                     found.append(Card(title, _change(total), f"{side}, geometric mean", samples))
     return found

@@ -135,6 +135,7 @@ class PageTest(unittest.TestCase):
     def test_the_verdict_comes_first_with_interval_and_samples(self):
         self.assertIs(self.page.verdict.tone, Tone.BETTER)
         figures = r"−[\d.]+\N{NARROW NO-BREAK SPACE}% \(−.* … −.*\), linked code of 18 modules of 2 corpora"
+        self.assertTrue(self.page.verdict.text.startswith("Code of real programs: better, −2.00"))
         self.assertRegex(self.page.verdict.text, f"Better: against the compiler's default the policy gives {figures}")
 
     def test_regressions_have_the_command_that_shows_them_again(self):
