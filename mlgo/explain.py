@@ -50,6 +50,7 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import concatenate
 from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.pipeline.greedy_model import write_greedy_model
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
@@ -57,7 +58,6 @@ from mlgo.problems.problem import Problem
 from mlgo.run import files, locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
-from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace
@@ -123,7 +123,7 @@ class Explainer:
         side = "policy" if under_policy else "default"
 
         def work(folder: pathlib.Path) -> Mapping[str, int]:
-            model = self._model() if under_policy else None
+            model = write_greedy_model(self.network, self.problem, self.folder.work, "explained") if under_policy else None
             return recorded.record_corpus(folder, corpus, self.setup, f"{name}, {side}", model)
 
         inputs = {"clang": self.clang_digest, "corpus": self.corpus.digest, "policy": self.digest if under_policy else ""}
@@ -150,12 +150,6 @@ class Explainer:
                 ExitCode.INTERNAL_ERROR,
             )
         return found, answers
-
-    def _model(self) -> pathlib.Path:
-        with quiet_libraries():
-            from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel  # Brings TensorFlow.
-
-            return CollectionPolicy(self.problem, self.folder.work).write(self.network, "explained", exploration_seed=None)
 
 
 def main(arguments: list[str]) -> int:

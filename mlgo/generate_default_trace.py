@@ -32,20 +32,18 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import preflight
 from mlgo.pipeline.chosen_modules import chosen_modules
 from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.pipeline.greedy_model import write_greedy_model
 from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
-from mlgo.problems.problem import Problem
 from mlgo.run import files, locate
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit_codes import ExitCode
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
-from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.scores import FunctionScore
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
@@ -102,7 +100,7 @@ def main(arguments: list[str]) -> int:
         setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
 
         def work(stage: pathlib.Path) -> Mapping[str, Any]:
-            model = _model(network, problem, folder.work) if network else None
+            model = write_greedy_model(network, problem, folder.work, "policy") if network else None
             return trace_corpus(stage, chosen, setup, "trace", model)
 
         counts = folder.stage(STAGE, inputs, configuration, work).summary
@@ -150,14 +148,6 @@ def performance_csv(
         for function in sorted(default[module].keys() & found[module].keys()):
             writer.writerow([module, function, default[module][function].score, found[module][function].score])
     return buffer.getvalue().encode("utf-8")
-
-
-def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path) -> pathlib.Path:
-    # It brings TensorFlow, which tracing the default does without.
-    with quiet_libraries():
-        from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel
-
-        return CollectionPolicy(problem, work).write(network, "policy", exploration_seed=None)
 
 
 if __name__ == "__main__":
