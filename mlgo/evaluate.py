@@ -29,13 +29,13 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.learning.network import PolicyNetwork
 from mlgo.pipeline import evaluation
 from mlgo.pipeline import evaluation_tables as tables
 from mlgo.pipeline.chosen_modules import chosen_modules
 from mlgo.pipeline.evaluation_sides import DEFAULT, Side
 from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
+from mlgo.pipeline.greedy_model import write_greedy_model
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
@@ -43,7 +43,6 @@ from mlgo.problems.problem import Problem
 from mlgo.run import files, given, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
-from mlgo.run.quiet import quiet_libraries
 from mlgo.trace.setup import CompileSetup
 
 FLAGS = flags.FLAGS
@@ -103,7 +102,7 @@ def main(arguments: list[str]) -> int:
 
         @functools.cache  # One model for all corpora.
         def model_of(side: Side) -> pathlib.Path | None:
-            return _model(policies[side.name][0], problem, folder.work, side.name) if side.name in policies else None
+            return write_greedy_model(policies[side.name][0], problem, folder.work, side.name) if side.name in policies else None
 
         results = [whole.of_corpus(name, corpus, sides, model_of, only[name]) for name, corpus in corpora.items()]
     folder.remove_work()
@@ -158,13 +157,6 @@ def _linker(problem: Problem) -> pathlib.Path | None:
     if problem.score_spec is not None:
         return None
     return locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-
-
-def _model(network: PolicyNetwork, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
-    with quiet_libraries():
-        from mlgo.policy.collection import CollectionPolicy  # pylint: disable=import-outside-toplevel  # Brings TensorFlow.
-
-        return CollectionPolicy(problem, work).write(network, name, exploration_seed=None)
 
 
 def _report(
