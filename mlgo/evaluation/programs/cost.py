@@ -76,7 +76,9 @@ def _ended(side: Side, program: Program, path: str, command: list[str]) -> child
     return ended
 
 
-def summarize_cost(samples: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int) -> dict[str, Any]:
+def summarize_cost(
+    samples: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int, resamples: int = 10_000
+) -> dict[str, Any]:
     """Each side against `base`: of each source the median of its turns, and the ratio of their sums with its 95 % interval over sources.
 
     Returns: side -> measure or stage -> {"sum", "base_sum", "ratio", "low", "high", "sources"}; a stage that did not run is left out.
@@ -87,10 +89,12 @@ def summarize_cost(samples: Mapping[str, Mapping[str, Mapping[str, Sequence[floa
         for source, sides in samples.items()
     }
     names = list(next(iter(middle.values()), {}))
-    return {side: _against(middle, side, base, seed) for side in names if side != base}
+    return {side: _against(middle, side, base, seed, resamples) for side in names if side != base}
 
 
-def _against(middle: Mapping[str, Mapping[str, Mapping[str, float]]], side: str, base: str, seed: int) -> dict[str, Any]:
+def _against(
+    middle: Mapping[str, Mapping[str, Mapping[str, float]]], side: str, base: str, seed: int, resamples: int
+) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in (*MEASURES, *STAGES):
         pairs = {source: (of_sides[side][name], of_sides[base][name]) for source, of_sides in middle.items()}
@@ -98,7 +102,7 @@ def _against(middle: Mapping[str, Mapping[str, Mapping[str, float]]], side: str,
             more = statistics.median(new - old for new, old in pairs.values())
             new, old = (statistics.median(values) for values in zip(*pairs.values()))
             found[name] = {"median": round(new, 2), "base_median": round(old, 2), "more": round(more, 2), "sources": len(pairs)}
-        elif sum(old for _, old in pairs.values()) > 0 and (summary := summarize_totals(pairs, seed)) is not None:
+        elif sum(old for _, old in pairs.values()) > 0 and (summary := summarize_totals(pairs, seed, resamples)) is not None:
             new, old = (sum(values) for values in zip(*pairs.values()))
             ratio = {"ratio": summary.geometric_mean, "low": summary.low, "high": summary.high, "sources": summary.modules}
             found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio}

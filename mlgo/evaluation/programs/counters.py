@@ -1,6 +1,9 @@
 """What a program does while it runs: instructions, loads and stores by Valgrind's Cachegrind, cycles by `perf` where a machine has counters.
 
 Cachegrind's counts are exact: they depend on the program and its input alone, and two runs give the same. Perf's vary.
+
+An instruction that reads a place in memory and writes it again, such as `inc`, is one load and no store for Cachegrind (its manual, "Cache
+simulation specifics"). So loads are exact and stores are those that only store: spills are, and they are what evictions change.
 """
 
 import csv
