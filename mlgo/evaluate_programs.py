@@ -22,6 +22,7 @@ Below --output_dir: summary.md (the tables that are printed), programs.csv, and 
      "symbols": {PROGRAM: [{"symbol", "default", "policy"}]},            bytes; the largest growth first, the largest saving last
      "run": {PROGRAM: {SIDE: {"instructions", "loads", "stores", "cpu_seconds", "wall_seconds"[, "cycles"]}}},
      "run_details": {PROGRAM: {SIDE: {"runs": {RUN: counts}, "times": {MEASURE: [per repeat]}}}},
+     "run_times": {PROGRAM: {SIDE: {"cpu_seconds"...: {"ratio", "low", "high", "repeats"}}}},  of medians, interval over turns
      "cost": {LEVEL: {SIDE: {MEASURE or STAGE: {"ratio", "low", "high", "sum", "base_sum", "sources"}}}},
      "totals": {"size"|"run": {SIDE: {MEASURE: {"geometric_mean", "low", "high", "mean", "worst": {"program", "ratio"}, "programs"}}},
                 "best_threshold": SIDE or null},
@@ -49,7 +50,7 @@ from mlgo.evaluation.programs.building import Side, Toolchain
 from mlgo.evaluation.programs.counters import Cachegrind, perf_works
 from mlgo.evaluation.programs.evaluation import DEFAULT, CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.program import Program, load_program
-from mlgo.evaluation.programs.totals import best_threshold, totals
+from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
 from mlgo.pipeline.command import refuse_arguments, run_command
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.problems.problem import load_problem
@@ -107,7 +108,7 @@ def main(arguments: list[str]) -> int:
         "digests": {"linker": toolchain.digest(), **{f"{side.name} at {size.LEVEL}": side.digest() for side in sizes}},
         "programs": {program.name: {"about": program.about, "digest": program.digest()} for program in programs},
         "counters": {"counts": "cachegrind", "perf": False},
-        **{part: {} for part in ("size", "symbols", "run", "run_details", "cost", "left_out", "differing", "totals")},
+        **{part: {} for part in ("size", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")},
     }
     result["digests"] |= {f"{side.name} at {run_time.LEVEL}": side.digest() for side in runs}
     if sizes:
@@ -119,6 +120,8 @@ def main(arguments: list[str]) -> int:
         usable = pathlib.Path(perf) if perf and perf_works(pathlib.Path(perf)) else None
         result["counters"]["perf"] = usable is not None
         table, result["run_details"] = evaluation.runs(programs, runs, _counter(), FLAGS.repeats, usable)
+        times = {program: {side: found["times"] for side, found in sides.items()} for program, sides in result["run_details"].items()}
+        result["run_times"] = timing_ratios(times, DEFAULT, FLAGS.seed)
         _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles"))
     if FLAGS.cost:
         settings = CostSettings(FLAGS.cost_sources, FLAGS.cost_turns, FLAGS.seed)

@@ -76,10 +76,12 @@ class ProgramsTest(unittest.TestCase):
         cls.folder = pathlib.Path(scratch.name)
         tree = cls.folder / "tree"
         tree.mkdir()
-        for name, content in {"work.cc": _WORK, "work.h": "const unsigned kTurns = 1000;\n", "main.c": _MAIN, "lines": "one\ntwo\n"}.items():
+        contents = {"work.cc": _WORK, "work.h": "const unsigned kTurns = 1000;\n", "main.c": _MAIN, "lines": "one\ntwo\n"}
+        for name, content in contents.items():
             (tree / name).write_text(content, encoding="utf-8")
         cls.first, cls.second = (cls.describe(name) for name in ("first", "second"))
-        cls.flags = [*cls.tools(), "--inline_thresholds=5", f"--compiler=same={_CLANG}", "--cost_sources=2", "--cost_turns=2", "--repeats=2"]
+        few = ["--inline_thresholds=5", "--cost_sources=2", "--cost_turns=2", "--repeats=2"]
+        cls.flags = [*cls.tools(), f"--compiler=same={_CLANG}", *few]
         cls.out = cls.folder / "out"
         code, cls.said = command.run(*cls.flags, f"--program_file={cls.first}", f"--output_dir={cls.out}", program="evaluate_programs")
         if code != ExitCode.DONE:

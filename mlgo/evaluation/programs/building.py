@@ -2,9 +2,11 @@
 
 import concurrent.futures
 import dataclasses
+import functools
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
@@ -38,14 +40,8 @@ class Side:
     flags: tuple[str, ...] = ()
 
     def digest(self) -> str:
-        """Of compiler and flags.
-
-        A dynamically linked clang is little more than a name, so what it says of its version counts too.
-        """
-        version = child.run([self.clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS).output
-        # The folder that it lies in does not matter.
-        kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
-        return digest_of_bytes(digest_of_file(self.clang).encode() + kept + "\0".join(self.flags).encode())
+        """Of compiler and flags."""
+        return digest_of_bytes("\0".join([_compiler_digest(self.clang), *self.flags]).encode())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +149,15 @@ def thinlto_objects(toolchain: Toolchain, side: Side, program: Program, folder: 
     return _in_parallel(toolchain.workers, generate, list(zip(program.units(), bitcode)))
 
 
-def _in_parallel(workers: int, work, items: Sequence) -> list[pathlib.Path]:
+@functools.cache
+def _compiler_digest(clang: pathlib.Path) -> str:
+    # A dynamically linked clang is little more than a name, so what it says of its version counts too, but for where it lies.
+    version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS).output
+    kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
+    return digest_of_bytes(digest_of_file(clang).encode() + kept)
+
+
+def _in_parallel(workers: int, work: Callable[[Any], pathlib.Path], items: Sequence[Any]) -> list[pathlib.Path]:
     with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [pool.submit(work, item) for item in items]
         try:

@@ -32,7 +32,10 @@ class CachegrindTest(unittest.TestCase):
     def test_totals_are_taken_by_their_names(self):
         self.assertEqual(parse_cachegrind(_CACHEGRIND), Counts(147291, 39151, 14530))
 
-    @hypothesis.given(strategies.permutations(["Ir", "I1mr", "Dr", "D1mr", "Dw"]), strategies.lists(strategies.integers(0, 2**63), min_size=5, max_size=5))
+    @hypothesis.given(
+        strategies.permutations(["Ir", "I1mr", "Dr", "D1mr", "Dw"]),
+        strategies.lists(strategies.integers(0, 2**63), min_size=5, max_size=5),
+    )
     def test_any_order_of_events(self, events, values):
         counts = dict(zip(events, values))
         text = f"events: {' '.join(events)}\nsummary: {' '.join(map(str, values))}\n"

@@ -18,7 +18,8 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
         self.tree = self.folder / "tree"
-        for name, content in {"b.c": "int b;", "a.cc": "int a;", "skip.c": "", "inc/deep/x.h": "#define X", "data/1": "one", "data/2": "two"}.items():
+        contents = {"b.c": "int b;", "a.cc": "int a;", "skip.c": "", "inc/deep/x.h": "#define X", "data/1": "one", "data/2": "two"}
+        for name, content in contents.items():
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             (self.tree / name).write_text(content, encoding="utf-8")
         (self.folder / "main.cc").write_text("int main() {}", encoding="utf-8")

@@ -21,12 +21,14 @@ _SIZE_TITLES = {
 
 
 def percent(ratio: float) -> str:
-    """"-1.40 %"."""
+    """For people: "-1.40 %"."""
     return f"{100.0 * (ratio - 1.0):+.2f} %"
 
 
 def with_interval(total: Mapping[str, Any], mean: str) -> str:
-    """"-1.40 % [-2.10, -0.70]"; `mean` is the name of the ratio in `total`."""
+    """For people: "-1.40 % [-2.10, -0.70]"; `mean` is the name of the ratio in `total`. Of one sample there is no interval."""
+    if next(total[name] for name in ("programs", "sources", "repeats") if name in total) < 2:
+        return percent(total[mean])
     low, high = (100.0 * (total[name] - 1.0) for name in ("low", "high"))
     return f"{percent(total[mean])} [{low:+.2f}, {high:+.2f}]"
 
@@ -54,7 +56,7 @@ def markdown(result: Mapping[str, Any]) -> str:
         parts += ["", f"## What runs at -O2: counted by {result['counters']['counts']}", "", *run_lines(result)]
     for level, sides in sorted(result["cost"].items()):
         parts += ["", f"## What compiling at {level} takes", "", *cost_lines(sides)]
-    parts += ["" if any(result[name] for name in ("left_out", "differing")) else "", *left_out_lines(result)]
+    parts += ["", *left_out_lines(result)]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -69,22 +71,32 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
     for measure in SIZES:
         cells = [with_interval(totals[side][measure], "geometric_mean") if measure in totals.get(side, {}) else "" for side in sides]
         if any(cells):
-            lines.append(_row([f"geometric mean, {_SIZE_TITLES[measure]}", "", *cells]))
+            count = max(totals[side][measure]["programs"] for side in sides if measure in totals.get(side, {}))
+            lines.append(_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
     lines.append(_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
     return lines
 
 
 def run_lines(result: Mapping[str, Any]) -> list[str]:
-    """Per program the default's instructions and every other side's change of each count; then the means over programs."""
+    """Per program the default's instructions and every other side's change of each count, and of what varies by turn the change of the
+    median with its interval; then the means over programs.
+    """
     table, totals = result["run"], result["totals"]["run"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
     columns = [(side, measure) for side in sides for measure in (*COUNTS, "cpu_seconds", "cycles") if measure in totals.get(side, {})]
     lines = _head(["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)])
     for program, of_program in table.items():
         base = of_program[DEFAULT]
-        changes = [percent(of_program[side][measure] / base[measure]) if base.get(measure) else "" for side, measure in columns]
+        timed = result["run_times"].get(program, {})
+        changes = [
+            with_interval(timed[side][measure], "ratio")
+            if measure in timed.get(side, {})
+            else percent(of_program[side][measure] / base[measure])
+            for side, measure in columns
+        ]
         lines.append(_row([program, f"{base['instructions']:,}", *changes]))
-    lines.append(_row(["geometric mean", "", *(with_interval(totals[side][measure], "geometric_mean") for side, measure in columns)]))
+    means = [with_interval(totals[side][measure], "geometric_mean") for side, measure in columns]
+    lines.append(_row([f"geometric mean of {len(table)}", "", *means]))
     lines.append(_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
     return lines
 
