@@ -12,7 +12,7 @@ from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
-#: Seconds that one compile or link may take; zstd's largest source takes 12 s on a slow machine under load.
+#: Seconds that one compile or link may take: a guard against one that hangs.
 _COMPILE_SECONDS = 600
 #: Of every object: what no user would ship differently, and nothing that depends on when and where it is compiled.
 _COMMON = (
@@ -41,7 +41,7 @@ class Side:
 
     def digest(self) -> str:
         """Of compiler and flags."""
-        return digest_of_bytes("\0".join([_compiler_digest(self.clang), *self.flags]).encode())
+        return digest_of_bytes(_identity(self.clang) + "\0".join(self.flags).encode())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,11 +150,11 @@ def thinlto_objects(toolchain: Toolchain, side: Side, program: Program, folder: 
 
 
 @functools.cache
-def _compiler_digest(clang: pathlib.Path) -> str:
+def _identity(clang: pathlib.Path) -> bytes:
     # A dynamically linked clang is little more than a name, so what it says of its version counts too, but for where it lies.
     version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS).output
     kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
-    return digest_of_bytes(digest_of_file(clang).encode() + kept)
+    return digest_of_file(clang).encode() + kept
 
 
 def _in_parallel(workers: int, work: Callable[[Any], pathlib.Path], items: Sequence[Any]) -> list[pathlib.Path]:
