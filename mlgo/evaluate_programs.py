@@ -20,7 +20,7 @@ Below --output_dir: summary.md (the tables that are printed), programs.csv, and 
      "programs": {PROGRAM: {"about", "digest"}},
      "size": {PROGRAM: {SIDE: {"code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes"}}},
      "symbols": {PROGRAM: [{"symbol", "default", "policy"}]},            bytes; the largest growth first, the largest saving last
-     "run": {PROGRAM: {SIDE: {"instructions", "loads", "stores", "cpu_seconds", "wall_seconds"[, "cycles"]}}},
+     "run": {PROGRAM: {SIDE: {"instructions", "data_references", "loads", "stores", "cpu_seconds", "wall_seconds"[, "cycles"]}}},
      "run_details": {PROGRAM: {SIDE: {"runs": {RUN: counts}, "times": {MEASURE: [per repeat]}}}},
      "run_times": {PROGRAM: {SIDE: {"cpu_seconds"...: {"ratio", "low", "high", "repeats"}}}},  of medians, interval over turns
      "cost": {LEVEL: {SIDE: {MEASURE or STAGE: {"ratio", "low", "high", "sum", "base_sum", "sources"}}}},
@@ -49,7 +49,7 @@ from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side, Toolchain
 from mlgo.evaluation.programs.counters import Cachegrind, perf_works
 from mlgo.evaluation.programs.evaluation import DEFAULT, CostSettings, ProgramEvaluation
-from mlgo.evaluation.programs.program import Program, load_program
+from mlgo.evaluation.programs.program import Program, is_slow, load_program
 from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
 from mlgo.pipeline.command import refuse_arguments, run_command
 from mlgo.pipeline.run_folder import RunFolder
@@ -90,8 +90,9 @@ def main(arguments: list[str]) -> int:
     """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
     if FLAGS.list:
-        for program in _built_in(_packages(), every=True):
-            print(f"{program.name}: {program.about}{' (slow)' if program.slow else ''}")
+        for name, description in _descriptions().items():
+            content = files.read_json(description, "description of a program", "Restore it")
+            print(f"{name}: {content['about']}{' (slow: only when it is named)' if content.get('slow') else ''}")
         return ExitCode.DONE
     programs = _programs()
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
@@ -188,23 +189,26 @@ def _packages() -> dict[str, pathlib.Path]:
     return found
 
 
-def _built_in(packages: Mapping[str, pathlib.Path], every: bool) -> list[Program]:
-    """The described programs that are asked for; with `every` all of them."""
+def _descriptions() -> dict[str, pathlib.Path]:
+    """Of the built-in programs, by name."""
     folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
-    paths = {path.stem: path for path in sorted(folder.glob("*.json"))}
+    return {path.stem: path for path in sorted(folder.glob("*.json"))}
+
+
+def _built_in(packages: Mapping[str, pathlib.Path]) -> list[Program]:
+    """Those that --programs names, else all that are not slow."""
+    paths = _descriptions()
     if unknown := [name for name in FLAGS.programs if name not in paths]:
         raise RunError(f"--programs={','.join(FLAGS.programs)}", f"names {unknown[0]!r}", f"Known: {', '.join(paths)}")
-    if FLAGS.programs and not every:
-        return [load_program(paths[name], packages) for name in dict.fromkeys(FLAGS.programs)]
-    programs = [load_program(path, packages) for path in paths.values()]
-    return programs if every else [program for program in programs if not program.slow]
+    names = dict.fromkeys(FLAGS.programs) or [name for name, path in paths.items() if not is_slow(path)]
+    return [load_program(paths[name], packages) for name in names]
 
 
 def _programs() -> list[Program]:
     packages = _packages()
     programs = [load_program(locate.user_path(path), packages) for path in FLAGS.program_file]
     if FLAGS.programs or not programs:
-        programs = [*_built_in(packages, every=False), *programs]
+        programs = [*_built_in(packages), *programs]
     names = [program.name for program in programs]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RunError("--program_file", f"describes {twice[0]!r}, which there is already", "Give it another name")

@@ -3,7 +3,8 @@
 Cachegrind's counts are exact: they depend on the program and its input alone, and two runs give the same. Perf's vary.
 
 An instruction that reads a place in memory and writes it again, such as `inc`, is one load and no store for Cachegrind (its manual, "Cache
-simulation specifics"). So loads are exact and stores are those that only store: spills are, and they are what evictions change.
+simulation specifics"). So the two alone can move against each other when a counter in memory becomes one in a register, or the other way;
+their sum, the data references, and the instructions are what to look at.
 """
 
 import csv

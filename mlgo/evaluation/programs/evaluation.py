@@ -131,7 +131,7 @@ class ProgramEvaluation:
                 table.left_out[program.name] = str(error)
                 continue
             table.rows[program.name] = {
-                side: {**vars(run_time.total_counts(of_side["counts"])), **run_time.medians(times[side])} for side, of_side in found.items()
+                side: {**run_time.figures(of_side["counts"]), **run_time.medians(times[side])} for side, of_side in found.items()
             }
             details[program.name] = {
                 side: {"runs": of_side["counts"], "times": times[side]} for side, of_side in found.items()

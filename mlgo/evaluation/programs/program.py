@@ -45,10 +45,11 @@ class Program:
       root: the tree that the patterns are in; compilers run here.
       sources: relative paths in `root` of what is compiled, sorted.
       mains: sources beside the description.
-      includes, defines, flags, libraries: for the compiler and linker: folders in `root`, macros without -D, anything, "-lm".
+      includes, defines, flags, libraries: for the compiler and linker: folders in `root` or, as "@NAME/folder", in another package, macros
+        without -D, anything, "-lm".
       inputs: name of an input -> the files that it consists of, one after the other.
       runs: at least one.
-      slow: left out unless it is named.
+      packages: the trees of the packages that `includes` name.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Program:
     libraries: tuple[str, ...]
     inputs: Mapping[str, tuple[pathlib.Path, ...]]
     runs: tuple[ProgramRun, ...]
-    slow: bool = False
+    packages: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
 
     def units(self) -> list[tuple[str, str]]:
         """(path for the compiler, name of the object) of everything that is compiled, in the order of linking."""
@@ -71,7 +72,7 @@ class Program:
 
     def compile_flags(self) -> list[str]:
         """Of every unit, whatever its language."""
-        return ["-DNDEBUG", *(f"-D{define}" for define in self.defines), *(f"-I{folder}" for folder in self.includes), *self.flags]
+        return ["-DNDEBUG", *(f"-D{define}" for define in self.defines), *(f"-I{self._spelled(folder)}" for folder in self.includes), *self.flags]
 
     def digest(self) -> str:
         """Of everything that decides what is built and what it does: description, sources, what they may include, inputs."""
@@ -79,24 +80,38 @@ class Program:
         fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
         runs = [dataclasses.asdict(run) for run in self.runs]
         whole.update(digest_of_bytes(files.encode_json([self.name, *map(list, fields), runs])).encode())
-        folders = {self.root / folder for folder in self.includes} | {(self.root / path).parent for path in self.sources}
+        own = [folder for folder in self.includes if not folder.startswith("@")]
+        folders = {self.root / folder for folder in own} | {(self.root / path).parent for path in self.sources}
         # Folders of includes are looked into as a whole: "include/box2d/box2d.h" is found from "include".
         included = {
             path
             for folder in folders
-            for path in (folder.rglob("*") if folder != self.root else folder.glob("*"))
-            if path.suffix in _INCLUDED and path.is_file()
+            for path in _included_in(folder, whole=folder != self.root)
         }
         for path in sorted(included | {self.root / path for path in self.sources}):
             whole.update(f"{path.relative_to(self.root)} {digest_of_file(path)}\n".encode())
+        for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder not in own):
+            for path in sorted(_included_in(folder, whole=True)):
+                whole.update(f"{path.relative_to(folder)} {digest_of_file(path)}\n".encode())
         for path in [*self.mains, *(path for name in sorted(self.inputs) for path in self.inputs[name])]:
             whole.update(f"{path.name} {digest_of_file(path)}\n".encode())
         return whole.hexdigest()
+
+    def _spelled(self, folder: str) -> str:
+        if not folder.startswith("@"):
+            return folder
+        package, _, rest = folder[1:].partition("/")
+        return str(self.packages[package] / rest)
 
     def write_inputs(self, folder: pathlib.Path) -> None:
         """Writes every input into `folder` under its name."""
         for name, parts in self.inputs.items():
             (folder / name).write_bytes(b"".join(path.read_bytes() for path in parts))
+
+
+def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
+    """What `folder` holds that a source may include; with `whole` what folders below it hold, too."""
+    return [path for path in (folder.rglob("*") if whole else folder.glob("*")) if path.suffix in _INCLUDED and path.is_file()]
 
 
 def is_c_plus_plus(path: str) -> bool:
@@ -117,6 +132,17 @@ def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Pr
     return _Reader(subject, content, path.parent).program(packages)
 
 
+def is_slow(path: pathlib.Path) -> bool:
+    """Whether the program that `path` describes is left out unless it is named: then its package need not be there.
+
+    Raises: RunError: the file is no JSON object.
+    """
+    content = files.read_json(path, "description of a program", _REMEDY)
+    if not isinstance(content, dict):
+        raise RunError(f"program {path}", "is not a JSON object", _REMEDY)
+    return bool(content.get("slow"))
+
+
 class _Reader:
     """Takes fields out of a description, and finds what is wrong with it."""
 
@@ -133,20 +159,25 @@ class _Reader:
         if not sources and not mains:
             raise self._wrong("names no sources")
         inputs = self._inputs(root)
+        includes = self._texts("includes")
+        used = {folder[1:].partition("/")[0] for folder in includes if folder.startswith("@")}
+        if unknown := used - packages.keys():
+            raise self._wrong(f"includes from the package {min(unknown)!r}; known: {', '.join(sorted(packages)) or 'none'}")
         program = Program(
             name=name,
             about=self._text("about", ""),
             root=root,
             sources=sources,
             mains=mains,
-            includes=self._texts("includes"),
+            includes=includes,
             defines=self._texts("defines"),
             flags=self._texts("flags"),
             libraries=self._texts("libraries"),
             inputs=inputs,
             runs=self._runs(inputs),
-            slow=bool(self._content.pop("slow", False)),
+            packages={name: packages[name] for name in sorted(used)},
         )
+        self._content.pop("slow", None)
         if self._content:
             raise self._wrong(f"has the unknown field {min(self._content)!r}")
         return program

@@ -1,5 +1,6 @@
 """What a description of a program may say, and what is said of one that is wrong."""
 
+import dataclasses
 import json
 import pathlib
 import tempfile
@@ -57,12 +58,25 @@ class ProgramTest(unittest.TestCase):
         program = self.load(package=None, root="tree")
         self.assertEqual((program.root, program.sources), (self.tree, ("a.cc", "b.c")))
 
+    def test_headers_of_another_package_are_found_and_count(self):
+        program = self.load(includes=["inc", "@tree/inc/deep"], sources=["*.c"])
+        self.assertEqual(program.compile_flags()[-2:], ["-Iinc", f"-I{self.tree}/inc/deep"])
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "y.h").write_text("#define Y", encoding="utf-8")
+        digests = set()
+        for content in ("#define Y", "#define Y 2"):
+            (other / "y.h").write_text(content, encoding="utf-8")
+            digests.add(dataclasses.replace(program, includes=("@other/",), packages={"other": other}).digest())
+        self.assertEqual(len(digests), 2)
+
     def test_what_is_wrong_is_named(self):
         for changes, message in (
             ({"name": None}, "has no field 'name'"),
             ({"name": "a/b"}, "has the name 'a/b'"),
             ({"package": "other"}, "is built from the package 'other'; known: tree"),
             ({"package": None, "root": "absent"}, "where no folder is"),
+            ({"includes": ["@other/include"]}, "includes from the package 'other'; known: tree"),
             ({"sources": ["*.c", "*.f90"]}, "'\\*.f90' \\(sources\\), which fits no file"),
             ({"sources": ["/etc/passwd"]}, "which is not usable"),
             ({"sources": [], "mains": []}, "names no sources"),

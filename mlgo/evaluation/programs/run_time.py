@@ -15,7 +15,7 @@ from mlgo.evaluation.programs.size import OutputDiffers, differing
 
 LEVEL = "-O2"
 #: What is counted; the first decides.
-COUNTS = ("instructions", "loads", "stores")
+COUNTS = ("instructions", "data_references", "loads", "stores")
 IMAGE = "program"
 
 
@@ -42,6 +42,12 @@ def build_and_count(toolchain: Toolchain, side: Side, program: Program, counter:
 def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
     """Of all runs of a program."""
     return sum((Counts(**of_run) for of_run in counts.values()), Counts(0, 0, 0))
+
+
+def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """What tables show of a program: COUNTS, of all its runs; data references are loads and stores together."""
+    total = total_counts(counts)
+    return {**vars(total), "data_references": total.loads + total.stores}
 
 
 def time_in_turns(
