@@ -112,7 +112,7 @@ def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
             lines.append(_row(["peak memory, median", f"{first['base_median']:.1f} MB", *cells]))
         else:
             cells = [with_interval(of_side[name], "ratio") if name in of_side else "" for of_side in sides.values()]
-            unit = "" if name in MEASURES else " (trace)"
+            unit = "" if name in MEASURES else " (trace, wall)"
             lines.append(_row([name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]))
     sources = max(of_side["cpu_seconds"]["sources"] for of_side in sides.values())
     return [*lines, "", f"{sources} sources; of each the median of its turns; sums over the sources are compared."]
