@@ -21,6 +21,8 @@ _FLAGS = (
 )  # fmt: skip
 #: A line of lld's map: address, load address, size, alignment, then either an output section or FILE:(SECTION) or a symbol.
 _INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\((\.text[^)]*)\)$")
+#: A symbol's line in it, below the input section that holds it: VMA, LMA, size, alignment, name.
+_SYMBOL = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {17}(\S.*)$")
 _SECONDS = 600
 
 
@@ -60,3 +62,21 @@ def code_in_map(content: str) -> list[tuple[str, int]]:
     """(file, bytes) of each input section with code that lld's map `content` names."""
     found = (_INPUT_SECTION.match(line) for line in content.splitlines())
     return [(match[2], int(match[1], 16)) for match in found if match]
+
+
+def functions_in_map(content: str) -> list[tuple[str, str, int]]:
+    """(file, symbol, bytes) of each function in input sections with code that lld's map `content` names.
+
+    Of several names for one place, such as those of a constructor, the first in the alphabet is given.
+    """
+    found: dict[tuple[str, int], tuple[str, int]] = {}
+    file = None
+    for line in content.splitlines():
+        if (symbol := _SYMBOL.match(line)) is not None:
+            if file is not None and (size := int(symbol[2], 16)):
+                place = (file, int(symbol[1], 16))
+                found[place] = min(found.get(place, (symbol[3], size)), (symbol[3], size))
+        else:
+            section = _INPUT_SECTION.match(line)
+            file = section[2] if section else None
+    return [(file, name, size) for (file, _), (name, size) in found.items()]

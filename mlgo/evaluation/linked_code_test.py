@@ -31,6 +31,14 @@ class LinkedCodeTest(unittest.TestCase):
             linked_code.code_in_map(_MAP), [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25)]
         )
 
+    def test_functions_are_found_with_one_name_for_each_place(self):
+        aliased = _MAP.replace("_Z1zv\n", "_Z1zv\n            1430             1430        5     1                 _Z1av\n")
+        self.assertNotEqual(aliased, _MAP)
+        self.assertEqual(
+            linked_code.functions_in_map(aliased),
+            [("/o/a.o", "_Z1gi", 0x1E), ("/o/a.o", "_Z1fi", 0x2F), ("/o/x y:z/b.o", "_Z1av", 5)],
+        )
+
     def test_a_linker_that_fails_is_named_with_what_it_said(self):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)

@@ -1,6 +1,6 @@
 """The libraries that `//mlgo/corpus` ships as corpora. One entry here, and one name in third_party/debian/packages.json, adds another."""
 
-def _library(package, licence, srcs, includes = [], exclude = [], defines = [], hdrs = ["**/*.h"], build_file = None):
+def _library(package, licence, srcs, includes = [], exclude = [], defines = [], hdrs = ["**/*.h"], program = [], build_file = None):
     """One library.
 
     Args:
@@ -11,6 +11,7 @@ def _library(package, licence, srcs, includes = [], exclude = [], defines = [], 
       exclude: patterns of sources that are not part of it.
       defines: macros, without -D.
       hdrs: patterns of what the sources include.
+      program: patterns of what a program of the package needs besides (//mlgo/evaluation/programs).
       build_file: BUILD file with a cc_library `library`, for one that patterns cannot describe.
 
     Returns:
@@ -24,6 +25,7 @@ def _library(package, licence, srcs, includes = [], exclude = [], defines = [], 
         exclude = exclude,
         defines = defines,
         hdrs = hdrs,
+        program = program,
         build_file = build_file,
     )
 
@@ -36,5 +38,5 @@ CORPORA = {
     "re2": _library("re2", "BSD-3-Clause", ["re2/*.cc", "util/rune.cc", "util/strutil.cc"], includes = ["."]),
     "sqlite": _library("sqlite3", "blessing", [], build_file = "//third_party/corpora:sqlite.BUILD.bazel"),
     "yaml_cpp": _library("yaml-cpp", "MIT", ["src/**/*.cpp"], includes = ["include"]),
-    "zstd": _library("libzstd", "BSD-3-Clause OR GPL-2.0-only", ["lib/**/*.c", "lib/**/*.S"], includes = ["lib"], exclude = ["lib/dll/**"], defines = ["ZSTD_LEGACY_SUPPORT=1", "ZSTD_MULTITHREAD"]),
+    "zstd": _library("libzstd", "BSD-3-Clause OR GPL-2.0-only", ["lib/**/*.c", "lib/**/*.S"], includes = ["lib"], exclude = ["lib/dll/**"], defines = ["ZSTD_LEGACY_SUPPORT=1", "ZSTD_MULTITHREAD"], program = ["programs/*.c"]),
 }

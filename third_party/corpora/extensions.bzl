@@ -3,7 +3,8 @@
     corpora = use_extension("//third_party/corpora:extensions.bzl", "corpora")
     use_repo(corpora, "corpora")
 
-`@corpora//:zstd` is the C++ library; nothing is fetched until one is asked for.
+`@corpora//:zstd` is the C++ library, `@corpora//:zstd_sources` the files that it and the package's program are made of, and
+`@corpora//:zstd_root` a file at the top of their tree. Nothing is fetched until one is asked for.
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
@@ -13,6 +14,18 @@ load(":corpora.bzl", "CORPORA")
 _ALIAS = """alias(
     name = "{name}",
     actual = "@corpus_{name}//:library",
+    visibility = ["//visibility:public"],
+)
+
+alias(
+    name = "{name}_sources",
+    actual = "@corpus_{name}//:sources",
+    visibility = ["//visibility:public"],
+)
+
+alias(
+    name = "{name}_root",
+    actual = "@corpus_{name}//:REPO.bazel",
     visibility = ["//visibility:public"],
 )
 """

@@ -15,7 +15,7 @@ def corpus_name(repository):
     return repository.rpartition("corpus_")[2]
 
 def library():
-    """Declares `library` as the table describes the repository that this is called in."""
+    """Declares `library`, and what //mlgo/evaluation/programs builds programs from, as the table describes the repository."""
     entry = CORPORA[corpus_name(native.repository_name())]
     cc_library(
         name = "library",
@@ -27,3 +27,10 @@ def library():
         local_defines = entry.defines,
         visibility = ["//visibility:public"],
     )
+    native.filegroup(
+        name = "sources",
+        srcs = native.glob(entry.srcs + entry.hdrs + entry.program, exclude = entry.exclude),
+        visibility = ["//visibility:public"],
+    )
+    # By this file a command finds the tree among its runfiles.
+    native.exports_files(["REPO.bazel"])

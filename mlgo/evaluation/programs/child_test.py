@@ -1,0 +1,46 @@
+"""Programs that are run to their end, and some that do not come to it."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from mlgo.evaluation.programs import child
+
+
+def _python(code, **more):
+    with tempfile.TemporaryDirectory() as folder:
+        return child.run([sys.executable, "-IS", "-c", code], pathlib.Path(folder), more.pop("seconds", 60), **more)
+
+
+class ChildTest(unittest.TestCase):
+    def test_what_it_says_and_how_it_ends(self):
+        ended = _python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
+        self.assertEqual((ended.exit_code, ended.output, ended.messages), (3, b"out\n", "err\n"))
+        self.assertEqual(ended.last_words(), "err")
+        self.assertEqual(_python("import os; os.abort()").exit_code, -6)
+        self.assertGreater(ended.memory_mb, 1)
+
+    def test_nothing_of_this_process_decides(self):
+        said = _python("import os; print(sorted(os.environ), os.listdir('.'))", environment={"MINE": "1"})
+        self.assertIn(b"'LC_ALL', 'MINE', 'PATH', 'TZ'] []", said.output.replace(b"'LC_CTYPE', ", b""))
+        self.assertEqual(_python("import sys; print(repr(sys.stdin.read()))").output, b"''\n")
+
+    def test_it_reads_what_it_is_given_however_much_it_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "in")
+            path.write_bytes(b"x" * 300_000)
+            ended = _python("import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)", stdin=path)
+        self.assertEqual((len(ended.output), len(ended.messages)), (300_001, 300_001))
+
+    def test_one_that_does_not_end_is_killed(self):
+        with self.assertRaisesRegex(child.NotRun, "had not ended after 1 seconds"):
+            _python("import time; time.sleep(600)", seconds=1)
+
+    def test_one_that_is_not_there(self):
+        with self.assertRaisesRegex(child.NotRun, "/absent does not run: No such file"):
+            child.run(["/absent"], pathlib.Path("/"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

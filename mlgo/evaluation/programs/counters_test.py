@@ -1,0 +1,82 @@
+"""What is read of Cachegrind's and perf's files."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import hypothesis
+from hypothesis import strategies
+
+from mlgo.evaluation.programs.counters import CounterFailure, Counts, parse_cachegrind, parse_perf, perf_works
+
+hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
+hypothesis.settings.load_profile("mlgo")
+
+# Written by Valgrind 3.19; the lines of functions are left out.
+_CACHEGRIND = """\
+desc: I1 cache:         32768 B, 64 B, 8-way associative
+cmd: ./program 3
+events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw
+fl=???
+fn=???
+0 12 1 1 3 0 0 2 0 0
+summary: 147291 1190 1173 39151 1470 1221 14530 653 603
+"""
+# Written by perf 6.1 on a machine with counters, and on one without.
+_PERF = "# started on Fri\n\n1234567,,cycles:u,1000,100.00,,\n2000000,,instructions:u,1000,100.00,1.62,insn per cycle\n"
+_NO_PERF = "<not supported>,,cycles:u,0,100.00,,\n<not supported>,,instructions:u,0,100.00,,\n"
+
+
+class CachegrindTest(unittest.TestCase):
+    def test_totals_are_taken_by_their_names(self):
+        self.assertEqual(parse_cachegrind(_CACHEGRIND), Counts(147291, 39151, 14530))
+
+    @hypothesis.given(
+        strategies.permutations(["Ir", "I1mr", "Dr", "D1mr", "Dw"]),
+        strategies.lists(strategies.integers(0, 2**63), min_size=5, max_size=5),
+    )
+    def test_any_order_of_events(self, events, values):
+        counts = dict(zip(events, values))
+        text = f"events: {' '.join(events)}\nsummary: {' '.join(map(str, values))}\n"
+        self.assertEqual(parse_cachegrind(text), Counts(counts["Ir"], counts["Dr"], counts["Dw"]))
+
+    @hypothesis.given(strategies.text())
+    def test_anything_else_is_refused(self, text):
+        with self.assertRaises(CounterFailure):
+            parse_cachegrind(text)
+
+    def test_a_file_that_ends_early_or_counts_something_else_is_refused(self):
+        for text, message in (
+            (_CACHEGRIND.partition("summary")[0], "has no totals"),
+            (_CACHEGRIND.replace("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw", "events: Ir"), "has no totals of Ir, Dr, Dw"),
+            (_CACHEGRIND.replace("summary: 147291", "summary: -7"), "negative"),
+            (_CACHEGRIND.replace("summary: 147291", "summary: many"), "has no totals of"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(CounterFailure, message):
+                parse_cachegrind(text)
+
+
+class PerfTest(unittest.TestCase):
+    def test_counts_are_found_where_there_are_some(self):
+        self.assertEqual(parse_perf(_PERF), {"cycles": 1234567.0, "perf_instructions": 2000000.0})
+        self.assertEqual(parse_perf(_NO_PERF), {})
+
+    def test_what_perf_does_not_write_is_refused(self):
+        for text in ("perf: not found\n", "many,,cycles:u,1,1\n", "nan,,cycles:u,1,1\n", "-1,,cycles:u,1,1\n"):
+            with self.subTest(text), self.assertRaises(CounterFailure):
+                parse_perf(text)
+
+    def test_it_is_tried_before_it_is_relied_on(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            perf = pathlib.Path(scratch, "perf")
+            for said, works in ((_PERF, True), (_NO_PERF, False), ("nonsense\n", False)):
+                script = f"import sys\nopen(sys.argv[sys.argv.index('-o') + 1], 'w').write({said!r})\n"
+                perf.write_text(f"#!{sys.executable} -IS\n{script}", encoding="utf-8")
+                perf.chmod(0o755)
+                self.assertEqual(perf_works(perf), works, said)
+            self.assertFalse(perf_works(pathlib.Path(scratch, "absent")))
+
+
+if __name__ == "__main__":
+    unittest.main()

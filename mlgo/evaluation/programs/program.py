@@ -1,0 +1,263 @@
+"""A real program: what it is built from, how it is run, and what it must say. One JSON file describes one; README.md shows the fields."""
+
+import dataclasses
+import hashlib
+import pathlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import digest_of_bytes, digest_of_file
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))
+#: Files beside the sources that may be included by them.
+_INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ipp", ".c", ".cc", ".cpp", ".y", ".S"))
+_REMEDY = "See mlgo/evaluation/programs/README.md for the fields"
+
+
+@dataclasses.dataclass(frozen=True)
+class ProgramRun:
+    """One start of the program; its runs start in their order, in one folder which at first holds the inputs.
+
+    Attributes:
+      name: in tables.
+      arguments: of the command line.
+      stdin: name of the input that it reads; None: nothing.
+      outputs: names of files that it writes and which must be alike under all compilers, as its standard output must.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    stdin: str | None
+    outputs: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A program and its runs.
+
+    Attributes:
+      name: in tables, and of folders.
+      about: what kind of program it is, for readers.
+      root: the tree that the patterns are in; compilers run here.
+      sources: relative paths in `root` of what is compiled, sorted.
+      mains: sources beside the description.
+      includes, defines, flags, libraries: for the compiler and linker: folders in `root` or, as "@NAME/folder", in another package, macros
+        without -D, anything, "-lm".
+      inputs: name of an input -> the files that it consists of, one after the other.
+      runs: at least one.
+      packages: the trees of the packages that `includes` name.
+    """
+
+    name: str
+    about: str
+    root: pathlib.Path
+    sources: tuple[str, ...]
+    mains: tuple[pathlib.Path, ...]
+    includes: tuple[str, ...]
+    defines: tuple[str, ...]
+    flags: tuple[str, ...]
+    libraries: tuple[str, ...]
+    inputs: Mapping[str, tuple[pathlib.Path, ...]]
+    runs: tuple[ProgramRun, ...]
+    packages: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+
+    def units(self) -> list[tuple[str, str]]:
+        """(path for the compiler, name of the object) of everything that is compiled, in the order of linking."""
+        paths = [*self.sources, *(str(path) for path in self.mains)]
+        return [(path, f"{index:04}_{pathlib.PurePath(path).stem}.o") for index, path in enumerate(paths)]
+
+    def compile_flags(self) -> list[str]:
+        """Of every unit, whatever its language."""
+        return ["-DNDEBUG", *(f"-D{define}" for define in self.defines), *(f"-I{self._spelled(folder)}" for folder in self.includes), *self.flags]
+
+    def digest(self) -> str:
+        """Of everything that decides what is built and what it does: description, sources, what they may include, inputs."""
+        whole = hashlib.sha256()
+        fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
+        runs = [dataclasses.asdict(run) for run in self.runs]
+        whole.update(digest_of_bytes(files.encode_json([self.name, *map(list, fields), runs])).encode())
+        own = [folder for folder in self.includes if not folder.startswith("@")]
+        folders = {self.root / folder for folder in own} | {(self.root / path).parent for path in self.sources}
+        # Folders of includes are looked into as a whole: "include/box2d/box2d.h" is found from "include".
+        included = {
+            path
+            for folder in folders
+            for path in _included_in(folder, whole=folder != self.root)
+        }
+        for path in sorted(included | {self.root / path for path in self.sources}):
+            whole.update(f"{path.relative_to(self.root)} {digest_of_file(path)}\n".encode())
+        for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder not in own):
+            for path in sorted(_included_in(folder, whole=True)):
+                whole.update(f"{path.relative_to(folder)} {digest_of_file(path)}\n".encode())
+        for path in [*self.mains, *(path for name in sorted(self.inputs) for path in self.inputs[name])]:
+            whole.update(f"{path.name} {digest_of_file(path)}\n".encode())
+        return whole.hexdigest()
+
+    def _spelled(self, folder: str) -> str:
+        if not folder.startswith("@"):
+            return folder
+        package, _, rest = folder[1:].partition("/")
+        return str(self.packages[package] / rest)
+
+    def write_inputs(self, folder: pathlib.Path) -> None:
+        """Writes every input into `folder` under its name."""
+        for name, parts in self.inputs.items():
+            (folder / name).write_bytes(b"".join(path.read_bytes() for path in parts))
+
+
+def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
+    """What `folder` holds that a source may include; with `whole` what folders below it hold, too."""
+    return [path for path in (folder.rglob("*") if whole else folder.glob("*")) if path.suffix in _INCLUDED and path.is_file()]
+
+
+def is_c_plus_plus(path: str) -> bool:
+    """Whether clang compiles it as C++."""
+    return pathlib.PurePath(path).suffix in _C_PLUS_PLUS
+
+
+def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Program:
+    """The program that the JSON file `path` describes.
+
+    Args: packages: name that a description may give as "package" -> its tree of sources.
+    Raises: RunError: the file is no description, or names what does not exist.
+    """
+    subject = f"program {path}"
+    content = files.read_json(path, "description of a program", _REMEDY)
+    if not isinstance(content, dict):
+        raise RunError(subject, "is not a JSON object", _REMEDY)
+    return _Reader(subject, content, path.parent).program(packages)
+
+
+def is_slow(path: pathlib.Path) -> bool:
+    """Whether the program that `path` describes is left out unless it is named: then its package need not be there.
+
+    Raises: RunError: the file is no JSON object.
+    """
+    content = files.read_json(path, "description of a program", _REMEDY)
+    if not isinstance(content, dict):
+        raise RunError(f"program {path}", "is not a JSON object", _REMEDY)
+    return bool(content.get("slow"))
+
+
+class _Reader:
+    """Takes fields out of a description, and finds what is wrong with it."""
+
+    def __init__(self, subject: str, content: Mapping[str, Any], folder: pathlib.Path):
+        self._subject, self._content, self._folder = subject, dict(content), folder
+
+    def program(self, packages: Mapping[str, pathlib.Path]) -> Program:
+        name = self._text("name")
+        if not _NAME.fullmatch(name):
+            raise self._wrong(f"has the name {name!r}; letters, digits and _.- are usable")
+        root = self._root(packages)
+        sources = self._found(root, "sources", self._texts("sources"), self._texts("exclude"))
+        mains = tuple(self._beside(main) for main in self._texts("mains"))
+        if not sources and not mains:
+            raise self._wrong("names no sources")
+        inputs = self._inputs(root)
+        includes = self._texts("includes")
+        used = {folder[1:].partition("/")[0] for folder in includes if folder.startswith("@")}
+        if unknown := used - packages.keys():
+            raise self._wrong(f"includes from the package {min(unknown)!r}; known: {', '.join(sorted(packages)) or 'none'}")
+        program = Program(
+            name=name,
+            about=self._text("about", ""),
+            root=root,
+            sources=sources,
+            mains=mains,
+            includes=includes,
+            defines=self._texts("defines"),
+            flags=self._texts("flags"),
+            libraries=self._texts("libraries"),
+            inputs=inputs,
+            runs=self._runs(inputs),
+            packages={name: packages[name] for name in sorted(used)},
+        )
+        self._content.pop("slow", None)
+        if self._content:
+            raise self._wrong(f"has the unknown field {min(self._content)!r}")
+        return program
+
+    def _root(self, packages: Mapping[str, pathlib.Path]) -> pathlib.Path:
+        if "package" not in self._content:
+            root = (self._folder / self._text("root", ".")).absolute()
+            if not root.is_dir():
+                raise self._wrong(f"has its root at {root}, where no folder is")
+            return root
+        package = self._text("package")
+        if package not in packages:
+            raise self._wrong(f"is built from the package {package!r}; known: {', '.join(sorted(packages)) or 'none'}")
+        return packages[package]
+
+    def _runs(self, inputs: Mapping[str, Any]) -> tuple[ProgramRun, ...]:
+        given = self._content.pop("runs", None)
+        if not isinstance(given, list) or not given or not all(isinstance(run, dict) for run in given):
+            raise self._wrong("has no list of runs: without one nothing says that the program works")
+        runs = []
+        for run in given:
+            reader = _Reader(self._subject, run, self._folder)
+            stdin = reader._text("stdin", "") or None
+            runs.append(ProgramRun(reader._text("name"), reader._texts("arguments"), stdin, reader._texts("outputs")))
+            if reader._content:
+                raise self._wrong(f"has a run with the unknown field {min(reader._content)!r}")
+            if stdin is not None and stdin not in inputs:
+                raise self._wrong(f"has a run that reads {stdin!r}, which is none of its inputs")
+        if len({run.name for run in runs}) < len(runs):
+            raise self._wrong("has two runs of one name")
+        return tuple(runs)
+
+    def _inputs(self, root: pathlib.Path) -> dict[str, tuple[pathlib.Path, ...]]:
+        given = self._content.pop("inputs", {})
+        if not isinstance(given, dict):
+            raise self._wrong("has inputs that are no JSON object")
+        found = {}
+        for name, value in given.items():
+            if not _NAME.fullmatch(name):
+                raise self._wrong(f"has an input with the name {name!r}")
+            if isinstance(value, str):
+                found[name] = (self._beside(value),)
+            elif isinstance(value, list) and all(isinstance(pattern, str) for pattern in value):
+                found[name] = tuple(root / path for path in self._found(root, f"input {name}", value, ()))
+            else:
+                raise self._wrong(f"has an input {name} that is neither a file nor a list of patterns")
+        return found
+
+    def _found(self, root: pathlib.Path, what: str, patterns: Iterable[str], exclude: Sequence[str]) -> tuple[str, ...]:
+        def below(pattern: str) -> set[str]:
+            try:
+                return {path.relative_to(root).as_posix() for path in root.glob(pattern) if path.is_file()}
+            except (NotImplementedError, ValueError) as error:
+                raise self._wrong(f"has the pattern {pattern!r}, which is not usable: {error}") from error
+
+        found: set[str] = set()
+        for pattern in patterns:
+            files_of_pattern = below(pattern)
+            if not files_of_pattern:
+                raise self._wrong(f"has the pattern {pattern!r} ({what}), which fits no file in {root}")
+            found |= files_of_pattern
+        return tuple(sorted(found - set().union(*map(below, exclude))))
+
+    def _beside(self, name: str) -> pathlib.Path:
+        path = (self._folder / name).absolute()
+        if not path.is_file():
+            raise self._wrong(f"names the file {name!r}, which is not in {self._folder}")
+        return path
+
+    def _text(self, field: str, default: str | None = None) -> str:
+        value = self._content.pop(field, default)
+        if not isinstance(value, str):
+            raise self._wrong(f"has no text as {field!r}" if value is not None else f"has no field {field!r}")
+        return value
+
+    def _texts(self, field: str) -> tuple[str, ...]:
+        value = self._content.pop(field, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self._wrong(f"has a field {field!r} that is no list of texts")
+        return tuple(value)
+
+    def _wrong(self, what: str) -> RunError:
+        return RunError(self._subject, what, _REMEDY)

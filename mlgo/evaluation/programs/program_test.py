@@ -1,0 +1,109 @@
+"""What a description of a program may say, and what is said of one that is wrong."""
+
+import dataclasses
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.evaluation.programs.program import is_c_plus_plus, load_program
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
+
+_RUN = {"name": "go", "arguments": ["3"]}
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.tree = self.folder / "tree"
+        contents = {"b.c": "int b;", "a.cc": "int a;", "skip.c": "", "inc/deep/x.h": "#define X", "data/1": "one", "data/2": "two"}
+        for name, content in contents.items():
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / name).write_text(content, encoding="utf-8")
+        (self.folder / "main.cc").write_text("int main() {}", encoding="utf-8")
+
+    def load(self, **changes):
+        fields = {
+            "name": "p", "package": "tree", "sources": ["*.c", "*.cc"], "exclude": ["skip.c"], "mains": ["main.cc"], "includes": ["inc"],
+            "defines": ["A=1"], "inputs": {"text": ["data/*"]}, "runs": [{**_RUN, "stdin": "text"}], **changes,
+        }  # fmt: skip
+        path = self.folder / "p.json"
+        path.write_text(json.dumps({name: value for name, value in fields.items() if value is not None}), encoding="utf-8")
+        return load_program(path, {"tree": self.tree})
+
+    def test_sources_are_sorted_and_mains_come_last(self):
+        program = self.load()
+        self.assertEqual(program.units(), [("a.cc", "0000_a.o"), ("b.c", "0001_b.o"), (str(self.folder / "main.cc"), "0002_main.o")])
+        self.assertEqual(program.compile_flags(), ["-DNDEBUG", "-DA=1", "-Iinc"])
+        self.assertEqual([is_c_plus_plus(path) for path, _ in program.units()], [True, False, True])
+
+    def test_an_input_is_its_files_one_after_the_other(self):
+        self.load().write_inputs(self.folder)
+        self.assertEqual((self.folder / "text").read_bytes(), b"onetwo")
+
+    def test_whatever_decides_changes_the_digest(self):
+        digests = {self.load().digest()}
+        (self.tree / "inc/deep/x.h").write_text("#define X 2", encoding="utf-8")
+        digests.add(self.load().digest())
+        (self.tree / "data/2").write_text("three", encoding="utf-8")
+        digests.add(self.load().digest())
+        digests |= {self.load(defines=["A=2"]).digest(), self.load(runs=[_RUN]).digest(), self.load(libraries=["-lm"]).digest()}
+        self.assertEqual(len(digests), 6)
+        self.assertIn(self.load().digest(), digests)
+
+    def test_without_a_package_the_root_is_beside_the_description(self):
+        program = self.load(package=None, root="tree")
+        self.assertEqual((program.root, program.sources), (self.tree, ("a.cc", "b.c")))
+
+    def test_headers_of_another_package_are_found_and_count(self):
+        program = self.load(includes=["inc", "@tree/inc/deep"], sources=["*.c"])
+        self.assertEqual(program.compile_flags()[-2:], ["-Iinc", f"-I{self.tree}/inc/deep"])
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "y.h").write_text("#define Y", encoding="utf-8")
+        digests = set()
+        for content in ("#define Y", "#define Y 2"):
+            (other / "y.h").write_text(content, encoding="utf-8")
+            digests.add(dataclasses.replace(program, includes=("@other/",), packages={"other": other}).digest())
+        self.assertEqual(len(digests), 2)
+
+    def test_what_is_wrong_is_named(self):
+        for changes, message in (
+            ({"name": None}, "has no field 'name'"),
+            ({"name": "a/b"}, "has the name 'a/b'"),
+            ({"package": "other"}, "is built from the package 'other'; known: tree"),
+            ({"package": None, "root": "absent"}, "where no folder is"),
+            ({"includes": ["@other/include"]}, "includes from the package 'other'; known: tree"),
+            ({"sources": ["*.c", "*.f90"]}, "'\\*.f90' \\(sources\\), which fits no file"),
+            ({"sources": ["/etc/passwd"]}, "which is not usable"),
+            ({"sources": [], "mains": []}, "names no sources"),
+            ({"mains": ["absent.c"]}, "'absent.c', which is not in"),
+            ({"runs": []}, "has no list of runs"),
+            ({"runs": [_RUN, _RUN]}, "two runs of one name"),
+            ({"runs": [{**_RUN, "stdin": "nothing"}]}, "reads 'nothing', which is none of its inputs"),
+            ({"runs": [{**_RUN, "input": "text"}]}, "a run with the unknown field 'input'"),
+            ({"inputs": {"text": 3}}, "an input text that is neither"),
+            ({"inputs": {"a/b": "main.cc"}}, "an input with the name 'a/b'"),
+            ({"defines": "A"}, "a field 'defines' that is no list of texts"),
+            ({"source": []}, "the unknown field 'source'"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(RunError, message):
+                self.load(**changes)
+
+    def test_the_built_in_descriptions_name_files_that_are_there(self):
+        folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
+        paths = sorted(folder.glob("*.json"))
+        self.assertGreaterEqual(len(paths), 7)
+        for path in paths:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            self.assertEqual(content["name"], path.stem)
+            inputs = [value for value in content.get("inputs", {}).values() if isinstance(value, str)]
+            for name in [*content.get("mains", []), *inputs]:
+                self.assertTrue((folder / name).is_file(), f"{path.name}: {name}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+"""How much a program does when it runs, by who compiled it: counted exactly, and timed in turns."""
+
+import os
+import pathlib
+import statistics
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
+from mlgo.evaluation.programs.counters import Cachegrind, Counts, parse_perf, perf_command
+from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.running import run_program
+from mlgo.evaluation.programs.size import OutputDiffers, differing
+
+LEVEL = "-O2"
+#: What is counted; the first decides.
+COUNTS = ("instructions", "data_references", "loads", "stores")
+IMAGE = "program"
+
+
+def build_and_count(toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path) -> dict[str, Any]:
+    """Builds `program` on `side` at -O2 as `folder`/program, and counts what its runs do.
+
+    Returns: {"counts": {RUN: {COUNT: int}}, "outputs": {RUN: digest}}.
+
+    Raises:
+      BuildFailure, RunFailure: it cannot be built, or does not work.
+      CounterFailure: it was not counted.
+      OutputDiffers: the counter changes what it does.
+    """
+    with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
+        objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
+        link(toolchain, side, program, objects, folder / IMAGE).unlink()
+    outputs = {run.name: digest for run, _, digest in run_program(program, folder / IMAGE)}
+    counts, counted = counter.count(program, folder / IMAGE)
+    if counted != outputs:
+        raise OutputDiffers(f"{side.name}: Cachegrind changes what comes out of {differing(outputs, counted)}")
+    return {"counts": {name: vars(of_run) for name, of_run in counts.items()}, "outputs": outputs}
+
+
+def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
+    """Of all runs of a program."""
+    return sum((Counts(**of_run) for of_run in counts.values()), Counts(0, 0, 0))
+
+
+def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """What tables show of a program: COUNTS, of all its runs; data references are loads and stores together."""
+    total = total_counts(counts)
+    return {**vars(total), "data_references": total.loads + total.stores}
+
+
+def time_in_turns(
+    program: Program, images: Mapping[str, pathlib.Path], repeats: int, perf: pathlib.Path | None
+) -> dict[str, dict[str, list[float]]]:
+    """Runs the images in turns, A B B A ..., so that what else the machine does meets all of them.
+
+    Args:
+      images: side -> its image.
+      repeats: of each.
+      perf: where it counts cycles here; None: seconds alone.
+
+    Returns: side -> "wall_seconds", "cpu_seconds" and what perf gives -> a number per repeat, of all runs of the program together.
+    Raises: RunFailure: a run fails.
+    """
+    found: dict[str, dict[str, list[float]]] = {side: {} for side in images}
+    order = list(images)
+    for turn in range(repeats):
+        for side in order if turn % 2 == 0 else order[::-1]:
+            for name, value in _one_turn(program, images[side], perf).items():
+                found[side].setdefault(name, []).append(value)
+    return found
+
+
+def medians(samples: Mapping[str, list[float]]) -> dict[str, float]:
+    """The median of each list."""
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def _one_turn(program: Program, image: pathlib.Path, perf: pathlib.Path | None) -> dict[str, float]:
+    taken = {"wall_seconds": 0.0, "cpu_seconds": 0.0}
+    with tempfile.TemporaryDirectory(prefix="mlgo-perf-") as folder:
+        output = pathlib.Path(folder, "counts")
+        prefix = [] if perf is None else perf_command(perf, output)
+        for _, ended, _ in run_program(program, image, prefix, {"PATH": os.defpath}):
+            taken["wall_seconds"] += ended.wall_seconds
+            taken["cpu_seconds"] += ended.user_seconds + ended.system_seconds
+            if perf is not None:
+                for name, value in parse_perf(output.read_text(encoding="utf-8")).items():
+                    taken[name] = taken.get(name, 0.0) + value
+    return taken

@@ -1,0 +1,68 @@
+"""Runs a built program, and says what came out: by that two builds of it are found to do the same."""
+
+import hashlib
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlgo.evaluation.programs import child
+from mlgo.evaluation.programs.program import Program, ProgramRun
+
+#: Wall-clock guard of one run; under Cachegrind it takes fifty times as long.
+_SECONDS = 1800
+_PROGRAM = "program"
+
+
+class RunFailure(Exception):
+    """A program ends with an error, or not at all."""
+
+
+def run_program(
+    program: Program, image: pathlib.Path, prefix: Sequence[str | os.PathLike[str]] = (), environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[ProgramRun, child.Ended, str]]:
+    """Each run of `program`, how it ended, and the digest of what came out.
+
+    All runs share one new folder, in which the image is called `program`: neither its name nor its place may decide anything.
+
+    Args:
+      prefix: words before the program's own, such as valgrind's; relative paths in them are in that folder.
+      environment: for `prefix`.
+
+    Raises: RunFailure: a run fails, or does not write what it should.
+    """
+    with tempfile.TemporaryDirectory(prefix="mlgo-run-") as scratch:
+        folder = pathlib.Path(scratch)
+        shutil.copy(image, folder / _PROGRAM)
+        (folder / _PROGRAM).chmod(0o755)
+        program.write_inputs(folder)
+        for run in program.runs:
+            what = f"run {run.name} of {program.name}"
+            stdin = folder / run.stdin if run.stdin else None
+            try:
+                ended = child.run([*prefix, f"./{_PROGRAM}", *run.arguments], folder, _SECONDS, stdin, environment)
+            except child.NotRun as error:
+                raise RunFailure(f"{what}: {error}") from error
+            if ended.exit_code:
+                raise RunFailure(f"{what}: exit code {ended.exit_code}: {ended.last_words()}")
+            for name in run.outputs:
+                if not (folder / name).is_file():
+                    raise RunFailure(f"{what}: wrote no {name}")
+            yield run, ended, _digest(ended.output, {name: folder / name for name in run.outputs})
+
+
+def output_digests(program: Program, image: pathlib.Path) -> dict[str, str]:
+    """Digest of what comes out, by run.
+
+    Raises: RunFailure: a run fails.
+    """
+    return {run.name: digest for run, _, digest in run_program(program, image)}
+
+
+def _digest(output: bytes, written: Mapping[str, pathlib.Path]) -> str:
+    whole = hashlib.sha256(output)
+    for name, path in written.items():
+        whole.update(f"\0{name}\0".encode())
+        whole.update(path.read_bytes())
+    return whole.hexdigest()

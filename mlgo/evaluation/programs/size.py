@@ -1,0 +1,72 @@
+"""The size of a program as one side builds it: linked in several ways, and run each time, since what does not work has no size."""
+
+import dataclasses
+import pathlib
+import tempfile
+from typing import Any
+
+from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link, thinlto_objects
+from mlgo.evaluation.programs.image import ImageSize, measure
+from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.running import output_digests
+
+LEVEL = "-Oz"
+#: The counts of a side in results; the first decides.
+SIZES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
+
+
+class OutputDiffers(Exception):
+    """Two builds of a program do not do the same."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SideSize:
+    """A program on one side.
+
+    Attributes:
+      sizes: by SIZES; None: was not linked so.
+      functions: own symbol -> bytes, in the image that is linked the plain way.
+      outputs: digest of what each run gives.
+    """
+
+    sizes: dict[str, int | None]
+    functions: dict[str, int]
+    outputs: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+
+def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bool) -> SideSize:
+    """Builds `program` on `side` at -Oz, runs it, and measures it.
+
+    Args: thinlto: whether it is linked by way of ThinLTO as well, which takes as long again.
+
+    Raises:
+      BuildFailure, RunFailure: it cannot be built, or does not work.
+      OutputDiffers: the way of linking changes what it does.
+    """
+    with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
+        folder = pathlib.Path(scratch)
+        objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
+
+        def linked(way: str, given: list[pathlib.Path], *flags: str) -> tuple[ImageSize, dict[str, str]]:
+            image = folder / way
+            map_path = link(toolchain, side, program, given, image, flags)
+            return measure(image, map_path, folder), output_digests(program, image)
+
+        plain, outputs = linked("plain", objects)
+        others = {"code_bytes_icf": linked("icf", objects, "-Wl,--icf=all")}
+        if thinlto:
+            others["code_bytes_thinlto"] = linked("thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL))
+    for way, (_, found) in others.items():
+        if found != outputs:
+            raise OutputDiffers(f"{side.name}: {way.removeprefix('code_bytes_')} changes what comes out of {differing(outputs, found)}")
+    sizes = {name: None for name in SIZES} | {name: size.code_bytes for name, (size, _) in others.items()}
+    sizes |= {"code_bytes": plain.code_bytes, "executable_bytes": plain.executable_bytes, "file_bytes": plain.file_bytes}
+    return SideSize(sizes, dict(plain.functions), outputs)
+
+
+def differing(outputs: dict[str, str], others: dict[str, str]) -> str:
+    """The names of the runs whose digests differ, for a message."""
+    return "run " + ", ".join(name for name in outputs if others.get(name) != outputs[name])

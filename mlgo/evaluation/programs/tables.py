@@ -1,0 +1,151 @@
+"""The results for people and spreadsheets: Markdown tables and CSV. Minus is better."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.evaluation.programs.cost import MEASURES
+from mlgo.evaluation.programs.evaluation import DEFAULT
+from mlgo.evaluation.programs.run_time import COUNTS
+from mlgo.evaluation.programs.size import SIZES
+from mlgo.evaluation.programs.time_trace import STAGES
+
+_SIZE_TITLES = {
+    "code_bytes": "code",
+    "code_bytes_icf": "code, ICF",
+    "code_bytes_thinlto": "code, ThinLTO",
+    "executable_bytes": "all executable sections",
+    "file_bytes": "file",
+}
+
+
+def percent(ratio: float) -> str:
+    """For people: "-1.40 %"."""
+    return f"{100.0 * (ratio - 1.0):+.2f} %"
+
+
+def with_interval(total: Mapping[str, Any], mean: str) -> str:
+    """For people: "-1.40 % [-2.10, -0.70]"; `mean` is the name of the ratio in `total`. Of one sample there is no interval."""
+    if next(total[name] for name in ("programs", "sources", "repeats") if name in total) < 2:
+        return percent(total[mean])
+    low, high = (100.0 * (total[name] - 1.0) for name in ("low", "high"))
+    return f"{percent(total[mean])} [{low:+.2f}, {high:+.2f}]"
+
+
+def to_csv(result: Mapping[str, Any]) -> bytes:
+    """A line per number of sizes and runs: part, program, side, measure, value, and its ratio to the default's."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["part", "program", "side", "measure", "value", "ratio_to_default"])
+    for part in ("size", "run"):
+        for program, sides in sorted(result[part].items()):
+            for side, of_side in sorted(sides.items()):
+                for measure, value in sorted(of_side.items()):
+                    base = sides[DEFAULT].get(measure)
+                    writer.writerow([part, program, side, measure, value, value / base if value is not None and base else None])
+    return buffer.getvalue().encode("utf-8")
+
+
+def markdown(result: Mapping[str, Any]) -> str:
+    """All tables."""
+    parts = ["# Real programs", "", "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources."]
+    if result["size"]:
+        parts += ["", "## Size at -Oz: the program's own code in the linked image", "", *size_lines(result), *_symbol_lines(result)]
+    if result["run"]:
+        parts += ["", f"## What runs at -O2: counted by {result['counters']['counts']}", "", *run_lines(result)]
+    for level, sides in sorted(result["cost"].items()):
+        parts += ["", f"## What compiling at {level} takes", "", *cost_lines(sides)]
+    parts += ["", *left_out_lines(result)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def size_lines(result: Mapping[str, Any]) -> list[str]:
+    """Per program the default's bytes and every other side's change; then the mean over programs, and of the other measures, too."""
+    table, totals = result["size"], result["totals"]["size"]
+    sides = [side for side in next(iter(table.values())) if side != DEFAULT]
+    lines = _head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
+    for program, of_program in table.items():
+        base = of_program[DEFAULT]["code_bytes"]
+        lines.append(_row([program, f"{base:,}", *(percent(of_program[side]["code_bytes"] / base) for side in sides)]))
+    for measure in SIZES:
+        cells = [with_interval(totals[side][measure], "geometric_mean") if measure in totals.get(side, {}) else "" for side in sides]
+        if any(cells):
+            count = max(totals[side][measure]["programs"] for side in sides if measure in totals.get(side, {}))
+            lines.append(_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
+    lines.append(_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
+    return lines
+
+
+def run_lines(result: Mapping[str, Any]) -> list[str]:
+    """Per program the default's instructions and every other side's change of each count, and of what varies by turn the change of the
+    median with its interval; then the means over programs.
+    """
+    table, totals = result["run"], result["totals"]["run"]
+    sides = [side for side in next(iter(table.values())) if side != DEFAULT]
+    columns = [(side, measure) for side in sides for measure in (*COUNTS, "cpu_seconds", "cycles") if measure in totals.get(side, {})]
+    lines = _head(["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)])
+    for program, of_program in table.items():
+        base = of_program[DEFAULT]
+        timed = result["run_times"].get(program, {})
+        changes = [
+            with_interval(timed[side][measure], "ratio")
+            if measure in timed.get(side, {})
+            else percent(of_program[side][measure] / base[measure])
+            for side, measure in columns
+        ]
+        lines.append(_row([program, f"{base['instructions']:,}", *changes]))
+    means = [with_interval(totals[side][measure], "geometric_mean") for side, measure in columns]
+    lines.append(_row([f"geometric mean of {len(table)}", "", *means]))
+    lines.append(_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
+    return lines
+
+
+def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Per measure and stage what each side takes more than the default."""
+    names = [name for name in (*MEASURES, *STAGES) if any(name in of_side for of_side in sides.values())]
+    lines = _head(["", "default", *sides])
+    for name in names:
+        first = next(of_side[name] for of_side in sides.values() if name in of_side)
+        if name == "memory_mb":
+            cells = [f"{of_side[name]['more']:+.1f} MB" for of_side in sides.values()]
+            lines.append(_row(["peak memory, median", f"{first['base_median']:.1f} MB", *cells]))
+        else:
+            cells = [with_interval(of_side[name], "ratio") if name in of_side else "" for of_side in sides.values()]
+            unit = "" if name in MEASURES else " (trace, wall)"
+            lines.append(_row([name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]))
+    sources = max(of_side["cpu_seconds"]["sources"] for of_side in sides.values())
+    return [*lines, "", f"{sources} sources; of each the median of its turns; sums over the sources are compared."]
+
+
+def left_out_lines(result: Mapping[str, Any]) -> list[str]:
+    """A line per program that is not in a table."""
+    lines = [f"Left out of {part}: {program}: {why}" for part, found in result["left_out"].items() for program, why in found.items()]
+    return lines + [
+        f"DIFFERENT OUTPUT in {part}: {program}: {why}" for part, found in result["differing"].items() for program, why in found.items()
+    ]
+
+
+def _symbol_lines(result: Mapping[str, Any], count: int = 5) -> list[str]:
+    lines = ["", f"The functions that changed most (the {count} largest changes of each program; more in result.json):", ""]
+    lines += _head(["program", "function", "default, bytes", "policy, bytes"])
+    for program, rows in result["symbols"].items():
+        largest = sorted(rows, key=lambda row: (-abs(row["policy"] - row["default"]), row["symbol"]))[:count]
+        lines += [_row([program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}"]) for row in largest]
+    return lines if any(result["symbols"].values()) else []
+
+
+def _side_title(side: str, result: Mapping[str, Any]) -> str:
+    return f"{side} (best)" if side == result["totals"]["best_threshold"] else side
+
+
+def _worst(total: Mapping[str, Any]) -> str:
+    return f"{percent(total['worst']['ratio'])} {total['worst']['program']}"
+
+
+def _head(titles: Sequence[str]) -> list[str]:
+    return [_row(titles), _row(["---"] * len(titles))]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

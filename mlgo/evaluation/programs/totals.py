@@ -1,0 +1,87 @@
+"""What all programs together say: the geometric mean of their ratios with its interval, the plain mean, and the worst of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlgo.evaluation.statistics import summarize
+
+_RESAMPLES = 2000
+
+
+def ratios_of(table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str) -> dict[str, float]:
+    """Program -> the ratio of `measure` on `side` to that on `base`; programs where either is not known do not count."""
+    found = {}
+    for program, sides in table.items():
+        new, old = sides.get(side, {}).get(measure), sides.get(base, {}).get(measure)
+        if new is not None and old:
+            found[program] = new / old
+    return found
+
+
+def totals(
+    table: Mapping[str, Mapping[str, Mapping[str, Any]]], base: str, measures: Sequence[str], seed: int
+) -> dict[str, dict[str, Any]]:
+    """side -> measure -> {"programs", "geometric_mean", "low", "high", "mean", "worst": {"program", "ratio"}}, ratios to `base`.
+
+    The interval is a 95 % bootstrap over programs: with so few of them it is wide, and says what another program may expect.
+
+    Args: table: program -> side -> measure -> number > 0 or None.
+    """
+    sides = sorted({side for of_program in table.values() for side in of_program} - {base})
+    found: dict[str, dict[str, Any]] = {}
+    for side in sides:
+        for measure in measures:
+            ratios = ratios_of(table, side, base, measure)
+            summary = summarize({program: [ratio] for program, ratio in ratios.items()}, seed)
+            if summary is None:
+                continue
+            worst = max(sorted(ratios), key=lambda program: ratios[program])
+            found.setdefault(side, {})[measure] = {
+                "programs": summary.functions,
+                "geometric_mean": summary.geometric_mean,
+                "low": summary.low,
+                "high": summary.high,
+                "mean": sum(ratios.values()) / len(ratios),
+                "worst": {"program": worst, "ratio": ratios[worst]},
+            }
+    return found
+
+
+def best_threshold(size_totals: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The side among "threshold_N" with the least code in the geometric mean; None: there is none."""
+    means = {
+        side: of_side["code_bytes"]["geometric_mean"]
+        for side, of_side in size_totals.items()
+        if side.startswith("threshold_") and "code_bytes" in of_side
+    }
+    return min(sorted(means), key=lambda side: means[side]) if means else None
+
+
+def timing_ratios(
+    times: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int
+) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    """program -> side -> measure -> {"ratio", "low", "high", "repeats"}: of medians to `base`, 95 % bootstrap over turns.
+
+    Turns are drawn whole, since what else the machine does meets all sides of a turn.
+
+    Args: times: program -> side -> measure -> a number > 0 per turn, in the same order on all sides.
+    """
+    found: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    for program, sides in times.items():
+        for side in sides:
+            if side != base:
+                known = [name for name in sides[side] if name in sides[base]]
+                measures = {name: _median_ratio(sides[side][name], sides[base][name], seed) for name in known}
+                found.setdefault(program, {})[side] = measures
+    return found
+
+
+def _median_ratio(values: Sequence[float], others: Sequence[float], seed: int) -> dict[str, float]:
+    pairs = np.maximum(np.array([values, others], np.float64), 1e-9)  # The clock of CPU time is too coarse for some runs.
+    generator = np.random.Generator(np.random.Philox(seed))
+    drawn = np.median(pairs[:, generator.integers(0, pairs.shape[1], (_RESAMPLES, pairs.shape[1]))], axis=2)
+    low, high = np.quantile(drawn[0] / drawn[1], (0.025, 0.975))
+    whole = np.median(pairs, axis=1)
+    return {"ratio": float(whole[0] / whole[1]), "low": float(low), "high": float(high), "repeats": pairs.shape[1]}

@@ -1,0 +1,96 @@
+"""Totals over programs, and what is said of them in tables."""
+
+import csv
+import io
+import unittest
+
+from mlgo.evaluation.programs import tables
+from mlgo.evaluation.programs.image import symbol_differences
+from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
+
+
+def _sizes(code, thinlto=None):
+    return {"code_bytes": code, "code_bytes_icf": code, "code_bytes_thinlto": thinlto, "executable_bytes": 2 * code, "file_bytes": 3 * code}
+
+
+def _counts(instructions):
+    return {"instructions": instructions, "data_references": 2 * instructions, "loads": instructions, "stores": instructions, "cpu_seconds": instructions / 1e9}
+
+
+_TABLE = {
+    "a": {"default": _sizes(1000, 1100), "threshold_9": _sizes(900), "threshold_20": _sizes(1000), "policy": _sizes(500, 1100)},
+    "b": {"default": _sizes(400, 200), "threshold_9": _sizes(400), "threshold_20": _sizes(400), "policy": _sizes(800, 100)},
+}
+_MEASURES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
+
+
+def _result():
+    size = totals(_TABLE, "default", _MEASURES, 1)
+    run = {"a": {"default": _counts(200), "policy": _counts(100)}}
+    return {
+        "size": _TABLE,
+        "run": run,
+        "run_times": {"a": {"policy": {"cpu_seconds": {"ratio": 1.5, "low": 1.25, "high": 2.0, "repeats": 4}}}},
+        "cost": {},
+        "symbols": {"a": symbol_differences({"f": 9, "g": 5, "h": 4}, {"f": 9, "g": 8}, 3)},
+        "totals": {"size": size, "run": totals(run, "default", list(_counts(1)), 1), "best_threshold": best_threshold(size)},
+        "left_out": {"size": {"c": "policy: x.c: exit code 1"}},
+        "differing": {},
+        "counters": {"counts": "cachegrind", "perf": False},
+    }
+
+
+class TotalsTest(unittest.TestCase):
+    def test_known_answers(self):
+        found = totals(_TABLE, "default", _MEASURES, 1)["policy"]["code_bytes"]
+        self.assertEqual((found["programs"], found["mean"], found["worst"]), (2, 1.25, {"program": "b", "ratio": 2.0}))
+        self.assertAlmostEqual(found["geometric_mean"], 1.0)
+        # Both of the two programs drawn twice are the ends.
+        self.assertAlmostEqual(found["low"], 0.5)
+        self.assertAlmostEqual(found["high"], 2.0)
+
+    def test_what_was_not_linked_so_is_in_no_mean(self):
+        found = totals(_TABLE, "default", _MEASURES, 1)
+        self.assertNotIn("code_bytes_thinlto", found["threshold_9"])
+        self.assertEqual(found["policy"]["code_bytes_thinlto"]["worst"], {"program": "a", "ratio": 1.0})
+
+    def test_the_best_threshold(self):
+        self.assertEqual(best_threshold(totals(_TABLE, "default", _MEASURES, 1)), "threshold_9")
+        self.assertIsNone(best_threshold({}))
+
+    def test_times_are_medians_of_turns(self):
+        times = {"default": {"s": [2.0, 2.0, 9.0]}, "policy": {"s": [1.0, 1.0, 1.0]}, "same": {"s": [2.0, 2.0, 9.0]}}
+        found = timing_ratios({"a": times}, "default", 1)["a"]
+        self.assertEqual([found["policy"]["s"][name] for name in ("ratio", "high", "repeats")], [0.5, 0.5, 3])
+        self.assertAlmostEqual(found["policy"]["s"]["low"], 1 / 9)
+        self.assertEqual(found["same"]["s"], {"ratio": 1.0, "low": 1.0, "high": 1.0, "repeats": 3})
+
+    def test_symbols_that_changed(self):
+        default, policy = {"same": 5, "grown": 5, "gone": 7, "less": 9}, {"same": 5, "grown": 50, "new": 3, "less": 8}
+        found = [(row["symbol"], row["default"], row["policy"]) for row in symbol_differences(default, policy, 9)]
+        self.assertEqual(found, [("grown", 5, 50), ("new", 0, 3), ("less", 9, 8), ("gone", 7, 0)])
+        self.assertEqual([row["symbol"] for row in symbol_differences(default, policy, 1)], ["grown", "gone"])
+
+
+class TablesTest(unittest.TestCase):
+    def test_the_table_holds_the_numbers(self):
+        text = tables.markdown(_result())
+        self.assertIn("| a | 1,000 | -10.00 % | +0.00 % | -50.00 % |", text)
+        self.assertIn("| program | default, bytes | threshold_9 (best) | threshold_20 | policy |", text)
+        self.assertIn("| geometric mean of 2, code, ThinLTO |  |  |  | -29.29 % [-50.00, +0.00] |", text)
+        self.assertIn("| worst, code |  | +0.00 % b | +0.00 % a | +100.00 % b |", text)
+        self.assertIn("| a | 200 | -50.00 % | -50.00 % | -50.00 % | -50.00 % | +50.00 % [+25.00, +100.00] |", text)
+        # One program has no interval.
+        self.assertIn("| geometric mean of 1 |  | -50.00 % | -50.00 % |", text)
+        self.assertIn("| a | `h` | 4 | 0 |", text)
+        self.assertIn("Left out of size: c: policy: x.c: exit code 1", text)
+
+    def test_the_csv_holds_them_too(self):
+        rows = list(csv.DictReader(io.StringIO(tables.to_csv(_result()).decode("utf-8"))))
+        self.assertEqual(len(rows), 2 * 4 * 5 + 2 * 5)
+        row = next(row for row in rows if (row["program"], row["side"], row["measure"]) == ("b", "policy", "code_bytes"))
+        self.assertEqual((row["value"], row["ratio_to_default"]), ("800", "2.0"))
+
+
+if __name__ == "__main__":
+    unittest.main()
