@@ -1,9 +1,11 @@
 """Makes published numbers again by the command that made them, and compares byte by byte; with --update writes them into the workspace instead.
 
 Arguments: COMMAND FOLDER FILES [--update] FLAGS...: the command's runfile; the folder in this workspace, and the names, separated by
-commas, of the files in it which the command writes to --output_dir; the command's flags, in which {PATH} is the runfile PATH.
+commas, of the files in it which the command writes to --output_dir; the command's flags, in which {PATH} is the runfile PATH. FILE#KEY is
+only what stands under KEY in a JSON file, without times, which are never the same twice.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -11,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 from mlgo.run import files, locate
 
@@ -28,8 +31,23 @@ def run(command: str, flags: list[str], output: pathlib.Path) -> None:
 
 
 def differing(published: pathlib.Path, made: pathlib.Path, names: list[str]) -> list[str]:
-    """The files that are not the same, byte for byte."""
-    return [name for name in names if not (published / name).is_file() or (published / name).read_bytes() != (made / name).read_bytes()]
+    """Of `names` those of which the folders do not hold the same."""
+    return [name for name in names if _content(published, name) != _content(made, name)]
+
+
+def without_times(value: Any) -> Any:
+    """JSON without what is under keys that end in "seconds"."""
+    if isinstance(value, dict):
+        return {key: without_times(each) for key, each in value.items() if not key.endswith("seconds")}
+    return value
+
+
+def _content(folder: pathlib.Path, name: str) -> Any:
+    name, _, key = name.partition("#")
+    if not (folder / name).is_file():
+        return None
+    content = (folder / name).read_bytes()
+    return without_times(json.loads(content)[key]) if key else content
 
 
 def main(arguments: list[str]) -> int:
@@ -41,9 +59,10 @@ def main(arguments: list[str]) -> int:
         run(command, [flag for flag in flags if flag != "--update"], output)
         if update:
             target = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / folder
-            for name in names:
+            written = sorted({name.partition("#")[0] for name in names} | {path.name for path in target.glob("*") if (output / path.name).is_file()})
+            for name in written:
                 files.write_atomically(target / name, (output / name).read_bytes())
-            print(f"written: {', '.join(names)} in {folder}")
+            print(f"written: {', '.join(written)} in {folder}")
             return 0
         different = differing(locate.runfile(folder), output, names)
         kept = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")
@@ -52,7 +71,7 @@ def main(arguments: list[str]) -> int:
     if different:
         print(f"{folder}: {', '.join(different)} differ from what the command gives now. `bazel run` the .update target beside this test, and look at git diff")
         return 1
-    print(f"{folder}: {len(names)} files are what the command gives")
+    print(f"{folder}: {', '.join(names)}: what the command gives")
     return 0
 
 

@@ -1,0 +1,37 @@
+"""What //mlgo:evaluate_programs brings along, for it and for whatever runs it."""
+
+# Packages that //mlgo/evaluation/programs describes programs of.
+_PACKAGES = [
+    "box2d",
+    "brotli",
+    "lua",
+    "re2",
+    "sqlite",
+    "yaml_cpp",
+    "zstd",
+]
+
+PROGRAMS_DATA = [
+    "//release:clang",
+    "@llvm22//:clang",
+    "@llvm22//:ld.lld",
+    "@llvm22//:runtime",
+    "@sysroot",
+    "@sysroot//:usr",
+    "@valgrind//:tools",
+    "@valgrind//:valgrind",
+] + [
+    "@corpora//:{}_{}".format(package, part)
+    for package in _PACKAGES
+    for part in ("root", "sources")
+]
+
+PROGRAMS_ENV = {
+    "MLGO_PACKAGED_CLANG": "$(rlocationpath @llvm22//:clang)",
+    "MLGO_PACKAGED_LINKER": "$(rlocationpath @llvm22//:ld.lld)",
+    "MLGO_SYSROOT": "$(rlocationpath @sysroot//:usr)",
+    "MLGO_VALGRIND": "$(rlocationpath @valgrind//:valgrind)",
+} | {
+    "MLGO_PROGRAM_PACKAGE_" + package: "$(rlocationpath @corpora//:{}_root)".format(package)
+    for package in _PACKAGES
+}
