@@ -28,7 +28,7 @@ Below --output_dir: summary.md (the tables that are printed), programs.csv, and 
                 "best_threshold": SIDE or null},
      "left_out": {PART: {PROGRAM: why}}, "differing": {PART: {PROGRAM: why}}}
 
-Ratios are to the side "default"; below 1 is better. Counts and sizes are the same in every run, seconds are not. Ctrl-C or worse: the
+Ratios are to the side "default"; below 1 is better. Sizes and, in one place, counts are the same in every run, seconds are not. Ctrl-C or worse: the
 same command goes on. How to describe a program: mlgo/evaluation/programs/README.md.
 
 Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 a program was left out, 12 two builds of a

@@ -1,6 +1,7 @@
 """What a program does while it runs: instructions, loads and stores by Valgrind's Cachegrind, cycles by `perf` where a machine has counters.
 
-Cachegrind's counts are exact: they depend on the program and its input alone, and two runs give the same. Perf's vary.
+Cachegrind's counts are exact: two runs give the same. They depend on the program, its input and, by some hundred instructions while the
+C library starts, on the environment that Valgrind gives the program, in which the folder of its tools is named. Perf's vary.
 
 An instruction that reads a place in memory and writes it again, such as `inc`, is one load and no store for Cachegrind (its manual, "Cache
 simulation specifics"). So the two alone can move against each other when a counter in memory becomes one in a register, or the other way;
