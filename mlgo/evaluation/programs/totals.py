@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.evaluation.statistics import summarize
+from mlgo.evaluation.statistics import summarize, tail_share
 
 _RESAMPLES = 2000
 
@@ -82,6 +82,7 @@ def _median_ratio(values: Sequence[float], others: Sequence[float], seed: int) -
     pairs = np.maximum(np.array([values, others], np.float64), 1e-9)  # The clock of CPU time is too coarse for some runs.
     generator = np.random.Generator(np.random.Philox(seed))
     drawn = np.median(pairs[:, generator.integers(0, pairs.shape[1], (_RESAMPLES, pairs.shape[1]))], axis=2)
-    low, high = np.quantile(drawn[0] / drawn[1], (0.025, 0.975))
+    tail = tail_share(pairs.shape[1])
+    low, high = np.quantile(drawn[0] / drawn[1], (tail, 1.0 - tail))
     whole = np.median(pairs, axis=1)
     return {"ratio": float(whole[0] / whole[1]), "low": float(low), "high": float(high), "repeats": pairs.shape[1]}
