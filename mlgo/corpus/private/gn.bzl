@@ -2,17 +2,17 @@
 
 load(":modules.bzl", "NO_LICENCE")
 
-def _one_directory(ctx, target, attribute):
+def _only_file(ctx, target, attribute):
     files = target[DefaultInfo].files.to_list()
     if len(files) != 1:
-        fail("%s: %s = %s is %d files, not one folder. Name a filegroup whose only source is the folder." %
+        fail("%s: %s = %s is %d files, not one. Name a file, or a filegroup whose only source is a folder." %
              (ctx.label, attribute, target.label, len(files)))
     return files[0]
 
 def _gn_corpus_impl(ctx):
     directory = ctx.actions.declare_directory(ctx.label.name)
-    tree = _one_directory(ctx, ctx.attr.tree, "tree")
-    toolchain = {name: _one_directory(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
+    tree = _only_file(ctx, ctx.attr.tree, "tree")
+    toolchain = {name: _only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
     arguments = ctx.actions.args()
     arguments.add_all([tree], format_each = "--tree=%s", expand_directories = False)
 
@@ -61,7 +61,7 @@ mlgo_gn_corpus = rule(
         "linked": attr.bool(doc = "Link the targets as a library with ThinLTO; modules are as they are after importing. The " +
                                   "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
         "toolchain": attr.label_keyed_string_dict(
-            doc = "Folders and files that the build sees below //mlgo_toolchain, each with its name there.",
+            doc = "Folders and files that the build sees below //mlgo_toolchain, each with its path there.",
             allow_files = True,
         ),
         "tools": attr.label_list(doc = "Files that the programs of `toolchain`, gn, ninja and python need besides.", allow_files = True),
