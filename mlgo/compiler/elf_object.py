@@ -12,6 +12,8 @@ _SHT_SYMTAB, _SHT_NOBITS = 2, 8
 _SHF_ALLOC = 2
 _SHN_UNDEF, _SHN_XINDEX = 0, 0xFFFF
 _STT_SECTION, _STT_FILE = 3, 4
+# The ELF header behind its first 16 bytes, by whether the file is of 64 bit.
+_HEADER = {True: "HHIQQQIHHHHHH", False: "HHIIIIIHHHHHH"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,20 +52,51 @@ def parse(content: bytes) -> ElfObject | None:
         return None
 
 
+def without_place_of_nothing(content: bytes) -> bytes:
+    """`content`, the file offsets of empty sections set to zero: where nothing lies says nothing, and depends on what lay before it.
+
+    What is no ELF, or damaged, is given back as it is.
+    """
+    try:
+        place = _section_headers(content)
+        if place is None:
+            return content
+        entry, table, entries = place
+        changed = bytearray(content)
+        for index, fields in enumerate(entries):
+            if fields[5] == 0 and index:
+                entry.pack_into(changed, table + index * entry.size, *fields[:4], 0, *fields[5:])
+        return bytes(changed)
+    except (struct.error, IndexError):
+        return content
+
+
+def _section_headers(content: bytes) -> tuple[struct.Struct, int, list[tuple[int, ...]]] | None:
+    """How a section header is packed, where the first one lies, and all of them; None: this is no ELF object, or has no section."""
+    if not content.startswith(MAGIC) or content[4] not in (1, 2) or content[5] not in (1, 2):
+        return None
+    order, wide = "<" if content[5] == 1 else ">", content[4] == 2
+    header = struct.unpack_from(order + _HEADER[wide], content, 16)
+    table, count = header[5], header[11]
+    if table == 0:
+        return None
+    entry = struct.Struct(order + ("IIQQQQIIQQ" if wide else "IIIIIIIIII"))
+    # Above 65,279 sections the number stands in the first header.
+    count = count or entry.unpack_from(content, table)[5]
+    return entry, table, [entry.unpack_from(content, table + index * entry.size) for index in range(count)]
+
+
 def _parse(content: bytes) -> ElfObject | None:
     if not content.startswith(MAGIC) or content[4] not in (1, 2) or content[5] not in (1, 2):
         return None
     order, wide = "<" if content[5] == 1 else ">", content[4] == 2
-    header = struct.unpack_from(order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), content, 16)
-    table, count, names_index = header[5], header[11], header[12]
-    entry = struct.Struct(order + ("IIQQQQIIQQ" if wide else "IIIIIIIIII"))
-    if table == 0:
+    place = _section_headers(content)
+    if place is None:
         return ElfObject((), ())
-    first = entry.unpack_from(content, table)
-    # Above 65,279 sections both numbers stand in the first header.
-    count = count or first[5]
-    names_index = first[6] if names_index == _SHN_XINDEX else names_index
-    entries = [entry.unpack_from(content, table + index * entry.size) for index in range(count)]
+    entries = place[2]
+    names_index = struct.unpack_from(order + _HEADER[wide], content, 16)[12]
+    # The index too stands there then.
+    names_index = entries[0][6] if names_index == _SHN_XINDEX else names_index
     names = _body(content, entries[names_index])
     sections = tuple(
         Section(_string(names, fields[0]), fields[1], fields[2], fields[5], _body(content, fields)) for fields in entries

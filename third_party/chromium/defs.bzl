@@ -32,8 +32,10 @@ _TOOLCHAIN = "../../mlgo_toolchain"
 _TOOLCHAIN_FILES = dict(
     {"@llvm22//:" + tool: "llvm/bin/" + tool for tool in ["clang", "clang++", "ld.lld", "lld", "llvm-ar", "llvm-nm"]},
     **{
+        # Where clang_base_path has it; Chromium's targets name it as an input.
+        "@clang_builtins//:archive": "llvm/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
         "@libcxx19//:libcxx": "libcxx",
-        "@llvm22//:resource_headers": "llvm/lib/clang/22",
+        "@llvm22//:resource_include": "llvm/lib/clang/22/include",
         "@sysroot//:lib": "sysroot/lib",
         "@sysroot//:lib64": "sysroot/lib64",
         "@sysroot//:usr": "sysroot/usr",
