@@ -52,23 +52,22 @@ def parse(content: bytes) -> ElfObject | None:
         return None
 
 
-def without_place_of_nothing(content: bytes) -> bytes:
-    """`content`, the file offsets of empty sections set to zero: where nothing lies says nothing, and depends on what lay before it.
+def without_places(content: bytes) -> tuple | None:
+    """All of an object but where in the file its parts lie, for comparison: that depends on what else the file had.
 
-    What is no ELF, or damaged, is given back as it is.
+    Returns: the ELF header without the place of the table, and of each section its header without its place and its content;
+      None when `content` is no ELF object with sections, or is damaged.
     """
     try:
-        place = _section_headers(content)
-        if place is None:
-            return content
-        entry, table, entries = place
-        changed = bytearray(content)
-        for index, fields in enumerate(entries):
-            if fields[5] == 0 and index:
-                entry.pack_into(changed, table + index * entry.size, *fields[:4], 0, *fields[5:])
-        return bytes(changed)
+        found = _section_headers(content)
+        if found is None:
+            return None
+        entries = found[2]
+        header = list(struct.unpack_from(("<" if content[5] == 1 else ">") + _HEADER[content[4] == 2], content, 16))
+        header[5] = 0
+        return content[:16], tuple(header), tuple((*fields[:4], *fields[5:], _body(content, fields)) for fields in entries)
     except (struct.error, IndexError):
-        return content
+        return None
 
 
 def _section_headers(content: bytes) -> tuple[struct.Struct, int, list[tuple[int, ...]]] | None:

@@ -109,9 +109,9 @@ def without_time(content: bytes) -> bytes:
     return content
 
 
-def _comparable(content: bytes | None) -> bytes | None:
-    """`content` without what the sections that were taken out leave behind: empty ones behind them move by their alignment."""
-    return None if content is None else elf_object.without_place_of_nothing(content)
+def _comparable(content: bytes | None) -> tuple | bytes | None:
+    """`content` without the alignment that the sections which were taken out leave behind."""
+    return None if content is None else elf_object.without_places(content) or content
 
 
 def explain(original: bytes, compiled: bytes) -> Difference:
