@@ -76,9 +76,6 @@ _ASSEMBLY = ".globl low\nlow: ret\n.section .note.GNU-stack\n"
 
 
 class GnTest(BuildTestCase):
-    # This gn escapes an apostrophe in commands and not in the names of outputs.
-    names = {**ODD_NAMES, "checks.cc": "che cks, (2).cc"}
-
     def setUp(self):
         super().setUp()
         for name, text in {**_FILES, "a folder/low.S": _ASSEMBLY, "BUILD.gn": self.targets()}.items():
