@@ -11,6 +11,7 @@ Reads one JSON object on standard input:
 Written: source/, and source.json, which says what the tree is made of. Exit code 1 and one line on standard error when it cannot be done.
 """
 
+import ast
 import hashlib
 import json
 import os
@@ -33,6 +34,9 @@ import unpack
 import versions
 
 _SERIES = "debian/patches/series"
+# Chromium's own table: library -> the gn file which stands in for its bundled source (build/linux/unbundle/README).
+_UNBUNDLE = "build/linux/unbundle"
+_UNBUNDLE_TABLE = f"{_UNBUNDLE}/replace_gn_files.py"
 
 
 def series_patches(packaging: pathlib.Path) -> Dict[str, str]:
@@ -112,6 +116,33 @@ def patch_tree(patcher: Patcher, major: int, debian: Mapping[str, str], request:
     return name
 
 
+def unbundled(tree: pathlib.Path, include: Sequence[str]) -> List[str]:
+    """Puts gn files that name a system library where Debian took the bundled one away; returns their paths.
+
+    The table is read, not run. A tree without it needs nothing, and what is not among the paths asked for is not missing.
+
+    Raises:
+        PatchError: the table is not written as it was.
+    """
+    table = tree / _UNBUNDLE_TABLE
+    if not table.is_file():
+        return []
+    try:
+        found = [ast.literal_eval(node.value) for node in ast.parse(table.read_text(encoding="utf-8")).body
+                 if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "REPLACEMENTS"]
+        replacements = dict(found[0])
+    except (SyntaxError, ValueError, IndexError, TypeError) as error:
+        raise patch_series.PatchError(f"{_UNBUNDLE_TABLE}: has no table REPLACEMENTS that can be read ({error}); mend make_tree.py") from None
+    placed = []
+    for library, path in sorted(replacements.items()):
+        source, target = tree / _UNBUNDLE / f"{library}.gn", tree / path
+        if source.is_file() and not target.exists() and ".." not in path.split("/") and unpack.matches(path, include):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+            placed.append(path)
+    return placed
+
+
 def fetched(origin: chromium_lock.Origin, patch: lockfile.Entry, environ: Mapping[str, str],
             versions_there: Callable[[], List[str]]) -> Dict[lockfile.Entry, pathlib.Path]:
     """The archives in the cache.
@@ -164,7 +195,10 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
         unpack.unpack_deb(archives[patch], scratch)
         patcher = Patcher(tree, os.path.join(scratch, "usr/bin/patch"), request["include"])
         name = patch_tree(patcher, origin.major, debian, request)
+    # Of upstream's tarball nothing was taken away.
+    system_libraries = unbundled(tree, request["include"]) if origin.packaging else []
     made_of = {
+        **({"system_libraries": system_libraries} if system_libraries else {}),
         "version": origin.version,
         "sources": [entry.sha256 for entry in (origin.source, origin.packaging) if entry],
         "include": request["include"],

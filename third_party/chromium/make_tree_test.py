@@ -156,6 +156,22 @@ class TreeTest(TreeTestCase):
         with self.assertRaisesRegex(patch_series.PatchError, "names none.patch, which is not in the tarball"):
             self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging(series="none.patch\n")))
 
+    def test_libraries_that_debian_took_away_are_the_systems(self):
+        table = b"REPLACEMENTS = {'zlib': 'third_party/lib/zlib/BUILD.gn', 'other': 'third_party/other/BUILD.gn', 'lib': 'third_party/lib/BUILD.gn', 'evil': '../evil', 'none': 'none.gn'}\nimport os\n"
+        files = {f"chromium/build/linux/unbundle/{name}.gn": name.encode() for name in ("zlib", "lib", "evil", "other")}
+        files["chromium/third_party/lib/BUILD.gn"] = b"bundled"
+        source = self.source(150, **{"chromium/build/linux/unbundle/replace_gn_files.py": table, **files})
+        self.make(chromium_lock.Origin("150.0.1.2-1", source, self.packaging()))
+        self.assertEqual((self.text("third_party/lib/zlib/BUILD.gn"), self.text("third_party/lib/BUILD.gn")), ("zlib", "bundled"))
+        self.assertFalse((self.root / "evil").exists())
+        made_of = json.loads((self.root / "source.json").read_text(encoding="utf-8"))
+        self.assertEqual(made_of["system_libraries"], ["third_party/lib/zlib/BUILD.gn"])
+        self.make(chromium_lock.Origin("150.0.1.2", source))
+        self.assertFalse((self.root / "source/third_party/lib/zlib").exists())
+        broken = self.source(150, **{"chromium/build/linux/unbundle/replace_gn_files.py": b"REPLACEMENTS = f()\n"})
+        with self.assertRaisesRegex(patch_series.PatchError, "no table REPLACEMENTS that can be read"):
+            self.make(chromium_lock.Origin("150.0.1.2-1", broken, self.packaging()))
+
     def test_path_that_matches_nothing(self):
         with self.assertRaisesRegex(unpack.UnpackError, "nothing in it matches nowhere/"):
             self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()), include=["build/", "nowhere/"])
