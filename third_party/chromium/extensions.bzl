@@ -34,6 +34,8 @@ def _chromium_impl(mctx):
         own_patches = _OWN_PATCHES,
         patch = patch,
         patches = [Label("//patches/chromium:libraries_without_the_browser.patch")],
+        # None of them is asked for.
+        unbundle = False,
     )
     chromium_repository(name = "chromium_complete", include = ALL, own_patches = _OWN_PATCHES, patch = patch)
     for module in mctx.modules:
@@ -47,6 +49,7 @@ def _chromium_impl(mctx):
                 patch = patch,
                 patch_set = tag.patch_set,
                 patches = tag.patches,
+                unbundle = tag.unbundle,
             )
 
 chromium = module_extension(
@@ -62,6 +65,7 @@ chromium = module_extension(
                 "origin": attr.string(doc = "`debian`, or `upstream` after lock --upstream=URL.", default = "debian"),
                 "patch_set": attr.string(doc = "A set in patch_sets.py, if the version chooses wrongly."),
                 "patches": attr.label_list(doc = "Further patches in -p1 form."),
+                "unbundle": attr.bool(doc = "Put gn files of system libraries where Debian took the bundled ones away.", default = True),
             },
         ),
     },

@@ -4,6 +4,7 @@ Reads one JSON object on standard input:
   lock        path of lock.json
   origin      "debian" or "upstream"
   include, exclude   as in third_party/debian/unpack.py
+  unbundle    whether system libraries stand in for what Debian took away
   patch_set   name in patch_sets.py; "" chooses by version
   patches     further patches of ours, by path
   patch_folder   path of patches/chromium
@@ -196,7 +197,7 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
         patcher = Patcher(tree, os.path.join(scratch, "usr/bin/patch"), request["include"])
         name = patch_tree(patcher, origin.major, debian, request)
     # Of upstream's tarball nothing was taken away.
-    system_libraries = unbundled(tree, request["include"]) if origin.packaging else []
+    system_libraries = unbundled(tree, request["include"]) if request["unbundle"] and origin.packaging else []
     made_of = {
         **({"system_libraries": system_libraries} if system_libraries else {}),
         "version": origin.version,

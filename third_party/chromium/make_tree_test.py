@@ -92,7 +92,7 @@ class TreeTestCase(unittest.TestCase):
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             make_tree.make_tree({
-                "lock": str(lock), "origin": "debian", "include": ["build/", "third_party/lib/"], "exclude": [], "patch_set": "",
+                "lock": str(lock), "origin": "debian", "include": ["build/", "third_party/lib/"], "exclude": [], "patch_set": "", "unbundle": True,
                 "patches": [], "patch_folder": str(_OWN), "patch": {**self.patch.to_json(), "name": "patch"}, **request,
             }, self.root)  # fmt: skip
         return said.getvalue()
@@ -167,6 +167,8 @@ class TreeTest(TreeTestCase):
         made_of = json.loads((self.root / "source.json").read_text(encoding="utf-8"))
         self.assertEqual(made_of["system_libraries"], ["third_party/lib/zlib/BUILD.gn"])
         self.make(chromium_lock.Origin("150.0.1.2", source))
+        self.assertFalse((self.root / "source/third_party/lib/zlib").exists())
+        self.make(chromium_lock.Origin("150.0.1.2-1", source, self.packaging()), unbundle=False)
         self.assertFalse((self.root / "source/third_party/lib/zlib").exists())
         broken = self.source(150, **{"chromium/build/linux/unbundle/replace_gn_files.py": b"REPLACEMENTS = f()\n"})
         with self.assertRaisesRegex(patch_series.PatchError, "no table REPLACEMENTS that can be read"):

@@ -37,6 +37,7 @@ def _chromium_repository_impl(rctx):
         "patch_folder": str(patch_folder),
         "patch_set": rctx.attr.patch_set,
         "patches": [str(rctx.path(patch)) for patch in rctx.attr.patches],
+        "unbundle": rctx.attr.unbundle,
     }))
     result = rctx.execute(
         ["sh", "-c", "exec \"$0\" -EsB \"$1\" < .request.json", python, rctx.path(Label("//third_party/chromium:make_tree.py"))],
@@ -61,6 +62,7 @@ chromium_repository = repository_rule(
         "patch": attr.string(doc = "Lock entry of the package patch, as JSON.", mandatory = True),
         "patch_set": attr.string(doc = "A set in patch_sets.py; by default the one for the tree's version."),
         "patches": attr.label_list(doc = "Further patches of ours, after the set.", allow_files = True),
+        "unbundle": attr.bool(doc = "Put gn files of system libraries where Debian took the bundled ones away.", default = True),
         "timeout": attr.int(doc = "Seconds that it may take.", default = 7200),
     },
 )
