@@ -2,9 +2,11 @@
 
 import contextlib
 import io
+import os
 import pathlib
 import sys
 import unittest
+import unittest.mock
 
 from mlgo.corpus.gn import gn_files, make
 from mlgo.run.exit_codes import ExitCode
@@ -100,7 +102,9 @@ class GnTest(BuildTestCase):
         toolchain = [f"--toolchain=bin/{name}={TOOLS[name]}" for name in ("clang", "clang++", "ld.lld", "llvm-ar")]
         environment = ["--env=CC=../../mlgo_toolchain/bin/clang", "--env=CXX=../../mlgo_toolchain/bin/clang++", "--path=bin"]
         said = io.StringIO()
-        with contextlib.redirect_stderr(said):
+        # Actions of Bazel's, which run it, have no such variable.
+        nowhere = {name: value for name, value in os.environ.items() if name != "BUILD_WORKING_DIRECTORY"}
+        with contextlib.redirect_stderr(said), unittest.mock.patch.dict(os.environ, nowhere, clear=True):
             code = make.main([
                 f"--tree={self.source}", f"--work={self.work}", f"--output={self.corpus}", "--licence=MIT", "--jobs=2",
                 *tools, *toolchain, *environment, *flags,

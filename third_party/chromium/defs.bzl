@@ -132,7 +132,7 @@ def chromium_corpus(
         linked = linked,
         made_of = [
             tree + "//:source.json",
-            "@debian_inventory//:inventory.json",
+            Label("//third_party/chromium:toolchain"),
         ],
         ninja = "@gn_tools//:ninja",
         path = ["llvm/bin"],

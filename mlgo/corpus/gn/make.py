@@ -73,11 +73,13 @@ def make(flags: argparse.Namespace) -> None:
 
 def _extract(layout: source_root.Layout, output: pathlib.Path, linked: bool, licence: str, path: str) -> None:
     if linked:
-        where = ["--thinlto_build=local", f"--obj_base_dir={layout.build}", f"--ninja_dir={layout.build}", f"--target={gn_files.LIBRARY_FILE}"]
+        where = ["--thinlto_build=local", f"--ninja_dir={layout.build}", f"--target={gn_files.LIBRARY_FILE}"]
         # The link's driver and ninja are asked, by the names that the build knows them by.
         os.environ["PATH"] = path
     else:
         where = ["--input_type=directory", f"--input={layout.build}"]
+    # Relative paths count from the build folder: an action of Bazel's knows no place where a user types.
+    where.append(f"--obj_base_dir={layout.build}")
     extract_ir.extract(extract_ir.parsed([*where, f"--output_dir={output}", f"--licence={licence}", "--max_failures=0"]))
 
 
