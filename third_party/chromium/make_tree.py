@@ -77,7 +77,7 @@ class Patcher:
         """Applies the parts of a patch whose files the tree has, or would have had."""
         cut = patch_series.cut_to(text, name, lambda path: (self._tree / path).is_file(), self._belongs)
         if cut.text:
-            self._apply(name, cut.text, "restore the pinned version with git, or re-lock: " + chromium_lock.RELOCK)
+            self._apply(name, cut.text, cut.files, "restore the pinned version with git, or re-lock: " + chromium_lock.RELOCK)
         self.report.append({"patch": name, "files": len(cut.files), "left_out": len(cut.left_out)})
 
     def apply_whole(self, name: str, text: str, remedy: str) -> None:
@@ -86,14 +86,14 @@ class Patcher:
         for part in parts:
             if not part.makes and not (self._tree / part.path).is_file():
                 raise patch_series.PatchError(f"{name}: the tree has no {part.path}; {remedy}")
-        self._apply(name, "".join(part.text for part in parts), remedy)
+        self._apply(name, "".join(part.text for part in parts), [part.path for part in parts], remedy)
         self.report.append({"patch": name, "files": len(parts), "left_out": 0})
 
     def _belongs(self, path: str) -> bool:
         """Whether a new file is among the paths asked for; what lies at the top always is, for all scripts find it."""
         return "/" not in path or unpack.matches(path, self._include) is not None
 
-    def _apply(self, name: str, text: str, remedy: str) -> None:
+    def _apply(self, name: str, text: str, paths: Sequence[str], remedy: str) -> None:
         done = subprocess.run(
             [self._program, "-p1", "--force", "--fuzz=0", "--no-backup-if-mismatch", "--reject-file=-", "--silent"],
             cwd=self._tree, input=text.encode("latin-1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
@@ -101,6 +101,10 @@ class Patcher:
         if done.returncode:
             words = " / ".join(line for line in done.stdout.decode("utf-8", "replace").splitlines() if "FAILED" in line or "can't" in line)
             raise patch_series.PatchError(f"{name}: does not apply ({words or 'patch says nothing'}); {remedy}")
+        # As everything unpacked: a tree that is fetched again must not look newer than what was built of it.
+        for path in paths:
+            if (self._tree / path).is_file():
+                os.utime(self._tree / path, (unpack.TIME_STAMP, unpack.TIME_STAMP))
 
 
 def patch_tree(patcher: Patcher, major: int, debian: Mapping[str, str], request: dict) -> str:

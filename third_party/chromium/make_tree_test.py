@@ -108,6 +108,7 @@ class TreeTest(TreeTestCase):
         self.assertIn(_ODD, found)
         self.assertIn("made.py", found)
         self.assertNotIn("chrome/browser.cc", found)
+        self.assertEqual({(self.root / "source" / name).stat().st_mtime for name in found}, {unpack.TIME_STAMP})
         self.assertNotIn("chrome/made.py", found)
         self.assertEqual(self.text("build/flags.gni"), "new = true\n")
         self.assertIn("lld_emit_index = false", self.text("build/config/clang/clang.gni"))
