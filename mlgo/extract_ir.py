@@ -30,6 +30,7 @@ import os
 import pathlib
 import re
 import sys
+from collections.abc import Sequence
 
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
 from mlgo.corpus.extraction import (
@@ -255,10 +256,15 @@ def _closing_line(report: Report, directory: pathlib.Path) -> str:
     return f"extract_ir: done, {len(report.modules):,} modules of {report.objects:,} objects{failed} -> {directory}"
 
 
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Flags for `extract`."""
+    return _parser().parse_args(arguments)
+
+
 def main(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
     def work() -> int:
-        extract(_parser().parse_args(arguments))
+        extract(parsed(arguments))
         return ExitCode.DONE
 
     return exit_code_of(work, RESUMABLE)

@@ -18,13 +18,11 @@ The same corpus gives the same two, on every machine. Relative paths are relativ
 import argparse
 import pathlib
 import sys
-from collections.abc import Mapping
 
 from mlgo.corpus import split
-from mlgo.corpus.copying import copy_modules
-from mlgo.corpus.corpus import Corpus, Module
-from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
-from mlgo.run import locate, progress
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.parts import write_parts
+from mlgo.run import locate
 from mlgo.run.ending import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -63,32 +61,6 @@ def _parts(corpus: Corpus, flags: argparse.Namespace) -> dict[str, str]:
         if not any(name.startswith(f"{folder.rstrip('/')}/") for name in names):
             raise RunError(f"--held_out_directory={folder}", "holds no module", "give the beginning of modules' names")
     return split.by_directory(names, flags.held_out_directory, flags.held_out_one_in)
-
-
-def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) -> dict[str, WrittenCorpus]:
-    """Writes a corpus of each part below `output`; `parts` says where each module goes.
-
-    Raises: RunError: a part would be empty (NOTHING_PRODUCED), or reading or writing fails.
-    """
-    members: dict[str, list[Module]] = {part: [] for part in split.PARTS}
-    for module in corpus.modules:
-        members[parts[module.name]].append(module)
-    for part, modules in members.items():
-        if not modules:
-            raise RunError(
-                f"corpus {corpus.path}", f"none of its {len(corpus.modules)} modules would be in the part {part}",
-                "split it another way: see --by, --held_out_one_in and --held_out_directory", ExitCode.NOTHING_PRODUCED,
-            )
-    written = {}
-    shown = progress.start("split_corpus", len(corpus.modules), "modules")
-    try:
-        for part, modules in members.items():
-            with CorpusWriter(output / part, corpus.has_thinlto, corpus.command_override) as writer:
-                copy_modules(corpus, modules, writer, shown.advance)
-                written[part] = writer.finish()
-    finally:
-        shown.close()
-    return written
 
 
 def run(arguments: list[str]) -> int:

@@ -12,6 +12,8 @@ _SHT_SYMTAB, _SHT_NOBITS = 2, 8
 _SHF_ALLOC = 2
 _SHN_UNDEF, _SHN_XINDEX = 0, 0xFFFF
 _STT_SECTION, _STT_FILE = 3, 4
+# The ELF header behind its first 16 bytes, by whether the file is of 64 bit.
+_HEADER = {True: "HHIQQQIHHHHHH", False: "HHIIIIIHHHHHH"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,20 +52,50 @@ def parse(content: bytes) -> ElfObject | None:
         return None
 
 
+def without_places(content: bytes) -> tuple | None:
+    """All of an object but where in the file its parts lie, for comparison: that depends on what else the file had.
+
+    Returns: the ELF header without the place of the table, and of each section its header without its place and its content;
+      None when `content` is no ELF object with sections, or is damaged.
+    """
+    try:
+        found = _section_headers(content)
+        if found is None:
+            return None
+        entries = found[2]
+        header = list(struct.unpack_from(("<" if content[5] == 1 else ">") + _HEADER[content[4] == 2], content, 16))
+        header[5] = 0
+        return content[:16], tuple(header), tuple((*fields[:4], *fields[5:], _body(content, fields)) for fields in entries)
+    except (struct.error, IndexError):
+        return None
+
+
+def _section_headers(content: bytes) -> tuple[struct.Struct, int, list[tuple[int, ...]]] | None:
+    """How a section header is packed, where the first one lies, and all of them; None: this is no ELF object, or has no section."""
+    if not content.startswith(MAGIC) or content[4] not in (1, 2) or content[5] not in (1, 2):
+        return None
+    order, wide = "<" if content[5] == 1 else ">", content[4] == 2
+    header = struct.unpack_from(order + _HEADER[wide], content, 16)
+    table, count = header[5], header[11]
+    if table == 0:
+        return None
+    entry = struct.Struct(order + ("IIQQQQIIQQ" if wide else "IIIIIIIIII"))
+    # Above 65,279 sections the number stands in the first header.
+    count = count or entry.unpack_from(content, table)[5]
+    return entry, table, [entry.unpack_from(content, table + index * entry.size) for index in range(count)]
+
+
 def _parse(content: bytes) -> ElfObject | None:
     if not content.startswith(MAGIC) or content[4] not in (1, 2) or content[5] not in (1, 2):
         return None
     order, wide = "<" if content[5] == 1 else ">", content[4] == 2
-    header = struct.unpack_from(order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"), content, 16)
-    table, count, names_index = header[5], header[11], header[12]
-    entry = struct.Struct(order + ("IIQQQQIIQQ" if wide else "IIIIIIIIII"))
-    if table == 0:
+    place = _section_headers(content)
+    if place is None:
         return ElfObject((), ())
-    first = entry.unpack_from(content, table)
-    # Above 65,279 sections both numbers stand in the first header.
-    count = count or first[5]
-    names_index = first[6] if names_index == _SHN_XINDEX else names_index
-    entries = [entry.unpack_from(content, table + index * entry.size) for index in range(count)]
+    entries = place[2]
+    names_index = struct.unpack_from(order + _HEADER[wide], content, 16)[12]
+    # The index too stands there then.
+    names_index = entries[0][6] if names_index == _SHN_XINDEX else names_index
     names = _body(content, entries[names_index])
     sections = tuple(
         Section(_string(names, fields[0]), fields[1], fields[2], fields[5], _body(content, fields)) for fields in entries

@@ -44,7 +44,7 @@ _LLVM_READ = frozenset(
 _LLVM_WRITTEN = frozenset(
     """
     as-secure-log-file attributor-depgraph-dot-filename-prefix callgraph-dot-filename-prefix cfg-dot-filename-prefix
-    coro-elide-info-output-file dot-cfg-dir dot-cfg-mssa dot-ddg-filename-prefix info-output-file ir-dump-directory
+    coro-elide-info-output-file crash-diagnostics-dir dot-cfg-dir dot-cfg-mssa dot-ddg-filename-prefix info-output-file ir-dump-directory
     lowertypetests-write-summary lto-pass-remarks-output lto-stats-file mcfg-dot-filename-prefix
     memprof-dot-file-path-prefix module-summary-dot-file opt-bisect-print-ir-path print-changed-diff-path
     print-changed-dot-path print-on-crash-path regalloc-priority-training-log regalloc-training-log training-log

@@ -12,6 +12,9 @@ from absl import app
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
+from mlgo.corpus import split
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.parts import write_parts
 from mlgo.pipeline import configuration, preflight, summary, training_run
 from mlgo.pipeline.algorithms import ALGORITHMS
 from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
@@ -59,6 +62,11 @@ def define_flags(defaults: Defaults) -> None:
         flags.DEFINE_enum("problem", problem, defaults.problems, "What to learn.")
     flags.DEFINE_string(
         "output_dir", None, f"Folder of the run. Default: out/{defaults.output} in the workspace; with --problem, out/PROBLEM."
+    )
+    flags.DEFINE_string(
+        "corpus", None,
+        "Corpus to learn from and to measure on: split as //mlgo:split_corpus does. As for the two below, a path, or the label of a target that "
+        "is built. Default: two built-in ones.",
     )
     flags.DEFINE_string("train_corpus", None, "Corpus to learn from. Default: the built-in one.")
     flags.DEFINE_string("held_out_corpus", None, "Corpus to measure on; no module may be in both. Default: the built-in one.")
@@ -214,6 +222,19 @@ def imitated_given(algorithm: str) -> tuple[pathlib.Path, ...]:
     return tuple(locate.user_path(path) for path in FLAGS.imitate)
 
 
+def _parts_given(folder: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+    """The two parts of --corpus, written beside the run's folder: what is in that belongs to the run.
+
+    Raises: RunError: parts are given too, or the corpus cannot be split.
+    """
+    if FLAGS.train_corpus or FLAGS.held_out_corpus:
+        raise RunError(f"--corpus={FLAGS.corpus}", "is split, and a part is given too", "Give --corpus alone, or both parts")
+    corpus = Corpus.load(locate.user_path(FLAGS.corpus))
+    parts = folder.with_name(f"{folder.name}.corpus")
+    write_parts(corpus, split.by_hash(module.name for module in corpus.modules), parts)
+    return parts / split.TRAIN, parts / split.HELD_OUT
+
+
 def _places(
     defaults: Defaults, policy: pathlib.Path | None, output: str, imitated: tuple[pathlib.Path, ...]
 ) -> Places:
@@ -222,13 +243,19 @@ def _places(
             return locate.user_path(value)
         return locate.of_environment(f"MLGO_{flag.upper()}") or locate.runfile(runfile)
 
+    folder = locate.output_directory(FLAGS.output_dir, output)
+    if FLAGS.corpus:
+        train_corpus, held_out_corpus = _parts_given(folder)
+    else:
+        train_corpus = given_or("train_corpus", f"{defaults.corpus}_train")
+        held_out_corpus = given_or("held_out_corpus", f"{defaults.corpus}_held_out")
     return Places(
         clang=clang_given(),
-        train_corpus=given_or("train_corpus", f"{defaults.corpus}_train"),
-        held_out_corpus=given_or("held_out_corpus", f"{defaults.corpus}_held_out"),
+        train_corpus=train_corpus,
+        held_out_corpus=held_out_corpus,
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
         policy=policy,
-        output=locate.output_directory(FLAGS.output_dir, output),
+        output=folder,
         cache=cache_given(),
         imitated=imitated,
     )

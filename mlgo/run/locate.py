@@ -7,12 +7,16 @@ user stood through BUILD_WORKING_DIRECTORY and where the workspace lies through 
 import functools
 import os
 import pathlib
+import re
 from collections.abc import Mapping
 
 from mlgo.run.exit_codes import ExitCode, RunError
 
 #: The name that bzlmod gives to the main repository in runfiles trees.
 MAIN_REPOSITORY = "_main"
+
+# A label of the user's workspace. As a path it would have two slashes at its beginning, which nobody writes.
+_LABEL = re.compile(r"//(?P<package>[^:]*):(?P<name>[^:]+)")
 
 
 @functools.cache
@@ -67,8 +71,15 @@ def of_environment(variable: str) -> pathlib.Path | None:
 
 
 def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
-    """`path` as the user meant it: relative to where the user typed the command, `~` expanded, made absolute."""
+    """`path` as the user meant it: relative to where the user typed the command, `~` expanded, made absolute.
+
+    A label, //package:name, means what the workspace has built of it.
+
+    Raises: RunError: a relative path or a label outside of `bazel run`, or a label that is not built.
+    """
     environment = os.environ if environment is None else environment
+    if label := _LABEL.fullmatch(path):
+        return _built(label, workspace(environment))
     expanded = pathlib.Path(path).expanduser()
     if expanded.is_absolute():
         return pathlib.Path(os.path.normpath(expanded))
@@ -80,6 +91,17 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
             "Give an absolute path or start the command with ./bazelw run",
         )
     return pathlib.Path(os.path.normpath(os.path.join(base, expanded)))
+
+
+def _built(label: re.Match[str], root: pathlib.Path | None) -> pathlib.Path:
+    if root is None:
+        raise RunError(
+            f"label {label[0]}", "belongs to no workspace, for this is not `bazel run`", "Give a path, or start the command with ./bazelw run"
+        )
+    found = root / "bazel-bin" / label["package"] / label["name"]
+    if not found.exists():
+        raise RunError(f"label {label[0]}", f"is not built: there is no {found}", f"Build it first: ./bazelw build {label[0]}")
+    return found
 
 
 def workspace(environment: Mapping[str, str] | None = None) -> pathlib.Path | None:

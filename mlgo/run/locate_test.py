@@ -1,6 +1,7 @@
 """Tests of mlgo.run.locate."""
 
 import pathlib
+import tempfile
 import unittest
 
 from mlgo.run import locate
@@ -17,6 +18,17 @@ class LocateTest(unittest.TestCase):
     def test_relative_path_without_bazel_is_refused(self):
         with self.assertRaisesRegex(RunError, "path out: is relative.*Give an absolute path"):
             locate.user_path("out", {})
+
+    def test_label_is_what_the_workspace_built(self):
+        with tempfile.TemporaryDirectory() as root:
+            environment = {"BUILD_WORKSPACE_DIRECTORY": root}
+            with self.assertRaisesRegex(RunError, "label //a/b:c: is not built.*Build it first: ./bazelw build //a/b:c$"):
+                locate.user_path("//a/b:c", environment)
+            built = pathlib.Path(root, "bazel-bin/a/b/c")
+            built.mkdir(parents=True)
+            self.assertEqual(locate.user_path("//a/b:c", environment), built)
+        with self.assertRaisesRegex(RunError, "label //a:b: belongs to no workspace"):
+            locate.user_path("//a:b", {})
 
     def test_default_output_is_below_the_workspace(self):
         self.assertEqual(locate.output_directory(None, "x", BAZEL_RUN), pathlib.Path("/srv/me/clone/out/x"))

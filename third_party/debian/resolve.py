@@ -77,17 +77,25 @@ class PrivateApt:
         ]) + "\n", encoding="utf-8")
         self._apt("update", "-qq")
 
-    def _apt(self, *arguments: str) -> str:
+    def run(self, program: str, *arguments: str) -> str:
+        """What one of apt's programs (`apt-get`, `apt-cache`) prints with the private state.
+
+        Raises:
+            ResolveError: it is not installed, or fails; with its own words.
+        """
         # APT_CONFIG is read after the machine's own files, so that proxies and certificates still apply.
         environment = dict(os.environ, APT_CONFIG=str(self._root / "apt.conf"), LC_ALL="C")
         try:
-            done = subprocess.run(["apt-get", *arguments], env=environment, cwd=self._root, capture_output=True, text=True)
+            done = subprocess.run([program, *arguments], env=environment, cwd=self._root, capture_output=True, text=True)
         except OSError as error:
-            raise ResolveError(f"apt-get cannot be run ({error.strerror}); lock on a Debian machine") from None
+            raise ResolveError(f"{program} cannot be run ({error.strerror}); lock on a Debian machine") from None
         if done.returncode:
-            raise ResolveError(f"apt-get {' '.join(arguments[:1])} ({', '.join(self._suites)}) failed: "
+            raise ResolveError(f"{program} {' '.join(arguments[:1])} ({', '.join(self._suites)}) failed: "
                                f"{(done.stdout + done.stderr).strip()}")
         return done.stdout
+
+    def _apt(self, *arguments: str) -> str:
+        return self.run("apt-get", *arguments)
 
     def packages(self, names: Sequence[str]) -> Dict[str, lockfile.Entry]:
         """The newest version of each binary package, without what it depends on."""

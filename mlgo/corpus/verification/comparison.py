@@ -77,7 +77,7 @@ class Comparer:
             return None
         # What this clang wrote without embedding comes through objcopy as it is, so one side is mostly enough.
         stripped = self._without_embedded(original)
-        if stripped == compiled or (stripped is not None and stripped == self._without_embedded(compiled)):
+        if stripped == compiled or (stripped is not None and _comparable(stripped) == _comparable(self._without_embedded(compiled))):
             return None
         if original.startswith(_MACH_O) and stripped is not None and len(stripped) != len(original):
             return Difference(Reason.NOT_COMPARABLE, "Mach-O keeps the addresses that sections had before bitcode was taken out")
@@ -107,6 +107,11 @@ def without_time(content: bytes) -> bytes:
     if content.startswith(_COFF_BIG):
         return content[:8] + bytes(4) + content[12:]
     return content
+
+
+def _comparable(content: bytes | None) -> tuple | bytes | None:
+    """`content` without the alignment that the sections which were taken out leave behind."""
+    return None if content is None else elf_object.without_places(content) or content
 
 
 def explain(original: bytes, compiled: bytes) -> Difference:

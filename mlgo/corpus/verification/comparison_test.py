@@ -47,6 +47,25 @@ class ComparisonTest(unittest.TestCase):
             self.assertIsNone(self.comparer.difference(embedding, plain))
             self.assertIsNone(self.comparer.difference(embedding, embedding + b""))
 
+    def test_alignment_behind_the_embedded_sections_does_not_count(self):
+        # .note.GNU-stack and .bss, which have no bytes, are moved by what was in front of them.
+        for bytes_of_code in range(1, 9):
+            source = f'__asm__(".text; .zero {bytes_of_code}"); int zeros[{bytes_of_code}];\n' + SOURCE
+            options = ["-ffunction-sections", "-fdata-sections", "-fno-unique-section-names"]
+            embedding = self.compiled(*options, "-Xclang", "-fembed-bitcode=all", source=source)
+            self.assertIsNone(self.comparer.difference(embedding, self.compiled(*options, source=source)))
+
+    def test_places_are_all_that_is_forgotten(self):
+        content = self.compiled()
+        offset = int.from_bytes(content[0x28:0x30], "little")
+        moved = content[:0x28] + (offset + 8).to_bytes(8, "little") + content[0x30:offset] + bytes(8) + content[offset:]
+        self.assertEqual(elf_object.without_places(moved), elf_object.without_places(content))
+        code = content.index(elf_object.parse(content).sections[2].content)
+        other = content[:code] + bytes([content[code] ^ 1]) + content[code + 1:]
+        self.assertNotEqual(elf_object.without_places(other), elf_object.without_places(content))
+        self.assertIsNone(elf_object.without_places(b"no object"))
+        self.assertIsNone(elf_object.without_places(content[:70]))
+
     def test_other_code(self):
         found = self.difference(self.compiled("-Xclang", "-fembed-bitcode=all"), self.compiled("-O0"))
         self.assertEqual(found.reason, Reason.SECTIONS_DIFFER)

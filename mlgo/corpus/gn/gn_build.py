@@ -1,0 +1,93 @@
+"""Runs gn and ninja in a prepared folder."""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from mlgo.corpus.gn import gn_files
+from mlgo.corpus.gn.source_root import Layout
+from mlgo.run.exit_codes import RunError
+
+#: Lines of a failed program's output that are shown; the rest stays in the log beside the build.
+_SHOWN_LINES = 40
+NINJA_LOG = "ninja.log"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tools:
+    """Programs, by absolute path."""
+
+    gn: pathlib.Path
+    ninja: pathlib.Path
+
+
+def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of the build: our folder of programs first, then `path` below //mlgo_toolchain, then the system's shell.
+
+    Raises: RunError: `given` sets what is decided here.
+    """
+    decided = {"PATH", "LC_ALL"}.intersection(given)
+    if decided:
+        raise RunError(f"environment {', '.join(sorted(decided))}", "is decided by the build itself", "leave it out; `path` adds folders")
+    toolchain = layout.source / gn_files.TOOLCHAIN_FOLDER
+    folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
+    return {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", **given}
+
+
+def configure(tools: Tools, layout: Layout, root_target: str, environment: Mapping[str, str]) -> None:
+    """`gn gen` of the root target and of all that it needs. Raises: RunError: gn does not run or refuses; with its own words."""
+    command = [tools.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{root_target}"]
+    done = _run(command, layout.build, environment)
+    if done.returncode:
+        raise RunError(
+            f"gn gen of //{root_target}", f"failed:\n{_tail(done.stdout)}\n",
+            "A file that is missing is to be added to the tree's paths; else correct targets or gn arguments",
+        )
+
+
+def compile_target(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], jobs: int) -> None:
+    """Builds `target`; what an earlier run has built is not built again.
+
+    Args: jobs: commands at a time. Raises: RunError: a command fails; with its words.
+    """
+    log = layout.work / NINJA_LOG
+    with open(log, "wb") as file:
+        try:
+            done = subprocess.run(
+                [tools.ninja, "-C", layout.build, "-j", str(jobs), target],
+                env=dict(environment), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False,
+            )
+        except OSError as error:
+            raise _does_not_run(tools.ninja, error) from error
+    if done.returncode:
+        raise RunError(
+            f"ninja {target} ({log})", f"failed:\n{_tail(_failures(log.read_bytes()))}\n",
+            "Correct gn arguments or tree and build again: what was compiled is kept",
+        )
+
+
+def _failures(log: bytes) -> bytes:
+    """The log from its first failure on."""
+    place = log.find(b"FAILED: ")
+    return log[max(place, 0):]
+
+
+def _tail(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").strip().splitlines()
+    return "\n".join(lines[:_SHOWN_LINES])
+
+
+def _run(command: Sequence[object], where: pathlib.Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess:
+    try:
+        return subprocess.run(
+            [str(word) for word in command],
+            cwd=where, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        )
+    except OSError as error:
+        raise _does_not_run(command[0], error) from error
+
+
+def _does_not_run(program: object, error: OSError) -> RunError:
+    return RunError(f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian")

@@ -1,0 +1,97 @@
+"""Makes a corpus of targets of a gn project: gn gen, ninja, extraction. Run by mlgo_gn_corpus.
+
+    make --tree=PROJECT --work=FOLDER --output=CORPUS --target=//third_party/re2 --gn_arg='is_debug=false' --gn=... --ninja=... \\
+         --python=... --toolchain=llvm=/usr/lib/llvm-22 --env=CC=../../mlgo_toolchain/llvm/bin/clang
+
+The project's toolchain must compile with `-Xclang -fembed-bitcode=all`, or with --linked link by lld with `-flto=thin
+-Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually switch that on. FOLDER keeps the objects; killed, the
+same command goes on there. With other arguments, or inputs (--made_of), it is begun anew.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import sys
+from collections.abc import Sequence
+
+from mlgo import extract_ir
+from mlgo.corpus.gn import gn_build, gn_files, source_root
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--tree", type=pathlib.Path, required=True, help="the project's root folder; is not written to")
+    add("--work", type=pathlib.Path, required=True, help="folder for the build")
+    add("--output", type=pathlib.Path, required=True, help="folder of the corpus")
+    add("--target", action="append", default=[], help="gn label of what the corpus is made of; may be given again")
+    add("--gn_arg", action="append", default=[], help="NAME=VALUE, the value as in args.gn; the last one of a name counts")
+    add("--linked", action="store_true", help="link the targets with ThinLTO and take the modules as they are after importing")
+    for tool in ("gn", "ninja", "python"):
+        add(f"--{tool}", type=pathlib.Path, required=True, help=f"the program {tool}")
+    add("--toolchain", action="append", default=[], help="NAME=PATH: a folder or file that is //mlgo_toolchain/NAME to the build")
+    add("--path", action="append", default=[], help="folder below //mlgo_toolchain with programs that are started by name")
+    add("--env", action="append", default=[], help="NAME=VALUE in the environment of the build")
+    add("--made_of", type=pathlib.Path, action="append", default=[], help="file that changes when an input does")
+    add("--licence", required=True, help="SPDX expression of modules whose source states none")
+    add("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="commands at a time; changes no result. Default: one per core")
+    return parser
+
+
+def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
+    for value in values:
+        if "=" not in value:
+            raise RunError(f"--{flag}={value}", "has no `=`", "give NAME=VALUE")
+    return dict(value.split("=", 1) for value in values)
+
+
+def make(flags: argparse.Namespace) -> None:
+    """Does what the flags say. Raises: RunError: it cannot be done."""
+    arguments, environment = _pairs("gn_arg", flags.gn_arg), _pairs("env", flags.env)
+    toolchain = {name: pathlib.Path(path) for name, path in _pairs("toolchain", flags.toolchain).items()}
+    contents = {
+        f"{gn_files.ROOT_FOLDER}/BUILD.gn": gn_files.root_build_file(flags.target, flags.linked),
+        f"{gn_files.OUT_FOLDER}/corpus/args.gn": gn_files.args_text(arguments),
+    }
+    made_of = {
+        "contents": contents,
+        "environment": environment,
+        "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in flags.made_of],
+        "toolchain": sorted(toolchain),
+    }
+    layout = source_root.prepare(flags.work.absolute(), flags.tree.absolute(), toolchain, contents, made_of)
+    source_root.add_programs(layout, {"python3": [flags.python.absolute()], "ninja": [flags.ninja.absolute()]})
+    tools = gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute())
+    surroundings = gn_build.environment_of(layout, flags.path, environment)
+    target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
+    gn_build.configure(tools, layout, target, surroundings)
+    gn_build.compile_target(tools, layout, target, surroundings, flags.jobs)
+    _extract(layout, flags.output.absolute(), flags.linked, flags.licence, surroundings["PATH"])
+
+
+def _extract(layout: source_root.Layout, output: pathlib.Path, linked: bool, licence: str, path: str) -> None:
+    if linked:
+        where = ["--thinlto_build=local", f"--ninja_dir={layout.build}", f"--target={gn_files.LIBRARY_FILE}"]
+        # The link's driver and ninja are asked, by the names that the build knows them by.
+        os.environ["PATH"] = path
+    else:
+        where = ["--input_type=directory", f"--input={layout.build}"]
+    # Relative paths count from the build folder: an action of Bazel's knows no place where a user types.
+    where.append(f"--obj_base_dir={layout.build}")
+    extract_ir.extract(extract_ir.parsed([*where, f"--output_dir={output}", f"--licence={licence}", "--max_failures=0"]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Returns the exit code."""
+    try:
+        make(_parser().parse_args(arguments))
+    except RunError as error:
+        print(f"gn corpus: {error}", file=sys.stderr)
+        return error.exit_code
+    return ExitCode.DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

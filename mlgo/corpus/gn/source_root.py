@@ -1,0 +1,106 @@
+"""A folder that looks like a project's own: links to what is in it, and beside them our root target, tools and build folder.
+
+The project's tree stays as it was fetched, and every path in the build begins with `../../`: the same bytes on every machine.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+
+from mlgo.corpus.gn import gn_files
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+#: Says what a work folder is made of; an interrupted build goes on only with the same.
+_KEY_FILE = "made_of.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where things lie below a work folder."""
+
+    work: pathlib.Path
+
+    @property
+    def source(self) -> pathlib.Path:
+        return self.work / "src"
+
+    @property
+    def build(self) -> pathlib.Path:
+        """gn's output folder, two below the source: `../../` leads to the project's root."""
+        return self.source / gn_files.OUT_FOLDER / "corpus"
+
+    @property
+    def programs(self) -> pathlib.Path:
+        """A folder for PATH."""
+        return self.work / "bin"
+
+
+def prepare(
+    work: pathlib.Path,
+    tree: pathlib.Path,
+    toolchain: Mapping[str, pathlib.Path],
+    contents: Mapping[str, str],
+    made_of: Mapping[str, object],
+) -> Layout:
+    """Makes the folder, or takes up the one that is there when it was made of the same.
+
+    Args:
+      work: emptied when it was made of something else.
+      tree: the project.
+      toolchain: names below //mlgo_toolchain and what they stand for.
+      contents: further files, by path from the root.
+      made_of: what decides about the objects, as JSON.
+
+    Raises: RunError: the tree is none of gn's, or has a folder that we add.
+    """
+    if not (tree / ".gn").is_file():
+        raise RunError(f"tree {tree}", "has no file .gn", "give the root folder of a project that gn configures")
+    entries = sorted(os.listdir(tree))
+    taken = [name for name in gn_files.ADDED_FOLDERS if name in entries]
+    if taken:
+        raise RunError(f"tree {tree}", f"has {', '.join(taken)}, which we add", "remove it: it is left by an earlier build")
+    layout = Layout(work)
+    key = json.dumps(made_of, indent=1, sort_keys=True) + "\n"
+    known = work / _KEY_FILE
+    if work.exists() and not (known.is_file() and known.read_text(encoding="utf-8") == key):
+        shutil.rmtree(work)
+    layout.build.mkdir(parents=True, exist_ok=True)
+    layout.programs.mkdir(exist_ok=True)
+    for name in entries:
+        _link(layout.source / name, tree / name)
+    for name, target in toolchain.items():
+        _link(layout.source / gn_files.TOOLCHAIN_FOLDER / name, target)
+    for name, text in contents.items():
+        _write_if_other(layout.source / name, text)
+    files.write_atomically(known, key.encode("utf-8"))
+    return layout
+
+
+def add_programs(layout: Layout, programs: Mapping[str, Sequence[pathlib.Path]]) -> None:
+    """Makes each name a program on PATH that starts the words given."""
+    for name, command in programs.items():
+        words = shlex.join(map(str, command))
+        # Not a link: an interpreter finds its library from where it is started.
+        path = layout.programs / name
+        _write_if_other(path, f'#!/bin/sh\nexec {words} "$@"\n')
+        path.chmod(0o755)
+
+
+def _link(place: pathlib.Path, target: pathlib.Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    target = target.resolve()
+    if place.is_symlink() and os.readlink(place) == str(target):
+        return
+    place.unlink(missing_ok=True)
+    place.symlink_to(target)
+
+
+def _write_if_other(path: pathlib.Path, text: str) -> None:
+    """A file whose text did not change keeps its time stamp, or ninja would configure anew."""
+    if not (path.is_file() and path.read_text(encoding="utf-8") == text):
+        files.write_atomically(path, text.encode("utf-8"))

@@ -1,0 +1,76 @@
+"""The folder that gn works in."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from mlgo.corpus.gn import source_root
+from mlgo.corpus.gn.gn_build import environment_of
+from mlgo.run.exit_codes import RunError
+
+
+class SourceRootTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = pathlib.Path(directory.name).resolve()
+        self.tree, self.work = self.folder / "the tree", self.folder / "the work"
+        (self.tree / "lib").mkdir(parents=True)
+        (self.tree / ".gn").write_text("", encoding="utf-8")
+
+    def prepare(self, **changes) -> source_root.Layout:
+        given = {"toolchain": {"bin/clang": self.folder}, "contents": {"out/corpus/args.gn": "a = 1\n"}, "made_of": {"a": 1}, **changes}
+        return source_root.prepare(self.work, self.tree, **given)
+
+    def test_the_tree_is_seen_and_not_written_to(self):
+        layout = self.prepare()
+        self.assertEqual(sorted(os.listdir(layout.source)), [".gn", "lib", "mlgo_toolchain", "out"])
+        self.assertEqual((layout.source / "lib").resolve(), self.tree / "lib")
+        self.assertEqual((layout.build / "../../mlgo_toolchain/bin/clang").resolve(), self.folder)
+        self.assertEqual(sorted(os.listdir(self.tree)), [".gn", "lib"])
+
+    def test_the_same_goes_on_with_the_same_time_stamps(self):
+        layout = self.prepare()
+        built = layout.build / "a.o"
+        built.write_text("", encoding="utf-8")
+        stamp = (layout.build / "args.gn").stat().st_mtime_ns
+        self.prepare()
+        self.assertTrue(built.exists())
+        self.assertEqual((layout.build / "args.gn").stat().st_mtime_ns, stamp)
+
+    def test_another_one_begins_anew(self):
+        built = self.prepare().build / "a.o"
+        built.write_text("", encoding="utf-8")
+        self.prepare(made_of={"a": 2})
+        self.assertFalse(built.exists())
+
+    def test_what_is_no_tree_for_us(self):
+        (self.tree / "mlgo_corpus").mkdir()
+        with self.assertRaisesRegex(RunError, "has mlgo_corpus, which we add"):
+            self.prepare()
+        (self.tree / ".gn").unlink()
+        with self.assertRaisesRegex(RunError, "has no file .gn"):
+            self.prepare()
+
+    def test_programs_are_started_from_where_they_lie(self):
+        layout = self.prepare()
+        program = self.folder / "it's a program"
+        program.write_text('#!/bin/sh\necho "$0" "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        source_root.add_programs(layout, {"python3": [program]})
+        said = subprocess.run([layout.programs / "python3", "a b"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said, f"{program} a b\n")
+
+    def test_environment_is_ours_alone(self):
+        layout = self.prepare()
+        environment = environment_of(layout, ["llvm/bin"], {"CC": "clang"})
+        self.assertEqual(set(environment), {"PATH", "LC_ALL", "CC"})
+        self.assertEqual(environment["PATH"].split(":")[:2], [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")])
+        with self.assertRaisesRegex(RunError, "PATH: is decided"):
+            environment_of(layout, [], {"PATH": "/"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,83 @@
+"""`mlgo_gn_corpus`: a corpus of a project that gn configures and ninja builds, in one action."""
+
+load(":modules.bzl", "NO_LICENCE")
+
+def _only_file(ctx, target, attribute):
+    files = target[DefaultInfo].files.to_list()
+    if len(files) != 1:
+        fail("%s: %s = %s is %d files, not one. Name a file, or a filegroup whose only source is a folder." %
+             (ctx.label, attribute, target.label, len(files)))
+    return files[0]
+
+def _gn_corpus_impl(ctx):
+    directory = ctx.actions.declare_directory(ctx.label.name)
+    tree = _only_file(ctx, ctx.attr.tree, "tree")
+    toolchain = {name: _only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
+    arguments = ctx.actions.args()
+    arguments.add_all([tree], format_each = "--tree=%s", expand_directories = False)
+
+    # Not declared, so that Bazel leaves it alone: an interrupted build goes on there.
+    arguments.add(directory.path + ".build", format = "--work=%s")
+    arguments.add_all([directory], format_each = "--output=%s", expand_directories = False)
+    arguments.add_all(ctx.attr.targets, format_each = "--target=%s")
+    for name, value in ctx.attr.gn_args.items():
+        arguments.add("--gn_arg=%s=%s" % (name, value))
+    if ctx.attr.linked:
+        arguments.add("--linked")
+    arguments.add(ctx.executable.gn, format = "--gn=%s")
+    arguments.add(ctx.executable.ninja, format = "--ninja=%s")
+    arguments.add(ctx.executable.python, format = "--python=%s")
+    for name, folder in toolchain.items():
+        arguments.add_all([folder], format_each = "--toolchain=" + name + "=%s", expand_directories = False)
+    arguments.add_all(ctx.attr.path, format_each = "--path=%s")
+    for name, value in ctx.attr.env.items():
+        arguments.add("--env=%s=%s" % (name, value))
+    arguments.add_all(ctx.files.made_of, format_each = "--made_of=%s")
+    arguments.add(ctx.attr.licence, format = "--licence=%s")
+    ctx.actions.run(
+        executable = ctx.executable._make,
+        arguments = [arguments],
+        inputs = depset(
+            [tree] + toolchain.values() + ctx.files.made_of,
+            transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
+        ),
+        tools = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python],
+        outputs = [directory],
+        mnemonic = "GnCorpus",
+        progress_message = "Building corpus %{label} with gn and ninja",
+        # In the sandbox nothing would be left of an interrupted build.
+        execution_requirements = {"no-remote-exec": "1", "no-sandbox": "1"},
+    )
+    return [DefaultInfo(files = depset([directory]), runfiles = ctx.runfiles([directory]))]
+
+mlgo_gn_corpus = rule(
+    implementation = _gn_corpus_impl,
+    doc = "A corpus directory of targets of a gn project. The objects stay in NAME.build beside it, for verify_corpus --obj_base_dir; " +
+          "an interrupted build goes on there, which is why the action runs outside of the sandbox.",
+    attrs = {
+        "tree": attr.label(doc = "The project: one folder, with a .gn file.", allow_files = True, mandatory = True),
+        "targets": attr.string_list(doc = "gn labels of what the corpus is made of.", mandatory = True, allow_empty = False),
+        "gn_args": attr.string_dict(doc = "gn arguments, values as gn writes them: `true`, `2`, `\"text\"`."),
+        "linked": attr.bool(doc = "Link the targets as a library with ThinLTO; modules are as they are after importing. The " +
+                                  "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
+        "toolchain": attr.label_keyed_string_dict(
+            doc = "Folders and files that the build sees below //mlgo_toolchain, each with its path there.",
+            allow_files = True,
+        ),
+        "tools": attr.label_list(doc = "Files that the programs of `toolchain`, gn, ninja and python need besides.", allow_files = True),
+        "path": attr.string_list(doc = "Folders below //mlgo_toolchain with programs that the build starts by name."),
+        "env": attr.string_dict(doc = "Environment of gn and ninja; they start in a folder two below the project's root."),
+        "gn": attr.label(doc = "The program gn.", executable = True, cfg = "exec", allow_single_file = True, mandatory = True),
+        "ninja": attr.label(doc = "The program ninja.", executable = True, cfg = "exec", allow_single_file = True, mandatory = True),
+        "python": attr.label(
+            doc = "The interpreter of the project's scripts.",
+            executable = True,
+            cfg = "exec",
+            allow_single_file = True,
+            default = "@python311//:usr/bin/python3.11",
+        ),
+        "made_of": attr.label_list(doc = "Small files that change when tree or toolchain do: then a build is begun anew.", allow_files = True),
+        "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
+        "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
+    },
+)

@@ -1,0 +1,165 @@
+"""A gn project of our own through gn, ninja and extraction: objects with bitcode inside, and the modules of a ThinLTO link."""
+
+import contextlib
+import io
+import os
+import pathlib
+import sys
+import unittest
+import unittest.mock
+
+from mlgo.corpus.gn import gn_files, make
+from mlgo.run.exit_codes import ExitCode
+from tests.corpora.project import ODD_NAMES, TOOLS, BuildTestCase
+
+# The least that gn wants of a project; arguments are called as Chromium calls them.
+_FILES = {
+    ".gn": 'buildconfig = "//build/BUILDCONFIG.gn"\n',
+    "build/BUILDCONFIG.gn": """\
+declare_args() {
+  clang_embed_bitcode = false
+  lld_emit_index = false
+}
+set_default_toolchain("//build:clang")
+set_defaults("source_set") { configs = [ "//build:flags" ] }
+set_defaults("static_library") { configs = [ "//build:flags" ] }
+set_defaults("shared_library") { configs = [ "//build:flags" ] }
+""",
+    "build/BUILD.gn": """\
+config("flags") {
+  cflags = [ "-O2", "-fPIC", "-ffunction-sections" ]
+  ldflags = []
+  if (clang_embed_bitcode) {
+    cflags += [ "-Xclang", "-fembed-bitcode=all" ]
+  }
+  if (lld_emit_index) {
+    cflags += [ "-flto=thin" ]
+    ldflags += [ "-flto=thin", "-Wl,--save-temps=import", "-Wl,--save-temps=prelink", "-Wl,--thinlto-emit-index-files" ]
+  }
+}
+toolchain("clang") {
+  cc = getenv("CC")
+  cxx = getenv("CXX")
+  out = "{{target_out_dir}}/{{target_output_name}}/{{source_name_part}}.o"
+  tool("cc") {
+    command = "$cc {{cflags}} -c {{source}} -o {{output}}"
+    outputs = [ out ]
+  }
+  tool("cxx") {
+    command = "$cxx -std=c++17 {{cflags}} -c {{source}} -o {{output}}"
+    outputs = [ out ]
+  }
+  tool("asm") {
+    command = "$cc -c {{source}} -o {{output}}"
+    outputs = [ out ]
+  }
+  tool("alink") {
+    command = "rm -f {{output}} && llvm-ar rcs {{output}} {{inputs}}"
+    outputs = [ "{{target_out_dir}}/{{target_output_name}}{{output_extension}}" ]
+    default_output_extension = ".a"
+    output_prefix = "lib"
+  }
+  tool("solink") {
+    command = "$cxx -shared -nostdlib -fuse-ld=lld {{ldflags}} -o {{output}} @{{output}}.rsp"
+    outputs = [ "{{root_out_dir}}/{{target_output_name}}{{output_extension}}" ]
+    rspfile = "{{output}}.rsp"
+    rspfile_content = "{{inputs}}"
+    default_output_extension = ".so"
+    output_prefix = "lib"
+  }
+  tool("stamp") {
+    command = "touch {{output}}"
+  }
+}
+""",
+}
+
+_ASSEMBLY = ".globl low\nlow: ret\n.section .note.GNU-stack\n"
+
+
+class GnTest(BuildTestCase):
+    def setUp(self):
+        super().setUp()
+        for name, text in {**_FILES, "a folder/low.S": _ASSEMBLY, "BUILD.gn": self.targets()}.items():
+            path = self.source / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        self.work, self.corpus = self.root / "the work", self.root / "the corpus"
+
+    def targets(self) -> str:
+        def listed(names):
+            return ", ".join(f'"{name}"' for name in names)
+
+        parts = [name for name in self.names.values() if name != "main.cc"]
+        return (
+            f'static_library("the parts") {{\n  output_name = "the (parts)"\n  sources = [ {listed(parts)}, "a folder/low.S" ]\n}}\n'
+            f'source_set("all") {{\n  sources = [ "main.cc" ]\n  deps = [ ":the parts" ]\n}}\n'
+        )
+
+    def make(self, *flags: str, expected: ExitCode = ExitCode.DONE) -> str:
+        """What the program prints to standard error."""
+        tools = [f"--{name}={TOOLS[name]}" for name in ("gn", "ninja")] + [f"--python={sys.executable}"]
+        toolchain = [f"--toolchain=bin/{name}={TOOLS[name]}" for name in ("clang", "clang++", "ld.lld", "llvm-ar")]
+        environment = ["--env=CC=../../mlgo_toolchain/bin/clang", "--env=CXX=../../mlgo_toolchain/bin/clang++", "--path=bin"]
+        said = io.StringIO()
+        # Actions of Bazel's, which run it, have no such variable.
+        nowhere = {name: value for name, value in os.environ.items() if name != "BUILD_WORKING_DIRECTORY"}
+        with contextlib.redirect_stderr(said), unittest.mock.patch.dict(os.environ, nowhere, clear=True):
+            code = make.main([
+                f"--tree={self.source}", f"--work={self.work}", f"--output={self.corpus}", "--licence=MIT", "--jobs=2",
+                *tools, *toolchain, *environment, *flags,
+            ])  # fmt: skip
+        self.assertEqual(code, expected, said.getvalue())
+        return said.getvalue()
+
+    @property
+    def objects(self) -> pathlib.Path:
+        return self.work / "src" / gn_files.OUT_FOLDER / "corpus"
+
+    def test_objects_with_bitcode(self):
+        said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=false", "--gn_arg=clang_embed_bitcode=true")
+        self.assertIn("1 without bitcode", said)
+        objects = [str(path.relative_to(self.objects)) for path in self.objects.rglob("*.o")]
+        self.assertEqual(len(objects), len(ODD_NAMES) + 1)
+        self.build = self.objects
+        self.assert_original_and_moved(self.corpus, [name for name in objects if not name.endswith("low.o")])
+        licences = (self.root / "else" / "where" / "corpus_licences.json").read_text(encoding="utf-8")
+        self.assertIn('"MIT"', licences)
+
+    def test_modules_of_a_thinlto_link(self):
+        self.make("--target=//:all", "--linked", "--gn_arg=lld_emit_index=true")
+        self.build = self.objects
+        modules = [str(path.relative_to(self.build)).removesuffix(".3.import.bc") for path in self.build.rglob("*.3.import.bc")]
+        self.assertEqual(len(modules), len(ODD_NAMES), modules)
+        self.assert_original_and_moved(self.corpus, modules)
+
+    def test_an_interrupted_build_goes_on_and_another_one_begins_anew(self):
+        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
+        built = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
+        first = next(iter(built))
+        first.unlink()
+        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
+        again = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
+        self.assertEqual({path for path in built if built[path] != again[path]}, {first})
+        inputs = self.root / "inputs.json"
+        inputs.write_text("{}", encoding="utf-8")
+        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", f"--made_of={inputs}")
+        anew = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
+        self.assertFalse({path for path in again if again[path] == anew.get(path)})
+
+    def test_a_target_that_is_not_there(self):
+        said = self.make("--target=//:none", expected=ExitCode.MISUSE)
+        self.assertRegex(said, r"gn gen of //mlgo_corpus:corpus: failed:\n(.|\n)*//:none")
+
+    def test_a_source_that_does_not_compile(self):
+        (self.source / "main.cc").write_text("int broken(", encoding="utf-8")
+        said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", expected=ExitCode.MISUSE)
+        self.assertIn("main.cc", said)
+        self.assertIn("what was compiled is kept", said)
+
+    def test_no_bitcode_at_all(self):
+        self.make("--target=//:all", expected=ExitCode.NOTHING_PRODUCED)
+
+
+if __name__ == "__main__":
+    unittest.main()

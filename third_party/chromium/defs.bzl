@@ -1,0 +1,150 @@
+"""`chromium_corpus`: targets of Chromium as an mlgo corpus, with the arguments that a release is built with."""
+
+load("//mlgo/corpus:defs.bzl", "mlgo_gn_corpus")
+
+# What a release of Chromium sets, and what a compiler and a C++ library that are not Chromium's own need. Source of both:
+# debian/rules of the source package, and build/config/*.gni of the tree.
+_ARGUMENTS = {
+    "chrome_pgo_phase": "0",
+    "clang_base_path": "\"//mlgo_toolchain/llvm\"",
+    # Chromium's plugins and warnings are for its own clang.
+    "clang_use_chrome_plugins": "false",
+    "clang_version": "\"22\"",
+    "clang_warning_suppression_file": "\"\"",
+    # One toolchain for everything: compilers as the environment names them.
+    "custom_toolchain": "\"//build/toolchain/linux/unbundle:default\"",
+    "host_cpu": "\"x64\"",
+    "host_toolchain": "\"//build/toolchain/linux/unbundle:default\"",
+    "is_cfi": "false",
+    "is_debug": "false",
+    "is_official_build": "true",
+    "symbol_level": "0",
+    "target_sysroot": "\"//mlgo_toolchain/sysroot\"",
+    "treat_warnings_as_errors": "false",
+    "use_custom_libcxx": "false",
+    "use_glib": "false",
+    "use_sysroot": "true",
+}
+
+_TOOLCHAIN = "../../mlgo_toolchain"
+
+# What lies there. clang finds its headers from where it is started.
+_TOOLCHAIN_FILES = dict(
+    {"@llvm22//:" + tool: "llvm/bin/" + tool for tool in ["clang", "clang++", "ld.lld", "lld", "llvm-ar", "llvm-nm"]},
+    **{
+        # Where clang_base_path has it; Chromium's targets name it as an input.
+        "@clang_builtins//:archive": "llvm/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
+        "@libcxx19//:libcxx": "libcxx",
+        "@llvm22//:resource_include": "llvm/lib/clang/22/include",
+        "@sysroot//:lib": "sysroot/lib",
+        "@sysroot//:lib64": "sysroot/lib64",
+        "@sysroot//:usr": "sysroot/usr",
+    }
+)
+
+_PROFILE = "profile.profdata"
+
+# The options of every compile, after Chromium's own.
+_CXX = "-nostdinc++ -isystem {}/libcxx/include/c++/v1".format(_TOOLCHAIN)
+_LINK = "-nostdlib++ -L{}/libcxx/lib -l:libc++.a -l:libc++abi.a".format(_TOOLCHAIN)
+
+# A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
+_EXPORTED = "-fvisibility=default"
+
+def environment(linked):
+    """What the toolchain //build/toolchain/linux/unbundle reads.
+
+    Args:
+      linked: for a ThinLTO link.
+
+    Returns:
+      Environment variables; paths count from the build folder.
+    """
+    exported = " " + _EXPORTED if linked else ""
+    return {
+        # By name: Debian's gn cannot say that a tool depends on the file of its archiver.
+        "AR": "llvm-ar",
+        "CC": _TOOLCHAIN + "/llvm/bin/clang",
+        "CFLAGS": exported.strip(),
+        "CXX": _TOOLCHAIN + "/llvm/bin/clang++",
+        "CXXFLAGS": _CXX + exported,
+        "LDFLAGS": _LINK,
+        "NM": "llvm-nm",
+    }
+
+def gn_arguments(linked, chrome_pgo_phase, profile, given):
+    """The arguments of a corpus.
+
+    Args:
+      linked: take modules of a ThinLTO link, not objects with bitcode inside.
+      chrome_pgo_phase: 0 for none, 2 to use a profile.
+      profile: name of the profile below //mlgo_toolchain, or "".
+      given: arguments that count before all others.
+
+    Returns:
+      Names and values as gn writes them.
+    """
+    arguments = dict(_ARGUMENTS, chrome_pgo_phase = str(chrome_pgo_phase), use_thin_lto = "true" if linked else "false")
+    if linked:
+        arguments.update({
+            "lld_emit_index": "true",
+            "thin_lto_enable_cache": "false",
+        })
+    else:
+        arguments["clang_embed_bitcode"] = "true"
+    if profile:
+        arguments["pgo_data_path"] = "\"//mlgo_toolchain/{}\"".format(profile)
+    arguments.update(given)
+    return arguments
+
+def chromium_corpus(
+        name,
+        tree = "@chromium_libraries",
+        targets = ["//third_party/abseil-cpp:absl", "//third_party/boringssl", "//third_party/re2"],
+        gn_args = {},
+        chrome_pgo_phase = 0,
+        profile = None,
+        linked = False,
+        **kwargs):
+    """A corpus of targets of Chromium, compiled by the packaged clang 22.
+
+    Args:
+      name: of the corpus.
+      tree: repository of a tree: @chromium_libraries, @chromium_complete, or one of a `chromium.tree` tag.
+      targets: gn labels; the tree must have all that they need.
+      gn_args: further arguments, values as gn writes them; they count before ours.
+      chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
+      profile: label of an indexed profile (.profdata) that LLVM 22 reads; it is carried into the corpus.
+      linked: link with ThinLTO, and take the modules as they are after importing.
+      **kwargs: common attributes, and `path`, `env` of mlgo_gn_corpus are not among them.
+    """
+    if bool(profile) != (chrome_pgo_phase == 2):
+        fail("%s: chrome_pgo_phase = 2 and a profile belong together. Give both, or neither." % name)
+    toolchain = dict(_TOOLCHAIN_FILES)
+    if profile:
+        toolchain[profile] = _PROFILE
+    mlgo_gn_corpus(
+        name = name,
+        env = environment(linked),
+        gn = "@gn_tools//:gn",
+        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args),
+        licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
+        linked = linked,
+        made_of = [
+            tree + "//:source.json",
+            Label("//third_party/chromium:toolchain"),
+        ],
+        ninja = "@gn_tools//:ninja",
+        path = ["llvm/bin"],
+        tags = kwargs.pop("tags", []) + ["manual"],
+        targets = targets,
+        toolchain = toolchain,
+        tools = [
+            "@gn_tools//:runtime",
+            "@llvm22//:all_tools",
+            "@python311//:files",
+            "@sysroot",
+        ],
+        tree = tree + "//:tree",
+        **kwargs
+    )

@@ -1,0 +1,25 @@
+"""Tests of the arguments that a corpus of Chromium is built with."""
+
+load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+load(":defs.bzl", "environment", "gn_arguments")
+
+def _defs_test_impl(ctx):
+    env = unittest.begin(ctx)
+    embedded = gn_arguments(False, 0, "", {})
+    asserts.equals(env, "true", embedded["clang_embed_bitcode"])
+    asserts.equals(env, "false", embedded["use_thin_lto"])
+    asserts.true(env, "pgo_data_path" not in embedded and "lld_emit_index" not in embedded)
+    linked = gn_arguments(True, 2, "profile.profdata", {"symbol_level": "1"})
+    asserts.equals(env, "true", linked["lld_emit_index"])
+    asserts.equals(env, "true", linked["use_thin_lto"])
+    asserts.equals(env, "2", linked["chrome_pgo_phase"])
+    asserts.equals(env, "\"//mlgo_toolchain/profile.profdata\"", linked["pgo_data_path"])
+    asserts.equals(env, "1", linked["symbol_level"])
+    asserts.true(env, "clang_embed_bitcode" not in linked)
+    for is_linked in [True, False]:
+        asserts.equals(env, is_linked, "-fvisibility=default" in environment(is_linked)["CXXFLAGS"])
+        for value in environment(is_linked).values():
+            asserts.false(env, value.startswith("/"), value)
+    return unittest.end(env)
+
+defs_test = unittest.make(_defs_test_impl)

@@ -1,0 +1,68 @@
+"""The repository rule behind `chromium.tree`: a part of Chromium's source, patched, below `source/`."""
+
+load("//third_party/debian:messages.bzl", "failed", "no_python")
+
+# A change of one of these makes the tree anew.
+_SCRIPTS = {
+    "//third_party/chromium": ["chromium_lock.py", "make_tree.py", "patch_series.py", "patch_sets.py", "versions.py"],
+    "//third_party/debian": ["fetch.py", "lockfile.py", "mirrors.py", "resolve.py", "unpack.py"],
+}
+
+_BUILD = """package(default_visibility = ["//visibility:public"])
+
+# A source directory: one input instead of thousands.
+filegroup(
+    name = "tree",
+    srcs = ["source"],
+)
+
+exports_files(["source.json"])
+"""
+
+def _chromium_repository_impl(rctx):
+    python = rctx.which("python3")
+    if not python:
+        fail(no_python())
+    for package, names in _SCRIPTS.items():
+        for name in names:
+            rctx.path(Label(package + ":" + name))
+    rctx.report_progress("unpacking {} paths of Chromium".format(len(rctx.attr.include)))
+    patch_folder = [rctx.path(label) for label in rctx.attr.own_patches][0].dirname
+    rctx.file(".request.json", json.encode({
+        "exclude": rctx.attr.exclude,
+        "include": rctx.attr.include,
+        "lock": str(rctx.path(rctx.attr.lock)),
+        "origin": rctx.attr.origin,
+        "patch": json.decode(rctx.attr.patch),
+        "patch_folder": str(patch_folder),
+        "patch_set": rctx.attr.patch_set,
+        "patches": [str(rctx.path(patch)) for patch in rctx.attr.patches],
+        "unbundle": rctx.attr.unbundle,
+    }))
+    result = rctx.execute(
+        ["sh", "-c", "exec \"$0\" -EsB \"$1\" < .request.json", python, rctx.path(Label("//third_party/chromium:make_tree.py"))],
+        timeout = rctx.attr.timeout,
+        quiet = False,
+    )
+    if result.return_code:
+        fail(failed(rctx.name, result.stderr))
+    rctx.delete(".request.json")
+    rctx.file("BUILD.bazel", _BUILD)
+    rctx.file("REPO.bazel", "")
+
+chromium_repository = repository_rule(
+    implementation = _chromium_repository_impl,
+    doc = "Listed paths of Chromium's source, straight from the compressed tarball, patched. Made by the module extension.",
+    attrs = {
+        "exclude": attr.string_list(doc = "Shell patterns of paths that are not unpacked."),
+        "include": attr.string_list(doc = "Path prefixes (ending in /) or shell patterns that are unpacked.", mandatory = True),
+        "lock": attr.label(doc = "The lock.", default = "//third_party/chromium:lock.json", allow_single_file = True),
+        "origin": attr.string(doc = "Name of an origin in the lock.", default = "debian"),
+        "own_patches": attr.label_list(doc = "All of our patches; patch_sets.py chooses.", allow_files = True, mandatory = True),
+        "patch": attr.string(doc = "Lock entry of the package patch, as JSON.", mandatory = True),
+        "patch_set": attr.string(doc = "A set in patch_sets.py; by default the one for the tree's version."),
+        "patches": attr.label_list(doc = "Further patches of ours, after the set.", allow_files = True),
+        "unbundle": attr.bool(doc = "Put gn files of system libraries where Debian took the bundled ones away.", default = True),
+        "timeout": attr.int(doc = "Seconds that it may take.", default = 7200),
+    },
+)
