@@ -56,12 +56,15 @@ def estimation_given(problem: Problem, reward: str) -> Estimation | None:
 
     Raises: RunError: the flags do not fit the reward, or the reward is none of the problem's.
     """
+    possible = ESTIMATED_CODE in problem.rewards
     if reward != ESTIMATED_CODE:
         for flag in ("size_estimator", "opt"):
+            if FLAGS[flag].value is not None and not possible:
+                raise RunError(f"--{flag}", f"means nothing to {problem.name}: LLVM logs its score", "Leave it out")
             if FLAGS[flag].value is not None:
                 raise RunError(f"--{flag}", f"means nothing to {f'reward {reward}' if reward else 'the usual reward'}", f"Add {_BINDING}, or leave it out")
         return None
-    if reward not in problem.rewards:
+    if not possible:
         raise RunError(_BINDING, f"means nothing to {problem.name}: LLVM logs its score", "Leave it out")
     if FLAGS.size_estimator is None:
         raise RunError(
