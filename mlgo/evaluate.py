@@ -32,6 +32,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.pipeline import evaluation
 from mlgo.pipeline import evaluation_tables as tables
 from mlgo.pipeline.chosen_modules import chosen_modules
+from mlgo.pipeline.code_measure import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.pipeline.evaluation_sides import DEFAULT, Side
 from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
@@ -141,9 +142,13 @@ def _reward(problem: Problem) -> str:
     if not problem.rewards and not FLAGS.reward:
         return "score"
     try:
-        return problem.chosen_reward(FLAGS.reward)
+        reward = problem.chosen_reward(FLAGS.reward)
     except ValueError as error:
         raise RunError(f"--reward={FLAGS.reward}", str(error), "Give one of them, or leave it out") from error
+    if reward == ESTIMATED_CODE:
+        what_is_wrong = "is an estimate made while training, and an evaluation measures the true sizes of the code"
+        raise RunError(f"--reward={reward}", what_is_wrong, f"Leave it out, or give --reward={COMDAT_WEIGHTED_CODE}")
+    return reward
 
 
 def _corpora(problem: Problem) -> dict[str, pathlib.Path]:

@@ -19,6 +19,7 @@ from absl import flags
 
 from mlgo.pipeline import command
 from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_compiler_flags
+from mlgo.pipeline.estimated_reward import estimation_given
 from mlgo.pipeline.places import Places
 from mlgo.run import locate
 
@@ -49,6 +50,7 @@ def main(arguments: list[str]) -> int:
         output=locate.user_path(FLAGS.root_dir),
         cache=cache_given(),
         imitated=command.imitated_given(configurations.run.algorithm),
+        estimation=estimation_given(problem, configurations.run.reward),
     )
     return command.train(places, configurations, FLAGS.num_workers)
 

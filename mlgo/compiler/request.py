@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import pathlib
 
+from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import Problem
@@ -99,6 +100,7 @@ class CompileResult:
       object_bytes: the object file, when asked for.
       cpu_seconds: user + system time of the compiler; for reports only, it differs from run to run.
       files: content of the request's `extra_files`.
+      code: what the object holds, where somebody has found out already, or estimated it instead of having one made.
     """
 
     module_name: str
@@ -106,6 +108,7 @@ class CompileResult:
     object_bytes: bytes | None
     cpu_seconds: float
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
+    code: ObjectCode | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,8 @@ Rewards (`Problem.rewards`):
                            which spreads it over all modules that could have an effect.
     object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is .eh_frame and another
                            third COMDAT code that other modules carry too, so it says little about a linked program.
+    estimated_code         as comdat_weighted_code, of sizes that an estimator (mlgo/size_estimator) gives to the optimised IR: no code is
+                           generated. An estimate is off by several percent of a module, more than most policies differ by.
 """
 
 import collections
@@ -28,7 +30,7 @@ from mlgo.trace.scores import FunctionScore
 #: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
 _MOST_ANCESTORS = 200
 
-OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE = "object_text", "comdat_weighted_code", "linked_code"
+OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE, ESTIMATED_CODE = "object_text", "comdat_weighted_code", "linked_code", "estimated_code"
 
 #: Function -> bytes of it that count; REST may be among them.
 Sizes = dict[str, float]
@@ -99,7 +101,9 @@ class LinkedOnce:
         return {**counted, **{name: size for name, size in left.items() if size}}
 
 
-_COUNTINGS = {OBJECT_TEXT: lambda default: WholeText(), COMDAT_WEIGHTED_CODE: ComdatWeights, LINKED_CODE: LinkedOnce}
+_COUNTINGS = {
+    OBJECT_TEXT: lambda default: WholeText(), COMDAT_WEIGHTED_CODE: ComdatWeights, LINKED_CODE: LinkedOnce, ESTIMATED_CODE: ComdatWeights,
+}  # fmt: skip
 
 
 class CodeMeasure:

@@ -18,6 +18,7 @@ from mlgo.corpus.parts import write_parts
 from mlgo.pipeline import configuration, preflight, summary, training_run
 from mlgo.pipeline.algorithms import ALGORITHMS
 from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
+from mlgo.pipeline.estimated_reward import define_estimation_flags, estimation_given
 from mlgo.pipeline.places import Places
 from mlgo.pipeline.settings import ON_DIVERGENCE, RunSettings
 from mlgo.problems.problem import Problem, load_problem
@@ -78,6 +79,7 @@ def define_flags(defaults: Defaults) -> None:
 def define_learning_flags() -> None:
     """Defines the flags that decide how is learned, and from what again."""
     define_cache_flags()
+    define_estimation_flags()
     flags.DEFINE_enum(
         "algorithm", None, tuple(ALGORITHMS),
         f"How to learn. Default: what defaults.gin in the problem's folder says, else {RunSettings.algorithm}.",
@@ -198,7 +200,9 @@ def _train(defaults: Defaults, arguments: list[str]) -> int:
     configurations, policy = configurations_given(problem)
     output = defaults.output if problem == defaults.problems[0] else problem.removeprefix("regalloc_")
     imitated = imitated_given(configurations.run.algorithm)
-    return train(_places(defaults, policy, output, imitated), configurations, FLAGS.workers)
+    places = _places(defaults, policy, output, imitated)
+    places = dataclasses.replace(places, estimation=estimation_given(problem_given(problem), configurations.run.reward))
+    return train(places, configurations, FLAGS.workers)
 
 
 def train(places: Places, configurations: configuration.Configurations, workers: int | None) -> int:
@@ -210,7 +214,7 @@ def train(places: Places, configurations: configuration.Configurations, workers:
     with executor_given(places.clang, workers) as executor:
         run = training_run.TrainingRun(places, configurations, workers or available_cores(), executor)
         comparison = run.run()
-    lines = summary.closing_lines(places.output, locate.workspace(), comparison, run.seconds, run.problem, run.learned)
+    lines = summary.closing_lines(places.output, locate.workspace(), comparison, run.seconds, run.problem, run.learned, places.estimation is not None)
     print("\n".join(lines))
     return ExitCode.DONE
 

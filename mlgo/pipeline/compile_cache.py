@@ -14,7 +14,7 @@ from mlgo.run.manifest import digest_of_bytes
 from mlgo.trace.outcomes import Outcome, read_record
 
 #: Folders of mlgo whose code decides what a compile gives and how it is stored: a change in one makes all keys new.
-_CODE_FOLDERS = ("compiler", "problems", "trace")
+_CODE_FOLDERS = ("compiler", "problems", "size_estimator", "trace")
 
 
 class CompileCache:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.pipeline.configuration import Configurations
+from mlgo.pipeline.estimated_reward import Estimation
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import Problem
 from mlgo.run import files
@@ -33,6 +34,7 @@ class Places:
       output: the run's folder.
       cache: where what compiles gave is kept for other runs; None: nowhere.
       imitated: policies to learn from, for an algorithm that imitates.
+      estimation: how code sizes are estimated, for a reward that is an estimate; None with every other.
     """
 
     clang: pathlib.Path
@@ -43,6 +45,7 @@ class Places:
     output: pathlib.Path
     cache: Cache | None = None
     imitated: tuple[pathlib.Path, ...] = ()
+    estimation: Estimation | None = None
 
 
 def identity_of(
@@ -64,6 +67,7 @@ def identity_of(
             "vocabulary": places.vocabulary and digest_of_vocabulary(places.vocabulary, problem),
             "policy": places.policy and digest_of_policy(places.policy),
             "imitated": [digest_of_policy(folder) for folder in places.imitated],
+            **(places.estimation.digests() if places.estimation is not None else {}),
         },
         "versions": _versions(),
     }

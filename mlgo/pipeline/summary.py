@@ -16,6 +16,7 @@ def closing_lines(
     seconds: Mapping[str, float],
     problem: Problem,
     learned: Mapping[str, Any],
+    estimated: bool = False,
 ) -> list[str]:
     """What a run tells at its end.
 
@@ -26,10 +27,14 @@ def closing_lines(
       seconds: by stage.
       problem: what was learned.
       learned: see TrainingRun.learned.
+      estimated: whether the scores are estimates.
     """
     change = 100.0 * (learned["validation_ratio"] - 1.0)
     lines = ["", *([] if comparison is None else _held_out(comparison))]
     lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
+    if estimated:
+        lines.append("These scores are sizes that an estimator gives to optimised IR, not sizes of code. What the policy is worth:")
+        lines.append(f"    ./bazelw run //mlgo:evaluate -- --problem={problem.name} --policy={output / 'policy'}")
     lines += ["", f"Policy:          {output / 'policy'}"]
     lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
     if comparison is not None:

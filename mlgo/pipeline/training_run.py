@@ -19,6 +19,7 @@ from mlgo.learning import determinism
 from mlgo.pipeline import candidates, export, figures, preflight, warm_start
 from mlgo.pipeline.compile_cache import CompileCache
 from mlgo.pipeline.configuration import Configurations
+from mlgo.pipeline.estimated_reward import ESTIMATION_INPUTS
 from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.module_order import validation_split
 from mlgo.pipeline.places import Places, identity_of
@@ -73,8 +74,9 @@ class TrainingRun:
         settings = configurations.run
         self.problem = load_problem(settings.problem)
         self._setup = CompileSetup(
-            places.clang, self.problem, settings.limits, workers, settings.max_failure_ratio, executor
-        )
+            places.clang, self.problem, settings.limits, workers, settings.max_failure_ratio, executor,
+            code_of_bitcode=places.estimation and places.estimation.load(),
+        )  # fmt: skip
         self._folder: RunFolder | None = None
         self._identity: dict[str, Any] = {}
         self._known = CompileCache(None, {})
@@ -154,14 +156,19 @@ class TrainingRun:
     def _compiled_by(self) -> dict[str, Any]:
         """What every compile depends on beside its module and the policy."""
         return {
-            "clang": self._identity["inputs"]["clang"],
+            **self._tools(),
             "problem": self.problem.name,
             "compile_cpu_seconds": self._configurations.run.compile_cpu_seconds,
         }
 
     def _compiled(self, digest: str) -> dict[str, str]:
         """The inputs of a stage that compiles the corpus with this digest."""
-        return {"corpus": digest, "clang": self._identity["inputs"]["clang"]}
+        return {"corpus": digest, **self._tools()}
+
+    def _tools(self) -> dict[str, str]:
+        """Digests of the programs and the estimator, if any, that make scores of modules."""
+        inputs = self._identity["inputs"]
+        return {name: inputs[name] for name in ("clang", *ESTIMATION_INPUTS) if name in inputs}
 
     def _prepare(self, part: str, corpus: Corpus) -> Part:
         if not self.problem.decides_after_optimiser:
@@ -297,7 +304,7 @@ class TrainingRun:
                 configurations.divergence,
             ).run()
 
-        inputs = {"trace": traced[1].digest, "warm_start": start.digest, "clang": self._identity["inputs"]["clang"]}
+        inputs = {"trace": traced[1].digest, "warm_start": start.digest, **self._tools()}
         configuration = {
             "imitated": self._identity["inputs"]["imitated"],
             "run": configurations.run.to_json(),

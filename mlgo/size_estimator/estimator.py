@@ -69,15 +69,20 @@ class SizeEstimator:
         return _sums(features, self.weights) * np.exp(self.correction * np.tanh(hidden))
 
     def estimate_function(self, properties: Mapping[str, int]) -> float:
-        """Bytes of code of one function, given what `properties_of` says of it.
+        """Bytes of code of one function. See estimate_functions."""
+        return self.estimate_functions({"": properties})[""]
+
+    def estimate_functions(self, functions: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+        """function -> bytes of its code, given what `properties_of` says of each.
 
         Raises: RunError: a property is missing.
         """
         try:
-            counts = [properties[name] for name in self.names]
+            counts = [[properties[name] for name in self.names] for properties in functions.values()]
         except KeyError as error:
             raise RunError("function properties", f"lack {error}", "Use opt of the LLVM that the estimator was trained with") from error
-        return float(self.estimate(np.array([counts], np.float64))[0])
+        estimated = self.estimate(np.array(counts, np.float64).reshape(len(counts), len(self.names)))
+        return dict(zip(functions, estimated.tolist(), strict=True))
 
     def save(self, path: pathlib.Path) -> None:
         """Writes it as JSON; equal estimators give equal bytes."""

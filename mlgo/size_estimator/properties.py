@@ -6,6 +6,7 @@ Source of format and names: llvm/lib/Analysis/FunctionPropertiesAnalysis.cpp (LL
 import pathlib
 import re
 import subprocess
+from collections.abc import Sequence
 
 from mlgo.run.exit_codes import RunError
 
@@ -13,7 +14,7 @@ _HEADER = re.compile(r"Printing analysis results of CFA for function '(.*)':")
 _VALUE = re.compile(r"([A-Za-z]+): (-?\d+)")
 
 #: Options of opt; the detailed properties tell kinds of instructions and operands apart.
-_OPTIONS = ("-disable-output", "-enable-detailed-function-properties", "-passes=print<func-properties>")
+_OPTIONS = ("-enable-detailed-function-properties", "-passes=print<func-properties>")
 # Ours: SemaDecl, the largest unit of LLVM, takes a second.
 _MAX_SECONDS = 600
 
@@ -43,13 +44,27 @@ def properties_of(bitcode: pathlib.Path, opt: pathlib.Path) -> dict[str, dict[st
 
     Raises: RunError: opt cannot read it.
     """
+    return _printed(opt, ("-disable-output", bitcode), b"", f"bitcode {bitcode}")[0]
+
+
+def properties_and_text(bitcode: bytes, name: str, opt: pathlib.Path) -> tuple[dict[str, dict[str, int]], str]:
+    """The properties of every function that `bitcode` defines, and the module as text, of one run of opt.
+
+    Args: name: for messages, such as the module's.
+    Raises: RunError: opt cannot read it.
+    """
+    return _printed(opt, ("-S", "-o", "-", "-"), bitcode, f"optimised bitcode of {name}")
+
+
+def _printed(
+    opt: pathlib.Path, arguments: Sequence[str | pathlib.Path], given: bytes, name: str
+) -> tuple[dict[str, dict[str, int]], str]:
+    """The properties, and what opt writes to its standard output."""
     try:
-        done = subprocess.run(
-            [opt, *_OPTIONS, bitcode], stdin=subprocess.DEVNULL, capture_output=True, timeout=_MAX_SECONDS, check=False
-        )
+        done = subprocess.run([opt, *_OPTIONS, *arguments], input=given, capture_output=True, timeout=_MAX_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunError(f"opt {opt}", f"does not work on {bitcode}: {error}", "Give opt of the LLVM that made the bitcode") from error
+        raise RunError(f"opt {opt}", f"does not work on {name}: {error}", "Give opt of the LLVM that made the bitcode") from error
     said = done.stderr.decode("utf-8", "surrogateescape")
     if done.returncode:
-        raise RunError(f"bitcode {bitcode}", f"opt refuses it: {said.strip()[:200]}", "Give opt of the LLVM that made the bitcode")
-    return parse_properties(said)
+        raise RunError(name, f"opt refuses it: {said.strip()[:200]}", "Give opt of the LLVM that made the bitcode")
+    return parse_properties(said), done.stdout.decode("utf-8", "surrogateescape")

@@ -3,7 +3,9 @@
 import dataclasses
 import pathlib
 import sys
+from collections.abc import Callable
 
+from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.executor import Executor, LocalExecutor
 from mlgo.compiler.request import CompileLimits
 from mlgo.problems.problem import Problem
@@ -27,6 +29,8 @@ class CompileSetup:
       executor: where compiles run; changes no result. None: on this machine, `workers` at a time.
       extra_flags: further cc1 flags, after those of the module.
       wants_objects: whether object files are wanted where the score does not need them.
+      code_of_bitcode: for a score that is the size of the code: says of optimised bitcode, and the module's name for messages, what
+        code it would become; no object is made then. Raises RunError. None: the object says it.
     """
 
     clang: pathlib.Path
@@ -37,9 +41,12 @@ class CompileSetup:
     executor: Executor | None = None
     extra_flags: tuple[str, ...] = ()
     wants_objects: bool = False
+    code_of_bitcode: Callable[[bytes, str], ObjectCode] | None = None
 
     def __post_init__(self):
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:
             raise ValueError(f"workers must be >= 1 and max_failure_ratio in [0, 1]: {self}")
+        if self.code_of_bitcode is not None and (self.problem.score_spec is not None or self.wants_objects):
+            raise ValueError(f"code_of_bitcode is for problems whose score is the size of the code, and leaves no objects: {self}")
         if self.executor is None:
             object.__setattr__(self, "executor", LocalExecutor(self.workers))

@@ -3,12 +3,14 @@
 import pathlib
 import unittest
 
+from mlgo.compiler.code_size import FunctionCode, ObjectCode
 from mlgo.compiler.executor import LocalExecutor
-from mlgo.compiler.request import CompileFailure, CompileLimits, FailureKind
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind
 from mlgo.corpus.corpus import Module
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_modules
+from mlgo.trace.trace import compile_modules, scores_of
 
 _CLANG = pathlib.Path("/nowhere/clang")
 
@@ -24,6 +26,25 @@ class _RefusingExecutor:
         pass
 
 
+class _BitcodeExecutor:
+    """Answers with the name of the module where bitcode is asked for, and fails where it is not."""
+
+    def run_ordered(self, requests):
+        for request in requests:
+            if "-emit-llvm-bc" in request.extra_flags and request.want_object and request.module.name != "broken":
+                yield CompileResult(request.module.name, None, request.module.name.encode(), 0.0)
+            else:
+                yield CompileFailure(request.module.name, FailureKind.CRASH, "made up")
+
+    def close(self):
+        pass
+
+
+def _length_of(bitcode: bytes, name: str) -> ObjectCode:
+    assert bitcode.decode() == name
+    return ObjectCode((FunctionCode("f", len(bitcode), None),), len(bitcode), len(bitcode))
+
+
 class CompileSetupTest(unittest.TestCase):
     def test_compiles_run_on_this_machine_unless_said_otherwise(self):
         setup = CompileSetup(_CLANG, PROBLEM, CompileLimits(), workers=2, max_failure_ratio=0.0)
@@ -35,6 +56,18 @@ class CompileSetupTest(unittest.TestCase):
         outcomes = list(compile_modules(modules, setup, [None, None]))
         self.assertEqual([outcome.module_name for _, outcome in outcomes], ["a", "b"])
         self.assertEqual({outcome.detail for _, outcome in outcomes}, {str(_CLANG)})
+
+    def test_code_may_be_said_of_bitcode(self):
+        setup = CompileSetup(_CLANG, INLINING, CompileLimits(), 1, 0.0, executor=_BitcodeExecutor(), code_of_bitcode=_length_of)
+        modules = [Module.at(name, f"/nowhere/{name}.bc", []) for name in ("a", "broken", "four")]
+        a, broken, four = (outcome for _, outcome in compile_modules(modules, setup, [None] * 3))
+        self.assertEqual([scores_of(each, INLINING)["f"].score for each in (a, four)], [1.0, 4.0])
+        self.assertIsNone(four.object_bytes)
+        self.assertIsInstance(broken, CompileFailure)
+
+    def test_a_logged_score_is_no_size(self):
+        with self.assertRaisesRegex(ValueError, "code_of_bitcode is for problems whose score is the size"):
+            CompileSetup(_CLANG, PROBLEM, CompileLimits(), 1, 0.0, code_of_bitcode=_length_of)
 
     def test_no_workers_is_refused(self):
         with self.assertRaisesRegex(ValueError, "workers must be >= 1"):

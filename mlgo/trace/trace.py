@@ -29,6 +29,9 @@ from mlgo.trace.setup import CompileSetup
 ACTIONS_NAME = ":actions"
 OBSERVATION_CONTEXT_NAME = ":observation_context"
 
+#: cc1 flag: stop after the optimiser, and write its result where the object would be.
+_INSTEAD_OF_OBJECT = "-emit-llvm-bc"
+
 
 @dataclasses.dataclass(frozen=True)
 class Decisions:
@@ -188,6 +191,7 @@ def compile_modules(
       learned_from: whether decisions are wanted too; otherwise nothing is logged that the score does not need.
     """
     in_object = setup.problem.score_spec is None
+    estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
     requests = (
         CompileRequest(
             clang=setup.clang,
@@ -196,26 +200,38 @@ def compile_modules(
             model_dir=model,
             want_log=wants_decisions or not in_object,
             want_object=in_object or setup.wants_objects,
-            extra_flags=setup.extra_flags,
+            extra_flags=(*setup.extra_flags, *estimated),
             limits=setup.limits,
         )
         for module, model, wants_decisions in zip(modules, models, learned_from)
     )
     outcomes = setup.executor.run_ordered(requests)
     try:
-        yield from zip(modules, outcomes, strict=True)
+        yield from zip(modules, _with_code(outcomes, setup), strict=True)
     finally:
         outcomes.close()
 
 
+def _with_code(
+    outcomes: Iterable[CompileResult | CompileFailure], setup: CompileSetup
+) -> Iterator[CompileResult | CompileFailure]:
+    """`outcomes`, with what the setup says of their bitcode in its place."""
+    for outcome in outcomes:
+        if setup.code_of_bitcode is not None and isinstance(outcome, CompileResult):
+            code = setup.code_of_bitcode(outcome.object_bytes, outcome.module_name)
+            outcome = dataclasses.replace(outcome, object_bytes=None, code=code)
+        yield outcome
+
+
 def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScore]:
-    """The scores in `result` by function: logged ones, or code sizes in bytes (code_scores.py).
+    """The scores in `result` by function: logged ones, or code sizes in bytes (code_scores.py), true or estimated.
 
     Raises: RunError: the object of a problem whose score is its size cannot be read.
     """
     if problem.score_spec is not None:
         return scores_of_log(result.log)
-    return code_scores(code_of_object(result.object_bytes, result.module_name), result.log)
+    code = result.code if result.code is not None else code_of_object(result.object_bytes, result.module_name)
+    return code_scores(code, result.log)
 
 
 def _record(

@@ -1,0 +1,79 @@
+"""What code a module's optimised IR would become, by estimate: a reward for which no code is generated.
+
+`print<func-properties>` says nothing of COMDATs, which most of a C++ module's functions are in and which a linker keeps once. The
+same run of opt therefore prints the module too, and its `define` lines say them (llvm/docs/LangRef.rst, "Functions").
+"""
+
+import pathlib
+import re
+
+from mlgo.compiler.code_size import FunctionCode, ObjectCode
+from mlgo.run.exit_codes import RunError
+from mlgo.size_estimator.estimator import SizeEstimator
+from mlgo.size_estimator.properties import properties_and_text
+
+_NAME = r'"[^"\n]*"|[-\w$.]+'
+_DEFINITION = re.compile(rf"^define ([^@\n]*)@({_NAME})(\(.*)$", re.MULTILINE)
+_COMDAT = re.compile(rf" comdat(?:\(\$({_NAME})\))?(?= )")
+# Sections, attributes: what they say is no keyword. A COMDAT's own quoted name follows a `$`.
+_QUOTED = re.compile(r'(?<!\$)"[^"\n]*"')
+_ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
+
+
+class EstimatedCode:
+    """Says of optimised bitcode what code it would become.
+
+    Args:
+      estimator: of the target that the bitcode is for.
+      opt: of the LLVM that made the bitcode.
+    """
+
+    def __init__(self, estimator: SizeEstimator, opt: pathlib.Path):
+        self._estimator, self._opt = estimator, opt
+
+    def __call__(self, bitcode: bytes, name: str) -> ObjectCode:
+        """The functions of module `name` that an object would have, their sizes rounded to whole bytes, at least 1.
+
+        Whole bytes, so that machines whose exponential function differs in the last bit agree. There is neither padding nor data.
+
+        Raises: RunError: opt cannot read it, or says something else than what the estimator was trained with.
+        """
+        properties, text = properties_and_text(bitcode, name, self._opt)
+        comdats = comdats_by_function(text)
+        if unknown := sorted(properties.keys() - comdats.keys() - available_elsewhere(text)):
+            raise RunError(
+                f"optimised bitcode of {name}", f"has no definition of {unknown[0]!r}, of which opt says properties", "Use opt of LLVM 22"
+            )
+        sizes = self._estimator.estimate_functions({function: properties[function] for function in sorted(comdats.keys() & properties)})
+        functions = tuple(FunctionCode(each, max(1, round(size)), comdats[each]) for each, size in sizes.items())
+        total = sum(function.size for function in functions)
+        return ObjectCode(functions, code_bytes=total, text_bytes=total)
+
+
+def comdats_by_function(text: str) -> dict[str, str | None]:
+    """function -> the signature of its COMDAT, or None, for all that a module as LLVM prints it gives code for."""
+    found: dict[str, str | None] = {}
+    for linkage, quoted, rest in _DEFINITION.findall(text):
+        if not _is_elsewhere(linkage):
+            name = _unquoted(quoted)
+            comdat = _COMDAT.search(_QUOTED.sub('""', rest))
+            # Without a name it is the function's own.
+            found[name] = None if comdat is None else _unquoted(comdat[1]) if comdat[1] else name
+    return found
+
+
+def available_elsewhere(text: str) -> set[str]:
+    """The functions whose bodies another module has: they are here to be inlined and become no code."""
+    return {_unquoted(name) for linkage, name, _ in _DEFINITION.findall(text) if _is_elsewhere(linkage)}
+
+
+def _is_elsewhere(linkage: str) -> bool:
+    return "available_externally" in linkage.split()
+
+
+def _unquoted(name: str) -> str:
+    r"""A name as symbol tables have it: LLVM puts odd ones into quotes, and writes `"` and other bytes as `\22`."""
+    if not name.startswith('"'):
+        return name
+    content = name[1:-1].encode("utf-8", "surrogateescape")
+    return _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), content).decode("utf-8", "surrogateescape")

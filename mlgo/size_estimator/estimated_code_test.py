@@ -1,0 +1,101 @@
+"""From what opt prints to scores: an opt and an estimator of which the truth is known."""
+
+import pathlib
+import tempfile
+import textwrap
+import unittest
+
+import hypothesis
+import numpy as np
+from hypothesis import strategies
+
+from mlgo.compiler.request import CompileResult
+from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
+from mlgo.size_estimator.estimated_code import EstimatedCode, available_elsewhere, comdats_by_function
+from mlgo.size_estimator.estimator import SizeEstimator
+from mlgo.trace.scores import FunctionScore
+from mlgo.trace.trace import scores_of
+
+_MODULE = r"""
+$shared = comdat any
+@comdat = global i32 0, comdat
+define dso_local noundef i32 @plain(i32 noundef %comdat) local_unnamed_addr #0 section "a comdat b" align 2 {
+define linkonce_odr void @shared(ptr %0) unnamed_addr comdat align 2 personality ptr @__gxx_personality_v0 {
+define weak_odr void @_ZN1AD2Ev(ptr %0) #1 comdat($_ZN1AD5Ev) align 2 !dbg !7 {
+define internal fastcc void @"odd \22name\22"() comdat($"odd group") {
+define available_externally void @elsewhere() {
+declare void @declared() comdat
+"""
+
+# One count per function, of 4 bytes each.
+_ESTIMATOR = SizeEstimator(
+    ("Count",), np.array([4.0, 0.0]), np.zeros(1), np.ones(1), (np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.zeros(1)), 0.5
+)
+
+
+class TextTest(unittest.TestCase):
+    def test_every_form_of_a_definition(self):
+        self.assertEqual(
+            comdats_by_function(_MODULE),
+            {"plain": None, "shared": "shared", "_ZN1AD2Ev": "_ZN1AD5Ev", 'odd "name"': "odd group"},
+        )
+        self.assertEqual(available_elsewhere(_MODULE), {"elsewhere"})
+
+    @hypothesis.given(strategies.text(strategies.characters(codec="utf-8"), min_size=1), strategies.booleans())
+    def test_any_name_comes_back(self, name, quoted_comdat):
+        """As llvm/lib/IR/AsmWriter.cpp, printLLVMName, and printEscapedString write it."""
+        written = "".join(
+            chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in name.encode("utf-8")
+        )
+        comdat = f'comdat($"{written}")' if quoted_comdat else "comdat"
+        self.assertEqual(comdats_by_function(f'define void @"{written}"(i32 %0) {comdat} {{'), {name: name})
+
+
+class EstimatedCodeTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.opt = pathlib.Path(scratch.name) / "opt"
+
+    def estimated(self, properties: str, code: int = 0) -> EstimatedCode:
+        """With an opt that prints `properties`, wants the bitcode as its input, and prints that as the module."""
+        self.opt.write_text(textwrap.dedent(f"""\
+            #!/bin/sh
+            cat >&2 <<'END'
+            {{}}
+            END
+            cat
+            exit {code}
+            """).format(properties), encoding="utf-8")
+        self.opt.chmod(0o755)
+        return EstimatedCode(_ESTIMATOR, self.opt)
+
+    def test_scores(self):
+        counts = {"plain": 25, "shared": 3, "elsewhere": 1000}
+        said = "\n".join(f"Printing analysis results of CFA for function '{name}':\nCount: {count}\n" for name, count in counts.items())
+        code = self.estimated(said)(_MODULE.encode(), "m.cpp")
+        scores = scores_of(CompileResult("m.cpp", None, None, 0.0, code=code), PROBLEM)
+        self.assertEqual(
+            scores,
+            {"plain": FunctionScore(0, 100.0), "shared": FunctionScore(0, 12.0, "shared"), "": FunctionScore(0, 0.0)},
+        )
+
+    def test_a_module_without_functions(self):
+        self.assertEqual(self.estimated("")(b"", "m.cpp").functions, ())
+
+    def test_no_function_is_smaller_than_a_byte(self):
+        code = self.estimated("Printing analysis results of CFA for function 'plain':\nCount: 0")(_MODULE.encode(), "m.cpp")
+        self.assertEqual([function.size for function in code.functions], [1])
+
+    def test_what_opt_cannot_do(self):
+        with self.assertRaisesRegex(RunError, "optimised bitcode of m.cpp: opt refuses it: expected top-level entity. Give opt of the LLVM"):
+            self.estimated("expected top-level entity", code=1)(b"", "m.cpp")
+        with self.assertRaisesRegex(RunError, "of m.cpp: has no definition of 'f', of which opt says properties. Use opt of LLVM 22"):
+            self.estimated("Printing analysis results of CFA for function 'f':\nCount: 1")(_MODULE.encode(), "m.cpp")
+        with self.assertRaisesRegex(RunError, "function properties: lack 'Count'"):
+            self.estimated("Printing analysis results of CFA for function 'plain':\nOther: 1")(_MODULE.encode(), "m.cpp")
+
+
+if __name__ == "__main__":
+    unittest.main()
