@@ -48,6 +48,15 @@ _PROFILE = "profile.profdata"
 _CXX = "-nostdinc++ -isystem {}/libcxx/include/c++/v1".format(_TOOLCHAIN)
 _LINK = "-nostdlib++ -L{}/libcxx/lib -l:libc++.a -l:libc++abi.a".format(_TOOLCHAIN)
 
+# Debian's libc++.a holds libc++abi. Chromium links with --lto-O0 what it does not ship; what it ships with 2.
+_LINK_WITH_THINLTO = "-nostdlib++ -L{}/libcxx/lib -Wl,--push-state,--no-whole-archive -l:libc++.a -Wl,--pop-state -Wl,--lto-O2".format(_TOOLCHAIN)
+
+# Debian's patches name its own linker; the link's table of contents is read with GNU's name of the tool.
+_TOOLCHAIN_FILES_OF_LINKS = {
+    "@llvm22//:usr/lib/llvm-22/bin/ld.lld": "llvm/bin/ld.lld-19",
+    "@llvm22//:llvm-readelf": "llvm/bin/readelf",
+}
+
 # A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
 _EXPORTED = "-fvisibility=default"
 
@@ -68,7 +77,7 @@ def environment(linked):
         "CFLAGS": exported.strip(),
         "CXX": _TOOLCHAIN + "/llvm/bin/clang++",
         "CXXFLAGS": _CXX + exported,
-        "LDFLAGS": _LINK,
+        "LDFLAGS": _LINK_WITH_THINLTO if linked else _LINK,
         "NM": "llvm-nm",
     }
 
@@ -120,7 +129,7 @@ def chromium_corpus(
     """
     if bool(profile) != (chrome_pgo_phase == 2):
         fail("%s: chrome_pgo_phase = 2 and a profile belong together. Give both, or neither." % name)
-    toolchain = dict(_TOOLCHAIN_FILES)
+    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked else {}))
     if profile:
         toolchain[profile] = _PROFILE
     mlgo_gn_corpus(

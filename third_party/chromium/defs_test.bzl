@@ -18,6 +18,7 @@ def _defs_test_impl(ctx):
     asserts.true(env, "clang_embed_bitcode" not in linked)
     for is_linked in [True, False]:
         asserts.equals(env, is_linked, "-fvisibility=default" in environment(is_linked)["CXXFLAGS"])
+        asserts.equals(env, is_linked, "--lto-O2" in environment(is_linked)["LDFLAGS"])
         for value in environment(is_linked).values():
             asserts.false(env, value.startswith("/"), value)
     return unittest.end(env)

@@ -82,7 +82,8 @@ def ninja_link(ninja_directory: pathlib.Path, target: str, ninja: str = "ninja")
 
 def _from_database(database: str, output: str | None, where: pathlib.Path, read: str) -> tuple[tuple[str, ...], pathlib.Path]:
     for entry in json.loads(database):
-        if output is not None and entry.get("output") == output:
+        # ninja knows `./lib.so` as `lib.so`.
+        if output is not None and os.path.normpath(entry.get("output") or ".") == os.path.normpath(output):
             command, place = _command_of_shell_line(entry["command"], where)
             if command and _links(command):
                 return tuple(command), place
@@ -110,11 +111,21 @@ def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], p
     for command in map(quoting.split_shell, _simple_commands(line)):
         while command and _ASSIGNMENT.fullmatch(command[0]):
             command.pop(0)
+        command = _unwrapped(command)
         if len(command) == 2 and command[0] == "cd":
             where = where / command[1]
         elif command and _is_tool(command[0]):
             found = (command, where)
     return found
+
+
+def _unwrapped(command: list[str]) -> list[str]:
+    """The command that a script runs: `python3 link_wrapper.py --output=app -- clang++ ...` is how Chromium links."""
+    if command and not _is_tool(command[0]) and "--" in command:
+        inner = command[command.index("--") + 1 :]
+        if inner and _is_tool(inner[0]):
+            return inner
+    return command
 
 
 def _simple_commands(line: str) -> list[str]:

@@ -148,6 +148,13 @@ class LinkCommandTest(unittest.TestCase):
         self.assertEqual(find_link.ninja_link(self.build, "prog", ninja), ((driver, "a b.o", "-o", "prog"), self.build))
         (self.build / "prog.rsp").write_text("x.o", encoding="utf-8")
         self.assertEqual(find_link.ninja_link(self.build, "prog", ninja)[0], (driver, "@prog.rsp", "-o", "prog"))
+        # Chromium's link: a script around the driver, an output with a folder that ninja leaves out.
+        wrapped = f'"python3" "wrapper.py" --output="./prog" -- \'{driver}\' @gone.rsp -o "./prog"'
+        (self.build / "lines").write_text(wrapped, encoding="utf-8")
+        self.assertEqual(find_link.ninja_link(self.build, "prog", ninja)[0], (driver, "a b.o", "-o", "prog"))
+        (self.build / "lines").write_text("python3 wrapper.py -- echo x -o prog", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "is linked by no command"):
+            find_link.ninja_link(self.build, "prog", ninja)
         (self.build / "lines").write_text(lines[0], encoding="utf-8")
         with self.assertRaisesRegex(RunError, "target prog of .*is linked by no command"):
             find_link.ninja_link(self.build, "prog", ninja)
