@@ -8,7 +8,6 @@ import unittest
 
 import numpy as np
 
-from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
@@ -18,7 +17,7 @@ from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.size_estimator.properties import properties_of
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import Trace, compile_modules
+from mlgo.trace.trace import Trace, compile_modules, scores_of
 from tests.end_to_end import command, real_modules
 
 _BYTES = 5
@@ -83,9 +82,10 @@ class EstimatedRewardTest(unittest.TestCase):
         records = Trace.load(self.folder / "run" / "trace" / "train", self.train).records
         seen = collections.Counter()
         for module, outcome in compile_modules(self.train.modules, setup, [None] * len(self.train.modules)):
-            functions = code_of_object(outcome.object_bytes, module.name).functions
-            comdats = collections.Counter(function.comdat for function in functions)
-            found = collections.Counter(score.comdat for name, score in records[module.name].functions.items() if name)
+            comdats, found = (
+                collections.Counter(score.comdat for name, score in scores.items() if name)
+                for scores in (scores_of(outcome, PROBLEM), records[module.name].functions)
+            )
             self.assertEqual(found, comdats)
             seen += comdats
         self.assertGreater(len(seen), 1, "no module has a COMDAT")
