@@ -105,6 +105,11 @@ class BadInputTest(unittest.TestCase):
             ExitCode.MISUSE, "shares 8 modules with the training corpus", f"--held_out_corpus={self.folder / 'inputs' / 'train'}"
         )
 
+    def test_corpus_to_split_and_parts(self):
+        whole = f"--corpus={self.folder / 'inputs' / 'train'}"
+        self.refused(ExitCode.MISUSE, "--corpus=.*train: is split, and a part is given too. Give --corpus alone", whole)
+        self.refused(ExitCode.MISUSE, "label //no:corpus: is not built|label //no:corpus: belongs to no workspace", "--train_corpus=//no:corpus")
+
     def test_output_that_cannot_be_written(self):
         self.output.write_text("a file")
         self.refused(ExitCode.MISUSE, "error: --output_dir=.*output: cannot be written to")

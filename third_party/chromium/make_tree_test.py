@@ -158,7 +158,10 @@ class TreeTest(TreeTestCase):
             self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging(series="none.patch\n")))
 
     def test_libraries_that_debian_took_away_are_the_systems(self):
-        table = b"REPLACEMENTS = {'zlib': 'third_party/lib/zlib/BUILD.gn', 'other': 'third_party/other/BUILD.gn', 'lib': 'third_party/lib/BUILD.gn', 'evil': '../evil', 'none': 'none.gn'}\nimport os\n"
+        table = (
+            b"REPLACEMENTS = {'zlib': 'third_party/lib/zlib/BUILD.gn', 'other': 'third_party/other/BUILD.gn',\n"
+            b"'lib': 'third_party/lib/BUILD.gn', 'evil': '../evil', 'none': 'none.gn'}\nimport os\n"
+        )
         files = {f"chromium/build/linux/unbundle/{name}.gn": name.encode() for name in ("zlib", "lib", "evil", "other")}
         files["chromium/third_party/lib/BUILD.gn"] = b"bundled"
         source = self.source(150, **{"chromium/build/linux/unbundle/replace_gn_files.py": table, **files})
