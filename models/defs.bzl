@@ -57,7 +57,7 @@ def published(name, command, files, args, data, env = {}):
       name: the folder.
       command: label of the command, which takes --output_dir.
       files: names of the files in the folder which that command writes; FILE#KEY: only what is under KEY of a JSON file is compared,
-        times left out; FILE~KEY: numbers may differ by 0.01 %.
+        times left out; FILE~KEY: numbers may differ by 0.05 %.
       args: its flags, where {PATH} is the runfile PATH.
       data: what these flags name.
       env: environment of the command.

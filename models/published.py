@@ -3,7 +3,7 @@
 Arguments: COMMAND FOLDER FILES [--update] FLAGS...: the command's runfile; the folder in this workspace, and the names, separated by
 commas, of the files in it which the command writes to --output_dir; the command's flags, in which {PATH} is the runfile PATH. FILE#KEY is
 only what stands under KEY in a JSON file, without times, which are never the same twice; FILE~KEY the same with numbers that may differ by
-0.01 %: where Valgrind and a program lie changes what is counted by some hundred instructions.
+0.05 %: where Valgrind and a program lie changes what is counted (Lua seeds its hashes by an address: 0.011 %).
 """
 
 import json
@@ -34,7 +34,7 @@ def run(command: str, flags: list[str], output: pathlib.Path) -> None:
 
 def differing(published: pathlib.Path, made: pathlib.Path, names: list[str]) -> list[str]:
     """Of `names` those of which the folders do not hold the same."""
-    return [name for name in names if not _same(_content(published, name), _content(made, name), 1e-4 if "~" in name else 0.0)]
+    return [name for name in names if not _same(_content(published, name), _content(made, name), 5e-4 if "~" in name else 0.0)]
 
 
 def file_and_key(name: str) -> tuple[str, str]:
