@@ -83,7 +83,7 @@ class CompileServerTest(unittest.TestCase):
     def requests(self, short: str, modules: list[Module], **changes) -> list[CompileRequest]:
         """Each module under the default, and under two policies."""
         problem = load_problem(PROBLEMS[short])
-        models = [None, *(locate.runfile(f"tests/policies/{kind}_{short}_tflite") for kind in ("random", "fewer_features"))]
+        models = [None, *(locate.runfile(f"tests/policies/{kind}_{short}_tflite/model.tflite").parent for kind in ("random", "fewer_features"))]
         return [
             CompileRequest(self.clang, module, problem, model_dir=model, want_object=True, **changes)
             for module in modules
