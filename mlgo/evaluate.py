@@ -8,9 +8,10 @@ Every module is compiled under the default and under every policy with the devel
 linked as one image, and its code is what counts: an object's size says little (docs/train-a-policy.md). --inline_thresholds adds the
 default at other values of -inline-threshold, which is what a policy must beat: -Oz's own 5 is not the best.
 
-Below --output_dir: result.json, summary.md, worst_regressions.md, and as CSV and Parquet modules (what was compared) and functions (the size of
-each). --sampling_rate=0.1 takes a tenth of the modules; --module_filter looks at few, as a line of worst_regressions.md does. Minus is better everywhere. Intervals are
-bootstraps over modules. A module that fails under one side is left out on all, and named. Ctrl-C or worse: the same command goes on.
+Below --output_dir: result.json, summary.md, worst_regressions.md, and as CSV and Parquet modules (what was compared) and functions (the
+size of each). --sampling_rate=0.1 takes a tenth of the modules; --module_filter looks at few, as a line of worst_regressions.md does.
+Minus is better everywhere. Intervals are bootstraps over modules. A module that fails under one side is left out on all, and named.
+Ctrl-C or worse: the same command goes on.
 
 Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 too many modules failed, 12 worse than
 --fail_if_worse_than allows, 130 interrupted.
@@ -29,6 +30,7 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
+from mlgo.evaluation.inline_thresholds import threshold_flags, threshold_of
 from mlgo.pipeline import evaluation
 from mlgo.pipeline import evaluation_tables as tables
 from mlgo.pipeline.chosen_modules import chosen_modules
@@ -44,6 +46,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import files, given, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.tabular import encode_csv
 from mlgo.trace.setup import CompileSetup
 
 FLAGS = flags.FLAGS
@@ -99,7 +102,7 @@ def main(arguments: list[str]) -> int:
         limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
         setup = CompileSetup(clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor)
         inputs = {"clang": digest_of_file(clang)}
-        whole = evaluation.Evaluation(folder, setup, inputs, configuration, FLAGS.seed, FLAGS.reward, linker, FLAGS.icf)
+        whole = evaluation.Evaluation(folder, setup, inputs, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
 
         @functools.cache  # One model for all corpora.
         def model_of(side: Side) -> pathlib.Path | None:
@@ -133,9 +136,7 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
     """
     if values and problem.score_spec is not None:
         raise RunError("--inline_thresholds", f"means nothing to {problem.name}", "Leave it out")
-    if wrong := [value for value in values if not re.fullmatch(r"-?\d{1,6}", value)]:
-        raise RunError(f"--inline_thresholds={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers: 5,15,25")
-    return [Side(f"threshold_{value}", flags=("-mllvm", f"-inline-threshold={value}")) for value in dict.fromkeys(values)]
+    return [Side(name, flags=flags_of) for name, flags_of in threshold_flags(values).items()]
 
 
 def _reward(problem: Problem) -> str:
@@ -189,7 +190,7 @@ def _report(
         ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
         ("functions", tables.FUNCTION_COLUMNS, tables.function_rows),
     ):
-        files.write_atomically(folder / f"{name}.csv", tables.to_csv(list(columns), rows(results, sides)))
+        files.write_atomically(folder / f"{name}.csv", encode_csv(list(columns), rows(results, sides)))
         files.write_atomically(folder / f"{name}.parquet", tables.to_parquet(columns, rows(results, sides)))
     files.write_atomically(folder / "summary.md", tables.markdown(results, sides, what).encode("utf-8"))
     worst = tables.worst_regressions(results, policies, _WORST)
@@ -199,14 +200,15 @@ def _report(
         print("\nThe worst:")
     for regression in worst[:_WORST]:
         print(f"  {_described(regression)}")
-    thresholds = [side for side in sides if side.startswith("threshold_")]
+    thresholds = [side for side in sides if threshold_of(side) is not None]
     for result in results:
         if failed := result.comparison.failed:
             print(f"{result.corpus}: left out, since they failed: {', '.join(f'{name} ({why})' for name, why in failed.items())}")
         if (best := evaluation.best_side(result, thresholds)) is not None:
-            print(f"{result.corpus}: the best of the thresholds is {best.removeprefix('threshold_')}: {result.linked_summaries[best].percent()}")
+            print(f"{result.corpus}: the best of the thresholds is {threshold_of(best)}: {result.linked_summaries[best].percent()}")
     print(f"\nResults: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)")
-    print(f"Worst regressions, with the command that compiles each again: {folder / 'worst_regressions.md'}")
+    if worst:
+        print(f"Worst regressions, with the command that compiles each again: {folder / 'worst_regressions.md'}")
 
 
 def _described(regression: tables.Regression) -> str:

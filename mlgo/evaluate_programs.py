@@ -45,6 +45,7 @@ from typing import Any
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
+from mlgo.evaluation.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side, Toolchain
 from mlgo.evaluation.programs.counters import Cachegrind, perf_works
@@ -113,7 +114,7 @@ def main(arguments: list[str]) -> int:
     }
     result["digests"] |= {f"{side.name} at {run_time.LEVEL}": side.digest() for side in runs}
     if sizes:
-        thinlto = [side.name for side in sizes if FLAGS.thinlto and not side.name.startswith("threshold_")]
+        thinlto = [side.name for side in sizes if FLAGS.thinlto and threshold_of(side.name) is None]
         table, result["symbols"] = evaluation.sizes(programs, sizes, thinlto, FLAGS.symbols)
         _add(result, "size", table, size.SIZES)
     if runs:
@@ -145,7 +146,7 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
         match = _COMPILER.fullmatch(value)
         if match is None:
             raise RunError(f"--compiler={value}", "is not NAME=PATH[,FLAG...]", "Give one such as mine=/opt/clang,-mllvm,-inline-threshold=20")
-        if match[1] in sides or match[1] in (DEFAULT, "policy", "packaged", "release") or match[1].startswith("threshold_"):
+        if match[1] in sides or match[1] in (DEFAULT, "policy", "packaged", "release") or threshold_of(match[1]) is not None:
             raise RunError(f"--compiler={value}", f"has the name {match[1]!r}, which is taken", "Give it another")
         clang = locate.program(match[2], "--compiler", "").resolve()
         sides[match[1]] = Side(match[1], clang, tuple(filter(None, match[3].split(","))))
@@ -153,11 +154,7 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
 
 
 def _size_sides(packaged: pathlib.Path, release: pathlib.Path) -> list[Side]:
-    if wrong := [value for value in FLAGS.inline_thresholds if not re.fullmatch(r"-?\d{1,6}", value)]:
-        raise RunError(f"--inline_thresholds={','.join(FLAGS.inline_thresholds)}", f"holds {wrong[0]!r}", "Give whole numbers: 10,15,25")
-    thresholds = [
-        Side(f"threshold_{value}", packaged, ("-mllvm", f"-inline-threshold={value}")) for value in dict.fromkeys(FLAGS.inline_thresholds)
-    ]
+    thresholds = [Side(name, packaged, flags_of) for name, flags_of in threshold_flags(FLAGS.inline_thresholds).items()]
     return [Side(DEFAULT, packaged), *thresholds, _policy(_INLINING, release), *compiler_sides(FLAGS.compiler)]
 
 
@@ -167,7 +164,7 @@ def _run_sides(release: pathlib.Path) -> list[Side]:
 
 def _cost_sides(sides: Sequence[Side], packaged: pathlib.Path, release: pathlib.Path) -> list[Side]:
     """The packaged clang, the default, and ours without and with a policy: by the middle one it is seen what the policy alone takes."""
-    others = [side for side in sides if side.name != DEFAULT and not side.name.startswith("threshold_")]
+    others = [side for side in sides if side.name != DEFAULT and threshold_of(side.name) is None]
     return [Side(DEFAULT, packaged), Side("release", release), *others]
 
 

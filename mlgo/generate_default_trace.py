@@ -20,8 +20,6 @@ Exit codes: 0 done, 2 something is not as it should be and nothing was compiled,
 failed, 130 interrupted.
 """
 
-import csv
-import io
 import pathlib
 from collections.abc import Mapping
 from typing import Any
@@ -44,6 +42,7 @@ from mlgo.policy.directory import load_policy
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.tabular import encode_csv
 from mlgo.trace.scores import FunctionScore
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
@@ -141,13 +140,12 @@ def performance_csv(
     default: Mapping[str, Mapping[str, FunctionScore]], found: Mapping[str, Mapping[str, FunctionScore]]
 ) -> bytes:
     """module,function,default_score,score of whatever has a score on both sides, with a header; sorted."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["module", "function", "default_score", "score"])
-    for module in sorted(default):
-        for function in sorted(default[module].keys() & found[module].keys()):
-            writer.writerow([module, function, default[module][function].score, found[module][function].score])
-    return buffer.getvalue().encode("utf-8")
+    rows = (
+        (module, function, default[module][function].score, found[module][function].score)
+        for module in sorted(default)
+        for function in sorted(default[module].keys() & found[module].keys())
+    )
+    return encode_csv(["module", "function", "default_score", "score"], rows)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 import dataclasses
 import enum
+import functools
 import pathlib
 
-from mlgo.compiler.code_size import ObjectCode
+from mlgo.compiler.code_size import ObjectCode, code_of_object
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import Problem
@@ -100,7 +101,7 @@ class CompileResult:
       object_bytes: the object file, when asked for.
       cpu_seconds: user + system time of the compiler; for reports only, it differs from run to run.
       files: content of the request's `extra_files`.
-      code: what the object holds, where somebody has found out already, or estimated it instead of having one made.
+      estimated_code: what its object would hold, estimated instead of having one made.
     """
 
     module_name: str
@@ -108,7 +109,15 @@ class CompileResult:
     object_bytes: bytes | None
     cpu_seconds: float
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
-    code: ObjectCode | None = None
+    estimated_code: ObjectCode | None = None
+
+    @functools.cached_property
+    def code(self) -> ObjectCode:
+        """What the object holds, estimated or read from it, once.
+
+        Raises: RunError: the object cannot be read.
+        """
+        return self.estimated_code if self.estimated_code is not None else code_of_object(self.object_bytes, self.module_name)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,14 +1,13 @@
 """Compares policies with the compiler's default over the functions of held-out modules."""
 
-import csv
 import dataclasses
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.trace.scores import score_ratio
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.problems.problem import Problem
+from mlgo.run.tabular import encode_csv
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 
@@ -120,14 +119,14 @@ def compare(
 
 def rows_to_csv(rows: Sequence[FunctionRow], policies: Sequence[str]) -> bytes:
     """The rows as CSV with a header: module, function, decisions, scores and ratios of each policy, seen in training."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    columns = [f"{name}_{what}" for name in policies for what in ("score", "ratio")]
-    writer.writerow(["module", "function", "default_decisions", "default_score", *columns, "seen_in_training"])
-    for row in rows:
+    of_policies = [f"{name}_{what}" for name in policies for what in ("score", "ratio")]
+    columns = ["module", "function", "default_decisions", "default_score", *of_policies, "seen_in_training"]
+
+    def cells(row: FunctionRow) -> list[Any]:
         values = [value for name in policies for value in (row.scores[name], row.ratios[name])]
-        writer.writerow([row.module, row.function, row.decisions, row.default_score, *values, int(row.seen)])
-    return buffer.getvalue().encode("utf-8")
+        return [row.module, row.function, row.decisions, row.default_score, *values, int(row.seen)]
+
+    return encode_csv(columns, map(cells, rows))
 
 
 def _has_failed(record: ModuleRecord) -> bool:

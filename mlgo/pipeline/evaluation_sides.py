@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation import linked_code
@@ -62,7 +61,7 @@ def compile_side(
         del record
         if isinstance(outcome, CompileFailure):
             return
-        functions = code_of_object(outcome.object_bytes, module.name).functions
+        functions = outcome.code.functions
         files.write_json_atomically(_code_path(folder, module.name), {function.name: function.size for function in functions})
         if keep_objects:
             files.write_atomically(_object_path(folder, module.name), outcome.object_bytes)

@@ -1,14 +1,13 @@
 """The results of an evaluation as tables: for people, for documents, and as CSV and Parquet for other programs."""
 
-import csv
 import dataclasses
-import io
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mlgo.pipeline.evaluation import CorpusResult
 from mlgo.pipeline.evaluation_sides import DEFAULT
+from mlgo.run.tabular import aligned_lines, markdown_head, markdown_row
 
 #: modules.csv: what the geometric mean is over, functions or modules. Column -> how it is stored in Parquet (pyarrow's names).
 COMPARED_COLUMNS = {
@@ -80,16 +79,14 @@ def worst_regressions(results: Sequence[CorpusResult], sides: Sequence[str], mos
 def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> list[str]:
     """For people: a line per corpus and side. Args: what: "functions" or "modules", of which geometric means are."""
     heads = ("corpus", "policy", f"{what}, geometric mean, 95 % interval", "better/worse/equal", "object code", "linked code, 95 % interval")
-    rows = [heads, *_cells(results, sides)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    return aligned_lines([heads, *_cells(results, sides)])
 
 
 def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> str:
     """The same as a table of a document."""
     heads = ("corpus", "policy", f"{what}, geometric mean, 95 % interval", "better / worse / equal", "object code", "linked code, 95 % interval")
-    lines = [heads, ("---",) * len(heads), *_cells(results, sides)]
-    return "".join(f"| {' | '.join(cell or '-' for cell in cells)} |\n" for cells in lines)
+    lines = [*markdown_head(heads), *(markdown_row(cell or "-" for cell in cells) for cells in _cells(results, sides))]
+    return "\n".join(lines) + "\n"
 
 
 def _cells(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -107,17 +104,8 @@ def _object_code(result: CorpusResult, side: str) -> str:
     return f"{100.0 * (sums[0] / sums[1] - 1.0):+.2f} %" if sums[1] else ""
 
 
-def to_csv(columns: Sequence[str], rows: Iterator[Row]) -> bytes:
-    """With a header; None is an empty field."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return buffer.getvalue().encode("utf-8")
-
-
 def to_parquet(columns: dict[str, str], rows: Iterator[Row]) -> bytes:
-    """The same, typed; None is null. Args: columns: name -> pyarrow's name of its type."""
+    """The rows as a typed table; None is null. Args: columns: name -> pyarrow's name of its type."""
     import pyarrow  # pylint: disable=import-outside-toplevel  # 0.3 s that only this needs.
     import pyarrow.parquet  # pylint: disable=import-outside-toplevel
 

@@ -22,6 +22,7 @@ from mlgo.pipeline.evaluation_sides import Side
 from mlgo.pipeline.measure import measure_of
 from mlgo.pipeline.run_folder import RunFolder
 from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.run.tabular import encode_csv
 from mlgo.trace.code_scores import code_scores
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
@@ -117,7 +118,7 @@ class EvaluationTest(unittest.TestCase):
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("tables", sizes, {**sizes, "m2.cpp": 193})
         for columns, rows in ((tables.COMPARED_COLUMNS, tables.compared_rows), (tables.FUNCTION_COLUMNS, tables.function_rows)):
-            content = tables.to_csv(list(columns), rows([result], ["other"])).decode()
+            content = encode_csv(list(columns), rows([result], ["other"])).decode()
             from_csv = list(csv.DictReader(io.StringIO(content)))
             parquet = pyarrow.parquet.read_table(io.BytesIO(tables.to_parquet(columns, rows([result], ["other"]))))
             self.assertEqual(parquet.column_names, list(columns))

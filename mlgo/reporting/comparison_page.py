@@ -8,6 +8,7 @@ from mlgo.reporting.comparison import Contender, Pairing
 from mlgo.reporting.page import Block, Card, Cell, Change, Facts, Page, Paragraph, Point, Section, Table, Tone
 from mlgo.reporting.results import corpus_title, side_title
 from mlgo.reporting.scale import number
+from mlgo.run.tabular import aligned_lines
 
 _COLUMNS = ("corpus", "policy", "against the first", "95 %", "better / worse / equal", "against the default", "95 %", "samples")
 
@@ -34,9 +35,7 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
 
 def text_lines(table: Table) -> list[str]:
     """The table for a terminal."""
-    rows = [list(table.columns), *([cell.text for cell in row] for row in table.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(table.columns))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return aligned_lines([table.columns, *([cell.text for cell in row] for row in table.rows)])
 
 
 def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing], not_shared: Sequence[str]) -> Page:

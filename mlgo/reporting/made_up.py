@@ -9,6 +9,7 @@ from mlgo.evaluation.held_out import Comparison, FunctionRow, rows_to_csv
 from mlgo.evaluation.statistics import summarize, summarize_totals
 from mlgo.pipeline import evaluation, evaluation_tables, figures
 from mlgo.run import files
+from mlgo.run.tabular import encode_csv
 
 #: What a template's instance can be called, and what a browser or Markdown must not take for markup.
 HOSTILE = '_Z1f<script>alert("x")</script>|&amp;`*_[a](javascript:alert(1))'
@@ -92,7 +93,7 @@ def write_evaluation(
         "problem": problem, "reward": reward, "corpora": {result.corpus: result.to_json() for result in results},
     }  # fmt: skip
     files.write_json_atomically(folder / "result.json", content)
-    files.write_atomically(folder / "modules.csv", evaluation_tables.to_csv(list(evaluation_tables.COMPARED_COLUMNS), evaluation_tables.compared_rows(results, list(sides))))
+    files.write_atomically(folder / "modules.csv", encode_csv(list(evaluation_tables.COMPARED_COLUMNS), evaluation_tables.compared_rows(results, list(sides))))
 
 
 def write_programs(folder: pathlib.Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Group, Page, Table, Tone
+from mlgo.run.tabular import markdown_row
 
 _MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: "➖"}
 
@@ -23,7 +24,7 @@ def markdown(page: Page) -> bytes:
         for card in page.cards:
             change = card.change
             cells = (card.title, drawings.percent(change.percent), drawings.interval(change), card.unit, card.samples, change.verdict)
-            lines.append(row(map(escaped, cells)))
+            lines.append(markdown_row(map(escaped, cells)))
         lines.append("")
     lines += [f"- {_MARKS[point.tone]} {escaped(point.text)}" for point in page.points]
     regressions = next((section for section in page.sections if section.anchor == "regressions"), None)
@@ -37,14 +38,9 @@ def markdown(page: Page) -> bytes:
 def table_lines(table: Table, most: int | None = None) -> list[str]:
     """A table; commands are left to the page. Args: most: how many rows; None: all."""
     kept = [index for index, column in enumerate(table.columns) if column != "to see it again"]
-    lines = [row(escaped(table.columns[index]) for index in kept)]
-    lines.append(row("---:" if table.rows and table.rows[0][index].number else "---" for index in kept))
-    return lines + [row(_cell(cells[index]) for index in kept) for cells in table.rows[:most]]
-
-
-def row(cells) -> str:
-    """One line of a table, of cells that are escaped."""
-    return f"| {' | '.join(cells)} |"
+    lines = [markdown_row(escaped(table.columns[index]) for index in kept)]
+    lines.append(markdown_row("---:" if table.rows and table.rows[0][index].number else "---" for index in kept))
+    return lines + [markdown_row(_cell(cells[index]) for index in kept) for cells in table.rows[:most]]
 
 
 def escaped(text: str) -> str:

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.inline_thresholds import threshold_of
 from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
@@ -68,7 +69,7 @@ def evaluation_command(evaluation: Evaluation) -> str:
     words += [f'--policy={shlex.quote(name)}="${_variable(name)}"' for name in evaluation.policies]
     words += [f'--corpus={shlex.quote(corpus.name)}="${_variable(corpus.name)}"' for corpus in evaluation.corpora]
     sides = dict.fromkeys(side.name for corpus in evaluation.corpora for side in corpus.sides)
-    thresholds = [name.removeprefix("threshold_") for name in sides if name.startswith("threshold_") and name not in evaluation.policies]
+    thresholds = [threshold for name in sides if (threshold := threshold_of(name)) is not None and name not in evaluation.policies]
     if thresholds:
         words.append(f"--inline_thresholds={','.join(thresholds)}")
     words += [f"--seed={evaluation.seed}", *(["--icf"] if evaluation.icf else [])]

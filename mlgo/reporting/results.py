@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
+from mlgo.evaluation.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Paragraph, Point, Section, SideBySide, Table, Tone
@@ -13,9 +14,6 @@ from mlgo.reporting.scale import number
 
 #: How many of the worst rows are shown of each result.
 WORST = 15
-
-#: Sides of an evaluation that are the default with another threshold are called so; see mlgo/evaluate.py.
-THRESHOLD = "threshold_"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +143,7 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
 
 def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
     """Against the best other threshold of the same corpus, paired by module: what costs no model must be beaten."""
-    others = [side for side in result.corpus.sides if side.name.startswith(THRESHOLD) and side.linked is not None]
+    others = [side for side in result.corpus.sides if threshold_of(side.name) is not None and side.linked is not None]
     if not others or result.side.linked is None:
         return
     best = min(others, key=lambda side: side.linked.geometric_mean)
@@ -153,7 +151,7 @@ def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
     pairs = {row.module: (row.linked, of_default[row.module]) for row in result.side.rows if row.linked is not None and row.module in of_default}
     paired = summarize_totals(pairs, seed) if pairs else None
     if paired is not None:
-        change, threshold = Change.of(paired), best.name.removeprefix(THRESHOLD)
+        change, threshold = Change.of(paired), threshold_of(best.name)
         text = f"On {corpus_title(result.corpus.name)}, against the best other threshold (-inline-threshold={threshold}), paired by module:"
         yield Point(change.tone, f"{text} {drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}.")
 
@@ -315,9 +313,8 @@ def corpus_title(name: str) -> str:
 
 def side_title(name: str) -> str:
     """"-inline-threshold=25" for "threshold_25"."""
-    if name.startswith(THRESHOLD):
-        return f"-inline-threshold={name.removeprefix(THRESHOLD)}"
-    return name.replace("_", " ")
+    threshold = threshold_of(name)
+    return f"-inline-threshold={threshold}" if threshold is not None else name.replace("_", " ")
 
 
 def samples(corpus: CorpusResult, side: SideResult) -> str:

@@ -75,7 +75,7 @@ class EstimatedCodeTest(unittest.TestCase):
         counts = {"plain": 25, "shared": 3, "elsewhere": 1000}
         said = "\n".join(f"Printing analysis results of CFA for function '{name}':\nCount: {count}\n" for name, count in counts.items())
         code = self.estimated(said)(_MODULE.encode(), "m.cpp")
-        scores = scores_of(CompileResult("m.cpp", None, None, 0.0, code=code), PROBLEM)
+        scores = scores_of(CompileResult("m.cpp", None, None, 0.0, estimated_code=code), PROBLEM)
         self.assertEqual(
             scores,
             {"plain": FunctionScore(0, 100.0), "shared": FunctionScore(0, 12.0, "shared"), "": FunctionScore(0, 0.0)},

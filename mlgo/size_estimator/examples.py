@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileFailure, CompileRequest
 from mlgo.corpus.corpus import Corpus
 from mlgo.size_estimator.properties import properties_of
@@ -95,7 +94,7 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
             if isinstance(outcome, CompileFailure):
                 failures.add(module.name, outcome.kind.value, outcome.detail)
                 continue
-            code = code_of_object(outcome.object_bytes, module.name)
+            code = outcome.code
             sizes = {function.name: function.size for function in code.functions}
             found[module.name] = properties_of(module.bitcode_file(folder), opt), sizes
     finally:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
@@ -219,7 +218,7 @@ def _with_code(
     for outcome in outcomes:
         if setup.code_of_bitcode is not None and isinstance(outcome, CompileResult):
             code = setup.code_of_bitcode(outcome.object_bytes, outcome.module_name)
-            outcome = dataclasses.replace(outcome, object_bytes=None, code=code)
+            outcome = dataclasses.replace(outcome, object_bytes=None, estimated_code=code)
         yield outcome
 
 
@@ -230,8 +229,7 @@ def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScor
     """
     if problem.score_spec is not None:
         return scores_of_log(result.log)
-    code = result.code if result.code is not None else code_of_object(result.object_bytes, result.module_name)
-    return code_scores(code, result.log)
+    return code_scores(result.code, result.log)
 
 
 def _record(

@@ -1,7 +1,5 @@
 """The results for people and spreadsheets: Markdown tables and CSV. Minus is better."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +8,7 @@ from mlgo.evaluation.programs.evaluation import DEFAULT
 from mlgo.evaluation.programs.run_time import COUNTS
 from mlgo.evaluation.programs.size import SIZES
 from mlgo.evaluation.programs.time_trace import STAGES
+from mlgo.run.tabular import encode_csv, markdown_head, markdown_row
 
 _SIZE_TITLES = {
     "code_bytes": "code",
@@ -35,16 +34,14 @@ def with_interval(total: Mapping[str, Any], mean: str) -> str:
 
 def to_csv(result: Mapping[str, Any]) -> bytes:
     """A line per number of sizes and runs: part, program, side, measure, value, and its ratio to the default's."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["part", "program", "side", "measure", "value", "ratio_to_default"])
-    for part in ("size", "run"):
-        for program, sides in sorted(result[part].items()):
-            for side, of_side in sorted(sides.items()):
-                for measure, value in sorted(of_side.items()):
-                    base = sides[DEFAULT].get(measure)
-                    writer.writerow([part, program, side, measure, value, value / base if value is not None and base else None])
-    return buffer.getvalue().encode("utf-8")
+    rows = (
+        (part, program, side, measure, value, value / base if value is not None and (base := sides[DEFAULT].get(measure)) else None)
+        for part in ("size", "run")
+        for program, sides in sorted(result[part].items())
+        for side, of_side in sorted(sides.items())
+        for measure, value in sorted(of_side.items())
+    )
+    return encode_csv(["part", "program", "side", "measure", "value", "ratio_to_default"], rows)
 
 
 def markdown(result: Mapping[str, Any]) -> str:
@@ -64,16 +61,16 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
     """Per program the default's bytes and every other side's change; then the mean over programs, and of the other measures, too."""
     table, totals = result["size"], result["totals"]["size"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
-    lines = _head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
+    lines = markdown_head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
     for program, of_program in table.items():
         base = of_program[DEFAULT]["code_bytes"]
-        lines.append(_row([program, f"{base:,}", *(percent(of_program[side]["code_bytes"] / base) for side in sides)]))
+        lines.append(markdown_row([program, f"{base:,}", *(percent(of_program[side]["code_bytes"] / base) for side in sides)]))
     for measure in SIZES:
         cells = [with_interval(totals[side][measure], "geometric_mean") if measure in totals.get(side, {}) else "" for side in sides]
         if any(cells):
             count = max(totals[side][measure]["programs"] for side in sides if measure in totals.get(side, {}))
-            lines.append(_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
-    lines.append(_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
+            lines.append(markdown_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
+    lines.append(markdown_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
     return lines
 
 
@@ -84,7 +81,7 @@ def run_lines(result: Mapping[str, Any]) -> list[str]:
     table, totals = result["run"], result["totals"]["run"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
     columns = [(side, measure) for side in sides for measure in (*COUNTS, "cpu_seconds", "cycles") if measure in totals.get(side, {})]
-    lines = _head(["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)])
+    lines = markdown_head(["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)])
     for program, of_program in table.items():
         base = of_program[DEFAULT]
         timed = result["run_times"].get(program, {})
@@ -94,26 +91,26 @@ def run_lines(result: Mapping[str, Any]) -> list[str]:
             else percent(of_program[side][measure] / base[measure])
             for side, measure in columns
         ]
-        lines.append(_row([program, f"{base['instructions']:,}", *changes]))
+        lines.append(markdown_row([program, f"{base['instructions']:,}", *changes]))
     means = [with_interval(totals[side][measure], "geometric_mean") for side, measure in columns]
-    lines.append(_row([f"geometric mean of {len(table)}", "", *means]))
-    lines.append(_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
+    lines.append(markdown_row([f"geometric mean of {len(table)}", "", *means]))
+    lines.append(markdown_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
     return lines
 
 
 def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Per measure and stage what each side takes more than the default."""
     names = [name for name in (*MEASURES, *STAGES) if any(name in of_side for of_side in sides.values())]
-    lines = _head(["", "default", *sides])
+    lines = markdown_head(["", "default", *sides])
     for name in names:
         first = next(of_side[name] for of_side in sides.values() if name in of_side)
         if name == "memory_mb":
             cells = [f"{of_side[name]['more']:+.1f} MB" for of_side in sides.values()]
-            lines.append(_row(["peak memory, median", f"{first['base_median']:.1f} MB", *cells]))
+            lines.append(markdown_row(["peak memory, median", f"{first['base_median']:.1f} MB", *cells]))
         else:
             cells = [with_interval(of_side[name], "ratio") if name in of_side else "" for of_side in sides.values()]
             unit = "" if name in MEASURES else " (trace, wall)"
-            lines.append(_row([name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]))
+            lines.append(markdown_row([name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]))
     sources = max(of_side["cpu_seconds"]["sources"] for of_side in sides.values())
     return [*lines, "", f"{sources} sources; of each the median of its turns; sums over the sources are compared."]
 
@@ -128,10 +125,10 @@ def left_out_lines(result: Mapping[str, Any]) -> list[str]:
 
 def _symbol_lines(result: Mapping[str, Any], count: int = 5) -> list[str]:
     lines = ["", f"The functions that changed most (the {count} largest changes of each program; more in result.json):", ""]
-    lines += _head(["program", "function", "default, bytes", "policy, bytes"])
+    lines += markdown_head(["program", "function", "default, bytes", "policy, bytes"])
     for program, rows in result["symbols"].items():
         largest = sorted(rows, key=lambda row: (-abs(row["policy"] - row["default"]), row["symbol"]))[:count]
-        lines += [_row([program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}"]) for row in largest]
+        lines += [markdown_row([program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}"]) for row in largest]
     return lines if any(result["symbols"].values()) else []
 
 
@@ -141,11 +138,3 @@ def _side_title(side: str, result: Mapping[str, Any]) -> str:
 
 def _worst(total: Mapping[str, Any]) -> str:
     return f"{percent(total['worst']['ratio'])} {total['worst']['program']}"
-
-
-def _head(titles: Sequence[str]) -> list[str]:
-    return [_row(titles), _row(["---"] * len(titles))]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mlgo.evaluation.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import summarize, tail_share
 
 _RESAMPLES = 2000
@@ -54,7 +55,7 @@ def best_threshold(size_totals: Mapping[str, Mapping[str, Any]]) -> str | None:
     means = {
         side: of_side["code_bytes"]["geometric_mean"]
         for side, of_side in size_totals.items()
-        if side.startswith("threshold_") and "code_bytes" in of_side
+        if threshold_of(side) is not None and "code_bytes" in of_side
     }
     return min(sorted(means), key=lambda side: means[side]) if means else None
 

@@ -1,0 +1,43 @@
+"""Rows as CSV, as columns and as Markdown."""
+
+import csv
+import io
+import unittest
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlgo.run import tabular
+
+# Carriage returns alone are what Python's reader takes for the end of a line, whatever encloses them.
+_CELLS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r"))
+
+
+class CsvTest(unittest.TestCase):
+    def test_bytes(self):
+        content = tabular.encode_csv(["name", "bytes"], [("operator, (int)", 3), ('a "b"', None), ("é", 0.5)])
+        self.assertEqual(content.decode(), 'name,bytes\n"operator, (int)",3\n"a ""b""",\né,0.5\n')
+
+    @given(st.lists(st.tuples(_CELLS, _CELLS)))
+    def test_a_reader_gets_the_rows(self, rows):
+        text = tabular.encode_csv(["a", "b"], rows).decode()
+        self.assertEqual([tuple(row) for row in csv.reader(io.StringIO(text, newline=""))], [("a", "b"), *rows])
+
+
+class AlignedTest(unittest.TestCase):
+    def test_columns(self):
+        self.assertEqual(tabular.aligned_lines([["corpus", "size"], ["re2", "-1 %"], ["", "0 %"]]), ["corpus  size", "re2     -1 %", "        0 %"])
+
+    def test_nothing_is_cut_off_silently(self):
+        with self.assertRaises(ValueError):
+            tabular.aligned_lines([["a", "b"], ["c"]])
+
+
+class MarkdownTest(unittest.TestCase):
+    def test_table(self):
+        lines = [*tabular.markdown_head(["a", "b"]), tabular.markdown_row(iter(["1", "2"]))]
+        self.assertEqual(lines, ["| a | b |", "| --- | --- |", "| 1 | 2 |"])
+
+
+if __name__ == "__main__":
+    unittest.main()
