@@ -16,7 +16,6 @@ The same corpus gives the same two, on every machine. Relative paths are relativ
 """
 
 import argparse
-import pathlib
 import sys
 
 from mlgo.corpus import split

@@ -20,7 +20,7 @@ import sys
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.verification import originals
-from mlgo.corpus.verification.comparison import Comparer, Difference, Reason
+from mlgo.corpus.verification.comparison import Comparer, Reason
 from mlgo.corpus.verification.verify import Verification, verify
 from mlgo.run import files, locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError

@@ -19,7 +19,7 @@ import collections
 import dataclasses
 import math
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 

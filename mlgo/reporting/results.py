@@ -3,7 +3,7 @@
 import dataclasses
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from mlgo.evaluation.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals

@@ -11,7 +11,6 @@ REQUEST.json is written by the rule: {"backend", "llvm", "module", "repositories
 
 import argparse
 import hashlib
-import json
 import pathlib
 import re
 import sys

@@ -6,8 +6,6 @@ import pathlib
 import tempfile
 import unittest
 
-import numpy as np
-
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.request import CompileRequest, CompileResult

@@ -1,7 +1,6 @@
 """Trees made of a made-up source package, and our patches on the files of Chromium that they change. Argument: the program patch."""
 
 import contextlib
-import hashlib
 import io
 import json
 import os

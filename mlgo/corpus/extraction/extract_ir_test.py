@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess

@@ -1,6 +1,6 @@
 """The results for people and spreadsheets: Markdown tables and CSV. Minus is better."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from mlgo.evaluation.programs.cost import MEASURES

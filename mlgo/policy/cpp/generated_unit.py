@@ -15,7 +15,7 @@ import numpy as np
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import RELU_TOP, Normalizer
-from mlgo.policy.cpp.whole_numbers import WholeLayer, whole_layers
+from mlgo.policy.cpp.whole_numbers import whole_layers
 from mlgo.policy.identity import Identity
 from mlgo.problems.problem import Problem, TensorSpec
 from mlgo.run.exit_codes import RunError

@@ -16,7 +16,7 @@ from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.cpp.cpp_policy import main
 from mlgo.policy.cpp.generated_unit import GeneratedUnit, Origin
-from mlgo.policy.cpp.testing.made_up import CASES, observations
+from mlgo.policy.cpp.testing.made_up import CASES
 from mlgo.policy.cpp.testing.write_unit import SEED, made_up_unit
 from mlgo.policy.cpp.whole_numbers import SUM_LIMIT, WholeLayer, row_sums, whole_layers
 from mlgo.policy.identity import Identity, identity
