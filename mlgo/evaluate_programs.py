@@ -45,6 +45,7 @@ from typing import Any
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
+from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side, Toolchain
 from mlgo.evaluation.programs.counters import Cachegrind, perf_works
@@ -94,14 +95,14 @@ def main(arguments: list[str]) -> int:
             content = files.read_json(description, "description of a program", "Restore it")
             print(f"{name}: {content['about']}{' (slow: only when it is named)' if content.get('slow') else ''}")
         return ExitCode.DONE
-    programs = _programs()
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, "programs"))
+    programs = _programs(folder.path)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = (locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("release/clang")).resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     toolchain = Toolchain(_sysroot(), linker, packaged, FLAGS.workers or available_cores())
     sizes = _size_sides(packaged, release) if FLAGS.problem != _EVICTION else []
     runs = _run_sides(release) if FLAGS.problem != _INLINING else []
-    folder = RunFolder(locate.output_directory(FLAGS.output_dir, "programs"))
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
     result: dict[str, Any] = {
         "kind": "programs",
@@ -189,26 +190,36 @@ def _packages() -> dict[str, pathlib.Path]:
     return found
 
 
+def _gn_programs() -> GnPrograms | None:
+    """Where this command was built for programs of a gn project."""
+    path = locate.of_environment("MLGO_GN_PROGRAMS")
+    return None if path is None else load_gn_programs(path, locate.rlocation)
+
+
 def _descriptions() -> dict[str, pathlib.Path]:
     """Of the built-in programs, by name."""
+    if (programs := _gn_programs()) is not None:
+        return dict(programs.descriptions)
     folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
     return {path.stem: path for path in sorted(folder.glob("*.json"))}
 
 
-def _built_in(packages: Mapping[str, pathlib.Path]) -> list[Program]:
+def _built_in(packages: Mapping[str, pathlib.Path], folder: pathlib.Path) -> list[Program]:
     """Those that --programs names, else all that are not slow."""
     paths = _descriptions()
     if unknown := [name for name in FLAGS.programs if name not in paths]:
         raise RunError(f"--programs={','.join(FLAGS.programs)}", f"names {unknown[0]!r}", f"Known: {', '.join(paths)}")
-    names = dict.fromkeys(FLAGS.programs) or [name for name, path in paths.items() if not is_slow(path)]
+    names = list(dict.fromkeys(FLAGS.programs)) or [name for name, path in paths.items() if not is_slow(path)]
+    if (programs := _gn_programs()) is not None:
+        return [load_program(path, packages) for path in complete(programs, names, folder / "gn_programs")]
     return [load_program(paths[name], packages) for name in names]
 
 
-def _programs() -> list[Program]:
+def _programs(folder: pathlib.Path) -> list[Program]:
     packages = _packages()
     programs = [load_program(locate.user_path(path), packages) for path in FLAGS.program_file]
     if FLAGS.programs or not programs:
-        programs = [*_built_in(packages), *programs]
+        programs = [*_built_in(packages, folder), *programs]
     names = [program.name for program in programs]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RunError("--program_file", f"describes {twice[0]!r}, which there is already", "Give it another name")

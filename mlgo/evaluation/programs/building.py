@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import child
+from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
@@ -77,7 +78,7 @@ class Toolchain:
 def compile_command(toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]) -> list[str]:
     """The compile of one unit, without -o; to be run in the program's root."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
-    words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(), *more]
+    words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
     if pathlib.PurePath(path).suffix != ".S":  # An assembler has no passes that could be asked.
         words += side.flags
     return [*words, "-c", path]
@@ -114,7 +115,7 @@ def link(
         "-Wl,--build-id=none", "-Wl,--no-demangle", "-Wl,--strip-all", "-Wl,--threads=1", f"-Wl,--Map={map_path}", *flags,
         *map(str, objects), *program.libraries, "-o", str(image),
     ]  # fmt: skip
-    _run(side, f"linking {image.name}", command, image.parent)
+    _run(side, f"linking {image.name}", command, program.root)
     return map_path
 
 
@@ -137,8 +138,9 @@ def thinlto_objects(toolchain: Toolchain, side: Side, program: Program, folder: 
         summary = source.with_name(source.name + ".thinlto.bc")
         if not summary.exists():  # Assembly has no bitcode.
             return source
+        told = code_generation(program.options.get(path, ()))
         command = [
-            str(side.clang), *toolchain.target_flags(), level, "-ffunction-sections", "-fdata-sections", "-w", *side.flags,
+            str(side.clang), *toolchain.target_flags(), level, "-ffunction-sections", "-fdata-sections", "-w", *told, *side.flags,
             "-x", "ir", source.name, f"-fthinlto-index={summary.name}", "-c", "-o", str(result / source.name),
         ]  # fmt: skip
         # The index names modules as the linker was given them, relative to nothing.
