@@ -29,7 +29,8 @@ Below --output_dir: summary.md (the tables that are printed), programs.csv, and 
      "left_out": {PART: {PROGRAM: why}}, "differing": {PART: {PROGRAM: why}}}
 
 Ratios are to the side "default"; below 1 is better. Sizes and, in one place, counts are the same in every run, seconds are not. Ctrl-C or worse: the
-same command goes on. How to describe a program: mlgo/evaluation/programs/README.md.
+same command goes on. How to describe a program: mlgo/evaluation/programs/README.md. ./bazelw run //third_party/chromium:evaluate is this
+command with programs of Chromium's code.
 
 Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 a program was left out, 12 two builds of a
 program do not do the same, 130 interrupted.
@@ -61,6 +62,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 FLAGS = flags.FLAGS
 
 _INLINING, _EVICTION = "inlining_for_size", "regalloc_eviction"
+_GN_PROGRAMS = "MLGO_GN_PROGRAMS"
 _PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
 _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 
@@ -84,7 +86,7 @@ flags.DEFINE_integer("repeats", 7, "Timed runs of each program.", lower_bound=1)
 flags.DEFINE_integer("symbols", 20, "Functions in result.json that grew most, and that shrank most, of each program.", lower_bound=0)
 flags.DEFINE_integer("seed", CostSettings.seed, "Of the bootstraps.", lower_bound=0)
 flags.DEFINE_integer("workers", None, "Compiles at a time. Default: one per core. Changes no size and no count.", lower_bound=1)
-flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs in the workspace.")
+flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs, or out/NAME where the programs are those of the target NAME.")
 
 
 def main(arguments: list[str]) -> int:
@@ -93,9 +95,9 @@ def main(arguments: list[str]) -> int:
     if FLAGS.list:
         for name, description in _descriptions().items():
             content = files.read_json(description, "description of a program", "Restore it")
-            print(f"{name}: {content['about']}{' (slow: only when it is named)' if content.get('slow') else ''}")
+            print(f"{name}: {content.get('about', '')}{' (slow: only when it is named)' if content.get('slow') else ''}")
         return ExitCode.DONE
-    folder = RunFolder(locate.output_directory(FLAGS.output_dir, "programs"))
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, _default_folder()))
     programs = _programs(folder.path)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = (locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("release/clang")).resolve()
@@ -192,8 +194,13 @@ def _packages() -> dict[str, pathlib.Path]:
 
 def _gn_programs() -> GnPrograms | None:
     """Where this command was built for programs of a gn project."""
-    path = locate.of_environment("MLGO_GN_PROGRAMS")
+    path = locate.of_environment(_GN_PROGRAMS)
     return None if path is None else load_gn_programs(path, locate.rlocation)
+
+
+def _default_folder() -> str:
+    path = locate.of_environment(_GN_PROGRAMS)
+    return "programs" if path is None else path.stem
 
 
 def _descriptions() -> dict[str, pathlib.Path]:
