@@ -102,7 +102,7 @@ def main(arguments: list[str]) -> int:
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = (locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("release/clang")).resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    toolchain = Toolchain(_sysroot(), linker, packaged, FLAGS.workers or available_cores())
+    toolchain = Toolchain(_sysroot(), linker, packaged, FLAGS.workers or available_cores(), folder.path / "objects")
     sizes = _size_sides(packaged, release) if FLAGS.problem != _EVICTION else []
     runs = _run_sides(release) if FLAGS.problem != _INLINING else []
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)

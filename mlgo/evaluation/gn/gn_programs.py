@@ -62,7 +62,8 @@ def complete(programs: GnPrograms, names: Sequence[str], work: pathlib.Path) -> 
     # All of them, for what is configured does not depend on what is asked for today.
     targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in programs.descriptions]
     configured = configure(programs.project, work / "gn", targets, added=added)
-    made_of = [*programs.project.made_of, *sorted(programs.sources)]
+    # What else is there is compiled, or decides about commands: it is known by itself.
+    made_of = [*programs.project.made_of, *sorted(path for path in programs.sources if path.suffix == ".h")]
     return [_write(name, programs.descriptions[name], configured, made_of) for name in names]
 
 

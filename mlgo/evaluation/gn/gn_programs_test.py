@@ -46,7 +46,7 @@ class GnProgramsTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name).resolve()
         lines = self.folder / "lines"
         contents = {
-            "tree/.gn": "", "tree/src/main.cc": "int main() {}", "tree/src/a part.c": "int part;", "BUILD.gn": 'executable("quick") {}',
+            "tree/.gn": "", "tree/src/main.cc": "int main() {}", "tree/src/a part.c": "int part;", "BUILD.gn": 'executable("quick") {}', "own.h": "",
             "stamp.json": "1", "text": "one", "lines": "\n".join(_LINES) + "\n", "gn": _GN, "ninja": _NINJA.format(lines=lines), "python": "",
             "quick.json": json.dumps({
                 "name": "quick", "about": "a test", "inputs": {"text": "text", "code": ["../../src/*.cc"]}, "runs": [{"name": "go", "arguments": ["text"]}],
@@ -59,7 +59,7 @@ class GnProgramsTest(unittest.TestCase):
             path.chmod(0o755)
         self.fields = {
             "tree": "tree", "gn": "gn", "ninja": "ninja", "python": "python", "gn_args": {"is_debug": "false"}, "env": {}, "toolchain": {"bin": "."},
-            "path": [], "made_of": ["stamp.json"], "srcs": ["BUILD.gn"], "descriptions": ["quick.json"],
+            "path": [], "made_of": ["stamp.json"], "srcs": ["own.h", "BUILD.gn"], "descriptions": ["quick.json"],
         }  # fmt: skip
 
     def programs(self, **changes):
@@ -75,7 +75,7 @@ class GnProgramsTest(unittest.TestCase):
         self.assertEqual(program.sources, ("../../src/a part.c", "../../src/main.cc"))
         self.assertEqual(program.compile_flags("../../src/main.cc"), ['-DNAME="a b"', "-fPIC"])
         self.assertEqual(program.libraries, ("-nostdlib++", "-L../../lib", "-l:libc++.a", "-lm"))
-        self.assertEqual([path.name for path in program.made_of], ["stamp.json", "BUILD.gn"])
+        self.assertEqual([path.name for path in program.made_of], ["stamp.json", "own.h"])
         program.write_inputs(self.folder)
         self.assertEqual([(self.folder / name).read_text(encoding="utf-8") for name in ("text", "code")], ["one", "int main() {}"])
         self.assertEqual((build / "args.gn").read_text(encoding="utf-8"), "is_debug = false\n")
