@@ -31,11 +31,11 @@ toolchain("clang") {
   cxx = getenv("CXX")
   out = "{{target_out_dir}}/{{target_output_name}}/{{source_name_part}}.o"
   tool("cc") {
-    command = "$cc {{cflags}} -c {{source}} -o {{output}}"
+    command = "$cc {{defines}} {{include_dirs}} {{cflags}} -c {{source}} -o {{output}}"
     outputs = [ out ]
   }
   tool("cxx") {
-    command = "$cxx -std=c++17 {{cflags}} -c {{source}} -o {{output}}"
+    command = "$cxx -std=c++17 {{defines}} {{include_dirs}} {{cflags}} -c {{source}} -o {{output}}"
     outputs = [ out ]
   }
   tool("asm") {
