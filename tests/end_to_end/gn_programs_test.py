@@ -58,7 +58,10 @@ class GnProgramsTest(unittest.TestCase):
             (cls.folder / path).write_text(text, encoding="utf-8")
         cls.projects = cls.folder / "small_project.json"
         cls.out = cls.folder / "out"
-        cls.code, cls.said = cls.evaluate("--inline_thresholds=5", "--cost_sources=2", "--cost_turns=1", "--repeats=1")
+        code, said = cls.evaluate("--inline_thresholds=5", "--cost_sources=2", "--cost_turns=1", "--repeats=1")
+        if code != ExitCode.DONE:
+            raise AssertionError(f"exit code {code}:\n{said}")
+        cls.result = json.loads((cls.out / "result.json").read_text(encoding="utf-8"))
 
     @classmethod
     def evaluate(cls, *flags):
@@ -76,15 +79,13 @@ class GnProgramsTest(unittest.TestCase):
             return command.run(*tools, *flags, f"--output_dir={cls.out}", program="evaluate_programs")
 
     def test_the_known_effect_is_measured(self):
-        self.assertEqual(self.code, ExitCode.DONE, self.said)
-        result = json.loads((self.out / "result.json").read_text(encoding="utf-8"))
-        runs = result["run"]["sums"]
+        runs = self.result["run"]["sums"]
         # A turn compares, uses and increments the counter in memory: three loads for Cachegrind; the last comparison ends the loop.
         self.assertEqual(runs["default"]["loads"] - runs["policy"]["loads"], 3001)
         self.assertEqual(runs["default"]["stores"] - runs["policy"]["stores"], 1)
         for measure in ("code_bytes", "code_bytes_icf", "code_bytes_thinlto"):
-            self.assertLess(result["size"]["sums"]["policy"][measure], result["size"]["sums"]["default"][measure])
-        self.assertEqual(result["cost"]["-O2"]["policy"]["cpu_seconds"]["sources"], 2)
+            self.assertLess(self.result["size"]["sums"]["policy"][measure], self.result["size"]["sums"]["default"][measure])
+        self.assertEqual(self.result["cost"]["-O2"]["policy"]["cpu_seconds"]["sources"], 2)
 
     def test_nothing_is_built_anew_but_what_changed(self):
         code, said = self.evaluate("--inline_thresholds=5", "--nocost", "--repeats=1")
