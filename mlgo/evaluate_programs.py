@@ -86,7 +86,7 @@ flags.DEFINE_integer("repeats", 7, "Timed runs of each program.", lower_bound=1)
 flags.DEFINE_integer("symbols", 20, "Functions in result.json that grew most, and that shrank most, of each program.", lower_bound=0)
 flags.DEFINE_integer("seed", CostSettings.seed, "Of the bootstraps.", lower_bound=0)
 flags.DEFINE_integer("workers", None, "Compiles at a time. Default: one per core. Changes no size and no count.", lower_bound=1)
-flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs, or out/NAME where the programs are those of the target NAME.")
+flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs, or out/NAME for the programs of the target NAME.")
 
 
 def main(arguments: list[str]) -> int:

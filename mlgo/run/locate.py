@@ -72,7 +72,8 @@ def rlocation(name: str) -> pathlib.Path:
     """
     found = _rlocation(name)
     if found is None or not found.exists():
-        raise RunError(f"runfile {name}", "is not among the files of this command", "start the command with ./bazelw run", ExitCode.INTERNAL_ERROR)
+        what = "is not among the files of this command"
+        raise RunError(f"runfile {name}", what, "start the command with ./bazelw run", ExitCode.INTERNAL_ERROR)
     return found
 
 

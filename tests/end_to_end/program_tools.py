@@ -37,5 +37,6 @@ def flags(
     wrapper.write_text(f'#!/bin/sh\nVALGRIND_LIB={tools} exec {valgrind} "$@"\n', encoding="utf-8")
     wrapper.chmod(0o755)
     return [
-        f"--clang={script}", f"--packaged_clang={clang}", f"--linker={linker}", f"--sysroot={usr.resolve().parent}", f"--valgrind={wrapper}",
+        f"--clang={script}", f"--packaged_clang={clang}", f"--linker={linker}", f"--sysroot={usr.resolve().parent}",
+        f"--valgrind={wrapper}",
     ]  # fmt: skip

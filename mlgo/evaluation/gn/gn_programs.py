@@ -93,6 +93,8 @@ def _write(name: str, given: pathlib.Path, configured: Configured, made_of: Sequ
     database, path = folder / f"{name}.commands.json", folder / f"{name}.json"
     files.write_json_atomically(database, entries)
     description = files.read_json(given, "description of a program", "Restore it")
+    if not isinstance(description, dict):
+        raise RunError(f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields")
     inputs = description.get("inputs", {})
     more = {
         "name": name,

@@ -15,7 +15,7 @@ _LINES = [
     "touch obj/all.stamp",
     "../../mlgo_toolchain/bin/clang -DSMALL -c '../../src/a part.c' -o obj/part.o",
     "python3 ar.py -c obj/part.o",
-    "python3 ../../link.py --output=./quick -- ../../mlgo_toolchain/bin/clang++ -fuse-ld=lld -nostdlib++ -L../../lib -o ./quick obj/main.o -l:libc++.a -lm",
+    "python3 ../../link.py --output=./quick -- ../../bin/clang++ -nostdlib++ -L../../lib -o ./quick obj/main.o -l:libc++.a -lm",
 ]
 _GN = """#!/bin/sh
 cat ../../mlgo_corpus/BUILD.gn ../../mlgo_programs/BUILD.gn | grep broken && exit 1
@@ -45,12 +45,14 @@ class GnProgramsTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name).resolve()
         lines = self.folder / "lines"
+        description = {
+            "name": "quick", "about": "a test", "inputs": {"text": "text", "code": ["../../src/*.cc"]},
+            "runs": [{"name": "go", "arguments": ["text"]}],
+        }  # fmt: skip
         contents = {
-            "tree/.gn": "", "tree/src/main.cc": "int main() {}", "tree/src/a part.c": "int part;", "BUILD.gn": 'executable("quick") {}', "own.h": "",
-            "stamp.json": "1", "text": "one", "lines": "\n".join(_LINES) + "\n", "gn": _GN, "ninja": _NINJA.format(lines=lines), "python": "",
-            "quick.json": json.dumps({
-                "name": "quick", "about": "a test", "inputs": {"text": "text", "code": ["../../src/*.cc"]}, "runs": [{"name": "go", "arguments": ["text"]}],
-            }),
+            "tree/.gn": "", "tree/src/main.cc": "int main() {}", "tree/src/a part.c": "int part;", "BUILD.gn": 'executable("quick") {}',
+            "own.h": "", "stamp.json": "1", "text": "one", "lines": "\n".join(_LINES) + "\n", "gn": _GN,
+            "ninja": _NINJA.format(lines=lines), "python": "", "quick.json": json.dumps(description),
         }  # fmt: skip
         for name, content in contents.items():
             path = self.folder / name
@@ -58,8 +60,8 @@ class GnProgramsTest(unittest.TestCase):
             path.write_text(content, encoding="utf-8")
             path.chmod(0o755)
         self.fields = {
-            "tree": "tree", "gn": "gn", "ninja": "ninja", "python": "python", "gn_args": {"is_debug": "false"}, "env": {}, "toolchain": {"bin": "."},
-            "path": [], "made_of": ["stamp.json"], "srcs": ["own.h", "BUILD.gn"], "descriptions": ["quick.json"],
+            "tree": "tree", "gn": "gn", "ninja": "ninja", "python": "python", "gn_args": {"is_debug": "false"}, "env": {},
+            "toolchain": {"bin": "."}, "path": [], "made_of": ["stamp.json"], "srcs": ["own.h", "BUILD.gn"], "descriptions": ["quick.json"],
         }  # fmt: skip
 
     def programs(self, **changes):
@@ -96,6 +98,11 @@ class GnProgramsTest(unittest.TestCase):
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 complete(self.programs(**changes), ["quick"], self.folder / "work")
+        (self.folder / "list.json").write_text("[]", encoding="utf-8")
+        (self.folder / "ninja").write_text(f'#!/bin/sh\ncat "{self.folder / "lines"}"\n', encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "list.json: is not a JSON object"):
+            complete(self.programs(descriptions=["list.json"]), ["list"], self.folder / "work")
+        (self.folder / "ninja").write_text(_NINJA.format(lines=self.folder / "lines"), encoding="utf-8")
         (self.folder / "lines").write_text("touch all\n", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "program quick: is made by no compile command"):
             complete(self.programs(), ["quick"], self.folder / "work")

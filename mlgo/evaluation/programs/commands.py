@@ -17,7 +17,8 @@ from mlgo.run.exit_codes import RunError
 _REMEDY = "Give a compile_commands.json of C and C++ alone, with one entry for each object of the program"
 #: What an evaluation decides itself: level, LTO, embedded bitcode, debug information, where dependencies are written.
 _DROPPED = re.compile(
-    r"-c|-O.*|-g.*|-M.*|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|-fembed-bitcode.*|-save-temps.*|-o.+"
+    r"-c|-O.*|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|-fembed-bitcode.*|"
+    r"-save-temps.*"
 )
 _DROPPED_WITH_VALUE = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ"))
 #: Options whose value is a word of its own and may look like another option (clang/include/clang/Options/Options.td, LLVM 22).

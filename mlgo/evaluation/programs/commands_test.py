@@ -14,7 +14,9 @@ from mlgo.run.exit_codes import RunError
 _OWN = ("-DA=1", "-I", "-O2", "-mllvm", "-O3", "-fPIC", "-isystem", "a b", "-Xclang", "-fno-pch", "-march=x86-64", "-fno-exceptions")
 # An option and its value are drawn together.
 _KEPT = strategies.sampled_from([("-DA=1",), ("-I", "-O2"), ("-mllvm", "-g"), ("-isystem", "a b"), ("-Xclang", "-fno-pch"), ("-fPIC",)])
-_LEFT = strategies.sampled_from([("-O2",), ("-MF", "-DA"), ("-g2",), ("-MMD",), ("-o", "-DB"), ("-flto=thin",), ("-Xclang", "-fembed-bitcode=all"), ("-c",)])
+_LEFT = strategies.sampled_from(
+    [("-O2",), ("-MF", "-DA"), ("-g2",), ("-MMD",), ("-o", "-DB"), ("-flto=thin",), ("-Xclang", "-fembed-bitcode=all"), ("-c",)]
+)
 
 
 class OwnOptionsTest(unittest.TestCase):
@@ -22,7 +24,8 @@ class OwnOptionsTest(unittest.TestCase):
         self.assertEqual(own_options(["clang++", *_OWN, "-c", "a.cc", "-o", "a.o"], "a.cc"), _OWN)
 
     def test_launchers_and_spellings(self):
-        self.assertEqual(own_options(["ccache", "/usr/bin/clang", "a.c", "-DX", "-oa.o", "-MMD", "-MF", "a.d", "-gdwarf-4", "-Os"], "a.c"), ("-DX",))
+        words = ["ccache", "/usr/bin/clang", "a.c", "-DX", "-oa.o", "-MMD", "-MF", "a.d", "-gdwarf-4", "-Os"]
+        self.assertEqual(own_options(words, "a.c"), ("-DX",))
         self.assertEqual(own_options(["clang"], "a.c"), ())
 
     @given(strategies.lists(strategies.tuples(strategies.booleans(), _KEPT, _LEFT)))
