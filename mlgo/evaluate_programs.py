@@ -29,7 +29,8 @@ Below --output_dir: summary.md (the tables that are printed), programs.csv, and 
      "left_out": {PART: {PROGRAM: why}}, "differing": {PART: {PROGRAM: why}}}
 
 Ratios are to the side "default"; below 1 is better. Sizes and, in one place, counts are the same in every run, seconds are not. Ctrl-C or worse: the
-same command goes on. How to describe a program: mlgo/evaluation/programs/README.md.
+same command goes on. How to describe a program: mlgo/evaluation/programs/README.md. ./bazelw run //third_party/chromium:evaluate is this
+command with programs of Chromium's code.
 
 Exit codes: 0 done, 2 something is not as it should be, 10 nothing could be compared, 11 a program was left out, 12 two builds of a
 program do not do the same, 130 interrupted.
@@ -45,6 +46,7 @@ from typing import Any
 from absl import flags
 
 from mlgo.compiler.executor import available_cores
+from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
 from mlgo.evaluation.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side, Toolchain
@@ -61,6 +63,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 FLAGS = flags.FLAGS
 
 _INLINING, _EVICTION = "inlining_for_size", "regalloc_eviction"
+_GN_PROGRAMS = "MLGO_GN_PROGRAMS"
 _PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
 _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 
@@ -84,7 +87,7 @@ flags.DEFINE_integer("repeats", 7, "Timed runs of each program.", lower_bound=1)
 flags.DEFINE_integer("symbols", 20, "Functions in result.json that grew most, and that shrank most, of each program.", lower_bound=0)
 flags.DEFINE_integer("seed", CostSettings.seed, "Of the bootstraps.", lower_bound=0)
 flags.DEFINE_integer("workers", None, "Compiles at a time. Default: one per core. Changes no size and no count.", lower_bound=1)
-flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs in the workspace.")
+flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs, or out/NAME for the programs of the target NAME.")
 
 
 def main(arguments: list[str]) -> int:
@@ -93,16 +96,16 @@ def main(arguments: list[str]) -> int:
     if FLAGS.list:
         for name, description in _descriptions().items():
             content = files.read_json(description, "description of a program", "Restore it")
-            print(f"{name}: {content['about']}{' (slow: only when it is named)' if content.get('slow') else ''}")
+            print(f"{name}: {content.get('about', '')}{' (slow: only when it is named)' if content.get('slow') else ''}")
         return ExitCode.DONE
-    programs = _programs()
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, _default_folder()))
+    programs = _programs(folder.path)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = (locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("release/clang")).resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    toolchain = Toolchain(_sysroot(), linker, packaged, FLAGS.workers or available_cores())
+    toolchain = Toolchain(_sysroot(), linker, packaged, FLAGS.workers or available_cores(), folder.path / "objects")
     sizes = _size_sides(packaged, release) if FLAGS.problem != _EVICTION else []
     runs = _run_sides(release) if FLAGS.problem != _INLINING else []
-    folder = RunFolder(locate.output_directory(FLAGS.output_dir, "programs"))
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
     result: dict[str, Any] = {
         "kind": "programs",
@@ -186,26 +189,41 @@ def _packages() -> dict[str, pathlib.Path]:
     return found
 
 
+def _gn_programs() -> GnPrograms | None:
+    """Where this command was built for programs of a gn project."""
+    path = locate.of_environment(_GN_PROGRAMS)
+    return None if path is None else load_gn_programs(path, locate.rlocation)
+
+
+def _default_folder() -> str:
+    path = locate.of_environment(_GN_PROGRAMS)
+    return "programs" if path is None else path.stem
+
+
 def _descriptions() -> dict[str, pathlib.Path]:
     """Of the built-in programs, by name."""
+    if (programs := _gn_programs()) is not None:
+        return dict(programs.descriptions)
     folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
     return {path.stem: path for path in sorted(folder.glob("*.json"))}
 
 
-def _built_in(packages: Mapping[str, pathlib.Path]) -> list[Program]:
+def _built_in(packages: Mapping[str, pathlib.Path], folder: pathlib.Path) -> list[Program]:
     """Those that --programs names, else all that are not slow."""
     paths = _descriptions()
     if unknown := [name for name in FLAGS.programs if name not in paths]:
         raise RunError(f"--programs={','.join(FLAGS.programs)}", f"names {unknown[0]!r}", f"Known: {', '.join(paths)}")
-    names = dict.fromkeys(FLAGS.programs) or [name for name, path in paths.items() if not is_slow(path)]
+    names = list(dict.fromkeys(FLAGS.programs)) or [name for name, path in paths.items() if not is_slow(path)]
+    if (programs := _gn_programs()) is not None:
+        return [load_program(path, packages) for path in complete(programs, names, folder / "gn_programs")]
     return [load_program(paths[name], packages) for name in names]
 
 
-def _programs() -> list[Program]:
+def _programs(folder: pathlib.Path) -> list[Program]:
     packages = _packages()
     programs = [load_program(locate.user_path(path), packages) for path in FLAGS.program_file]
     if FLAGS.programs or not programs:
-        programs = [*_built_in(packages), *programs]
+        programs = [*_built_in(packages, folder), *programs]
     names = [program.name for program in programs]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RunError("--program_file", f"describes {twice[0]!r}, which there is already", "Give it another name")

@@ -11,7 +11,8 @@ _PACKAGES = [
     "zstd",
 ]
 
-PROGRAMS_DATA = [
+# Whatever the programs are.
+PROGRAMS_TOOLS = [
     "//release:clang",
     "@llvm22//:clang",
     "@llvm22//:ld.lld",
@@ -20,18 +21,22 @@ PROGRAMS_DATA = [
     "@sysroot//:usr",
     "@valgrind//:tools",
     "@valgrind//:valgrind",
-] + [
+]
+
+PROGRAMS_DATA = PROGRAMS_TOOLS + [
     "@corpora//:{}_{}".format(package, part)
     for package in _PACKAGES
     for part in ("root", "sources")
 ]
 
-PROGRAMS_ENV = {
+PROGRAMS_TOOLS_ENV = {
     "MLGO_PACKAGED_CLANG": "$(rlocationpath @llvm22//:clang)",
     "MLGO_PACKAGED_LINKER": "$(rlocationpath @llvm22//:ld.lld)",
     "MLGO_SYSROOT": "$(rlocationpath @sysroot//:usr)",
     "MLGO_VALGRIND": "$(rlocationpath @valgrind//:valgrind)",
-} | {
+}
+
+PROGRAMS_ENV = PROGRAMS_TOOLS_ENV | {
     "MLGO_PROGRAM_PACKAGE_" + package: "$(rlocationpath @corpora//:{}_root)".format(package)
     for package in _PACKAGES
 }

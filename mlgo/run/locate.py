@@ -61,8 +61,23 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
 
 def of_environment(variable: str) -> pathlib.Path | None:
     """The runfile that the command's BUILD target names in `variable` by its rlocationpath, if it does."""
-    if (name := os.environ.get(variable)) is None:
-        return None
+    name = os.environ.get(variable)
+    return None if name is None else _rlocation(name)
+
+
+def rlocation(name: str) -> pathlib.Path:
+    """The runfile with this rlocationpath, such as "_main/mlgo/x.json"; an absolute path is what it is.
+
+    Raises: RunError: there is none.
+    """
+    found = _rlocation(name)
+    if found is None or not found.exists():
+        what = "is not among the files of this command"
+        raise RunError(f"runfile {name}", what, "start the command with ./bazelw run", ExitCode.INTERNAL_ERROR)
+    return found
+
+
+def _rlocation(name: str) -> pathlib.Path | None:
     from runfiles import runfiles  # pylint: disable=import-outside-toplevel  # As above.
 
     manifest = runfiles.Create()

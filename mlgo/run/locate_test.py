@@ -42,6 +42,12 @@ class LocateTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "Add //no/such:file to the `data`"):
             locate.runfile("no/such/file")
 
+    def test_runfiles_by_the_name_that_build_files_give_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(locate.rlocation(folder), pathlib.Path(folder))
+        with self.assertRaisesRegex(RunError, "runfile _main/no/such/file: is not among the files"):
+            locate.rlocation("_main/no/such/file")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -10,69 +10,8 @@ import unittest.mock
 
 from mlgo.corpus.gn import gn_files, make
 from mlgo.run.exit_codes import ExitCode
+from tests.corpora.gn_project import FILES
 from tests.corpora.project import ODD_NAMES, TOOLS, BuildTestCase
-
-# The least that gn wants of a project; arguments are called as Chromium calls them.
-_FILES = {
-    ".gn": 'buildconfig = "//build/BUILDCONFIG.gn"\n',
-    "build/BUILDCONFIG.gn": """\
-declare_args() {
-  clang_embed_bitcode = false
-  lld_emit_index = false
-}
-set_default_toolchain("//build:clang")
-set_defaults("source_set") { configs = [ "//build:flags" ] }
-set_defaults("static_library") { configs = [ "//build:flags" ] }
-set_defaults("shared_library") { configs = [ "//build:flags" ] }
-""",
-    "build/BUILD.gn": """\
-config("flags") {
-  cflags = [ "-O2", "-fPIC", "-ffunction-sections" ]
-  ldflags = []
-  if (clang_embed_bitcode) {
-    cflags += [ "-Xclang", "-fembed-bitcode=all" ]
-  }
-  if (lld_emit_index) {
-    cflags += [ "-flto=thin" ]
-    ldflags += [ "-flto=thin", "-Wl,--save-temps=import", "-Wl,--save-temps=prelink", "-Wl,--thinlto-emit-index-files" ]
-  }
-}
-toolchain("clang") {
-  cc = getenv("CC")
-  cxx = getenv("CXX")
-  out = "{{target_out_dir}}/{{target_output_name}}/{{source_name_part}}.o"
-  tool("cc") {
-    command = "$cc {{cflags}} -c {{source}} -o {{output}}"
-    outputs = [ out ]
-  }
-  tool("cxx") {
-    command = "$cxx -std=c++17 {{cflags}} -c {{source}} -o {{output}}"
-    outputs = [ out ]
-  }
-  tool("asm") {
-    command = "$cc -c {{source}} -o {{output}}"
-    outputs = [ out ]
-  }
-  tool("alink") {
-    command = "rm -f {{output}} && llvm-ar rcs {{output}} {{inputs}}"
-    outputs = [ "{{target_out_dir}}/{{target_output_name}}{{output_extension}}" ]
-    default_output_extension = ".a"
-    output_prefix = "lib"
-  }
-  tool("solink") {
-    command = "$cxx -shared -nostdlib -fuse-ld=lld {{ldflags}} -o {{output}} @{{output}}.rsp"
-    outputs = [ "{{root_out_dir}}/{{target_output_name}}{{output_extension}}" ]
-    rspfile = "{{output}}.rsp"
-    rspfile_content = "{{inputs}}"
-    default_output_extension = ".so"
-    output_prefix = "lib"
-  }
-  tool("stamp") {
-    command = "touch {{output}}"
-  }
-}
-""",
-}
 
 _ASSEMBLY = ".globl low\nlow: ret\n.section .note.GNU-stack\n"
 
@@ -80,7 +19,7 @@ _ASSEMBLY = ".globl low\nlow: ret\n.section .note.GNU-stack\n"
 class GnTest(BuildTestCase):
     def setUp(self):
         super().setUp()
-        for name, text in {**_FILES, "a folder/low.S": _ASSEMBLY, "BUILD.gn": self.targets()}.items():
+        for name, text in {**FILES, "a folder/low.S": _ASSEMBLY, "BUILD.gn": self.targets()}.items():
             path = self.source / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -13,24 +13,11 @@ import tempfile
 import unittest
 
 from mlgo.run.exit_codes import ExitCode
-from tests.end_to_end import command
+from tests.end_to_end import command, program_tools
 
 _CLANG, _LINKER, _USR, _VALGRIND = (pathlib.Path(path).absolute() for path in sys.argv[1:5])
 del sys.argv[1:5]
 
-_RELEASE_CLANG = """#!{python} -IS
-import os, sys
-words, given = [], sys.argv[1:]
-while given:
-    word = given.pop(0)
-    if word == "-mllvm" and given[0] in ("-enable-ml-inliner=release", "-regalloc-enable-advisor=release"):
-        given.pop(0)
-        word = "-DPOLICY"
-    words.append(word)
-if {wrong!r}:
-    words.append({wrong!r})
-os.execv({clang!r}, [{clang!r}, *words])
-"""
 _WORK = """#include <cstdio>
 #include "work.h"
 #ifdef BROKEN
@@ -98,18 +85,7 @@ class ProgramsTest(unittest.TestCase):
 
     @classmethod
     def tools(cls, wrong=""):
-        script = cls.folder / f"clang{wrong}"
-        script.write_text(_RELEASE_CLANG.format(python=sys.executable, clang=str(_CLANG.resolve()), wrong=wrong), encoding="utf-8")
-        script.chmod(0o755)
-        # As the command finds the packaged Valgrind: its tools lie where they were unpacked, not where it was built for.
-        wrapper = cls.folder / "valgrind"
-        tools = _VALGRIND.parents[1] / "libexec" / "valgrind"
-        wrapper.write_text(f'#!/bin/sh\nVALGRIND_LIB={tools} exec {_VALGRIND} "$@"\n', encoding="utf-8")
-        wrapper.chmod(0o755)
-        return [
-            f"--clang={script}", f"--packaged_clang={_CLANG}", f"--linker={_LINKER}", f"--sysroot={_USR.resolve().parent}",
-            f"--valgrind={wrapper}",
-        ]  # fmt: skip
+        return program_tools.flags(cls.folder, _CLANG, _LINKER, _USR, _VALGRIND, wrong)
 
     def test_equal_compilers_make_equal_programs(self):
         for side in ("same", "threshold_5"):

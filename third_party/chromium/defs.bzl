@@ -1,6 +1,10 @@
-"""`chromium_corpus`: targets of Chromium as an mlgo corpus, with the arguments that a release is built with."""
+"""`chromium_corpus`: targets of Chromium as an mlgo corpus, with the arguments that a release is built with.
+
+`chromium_programs`: executables of its code for //mlgo:evaluate_programs, with the same.
+"""
 
 load("//mlgo/corpus:defs.bzl", "mlgo_gn_corpus")
+load("//mlgo/evaluation/gn:defs.bzl", "mlgo_gn_programs")
 
 # What a release of Chromium sets, and what a compiler and a C++ library that are not Chromium's own need. Source of both:
 # debian/rules of the source package, and build/config/*.gni of the tree.
@@ -129,24 +133,49 @@ def chromium_corpus(
     """
     if bool(profile) != (chrome_pgo_phase == 2):
         fail("%s: chrome_pgo_phase = 2 and a profile belong together. Give both, or neither." % name)
+    mlgo_gn_corpus(
+        name = name,
+        licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
+        linked = linked,
+        tags = kwargs.pop("tags", []) + ["manual"],
+        targets = targets,
+        **(_project(tree, linked, chrome_pgo_phase, profile, gn_args) | kwargs)
+    )
+
+def chromium_programs(name, srcs, descriptions, tree = "@chromium_libraries", gn_args = {}, **kwargs):
+    """Executables of Chromium's code, compiled with the options of a corpus: data for a command such as :evaluate.
+
+    Args:
+      name: of the target.
+      srcs: files of //mlgo_programs, BUILD.gn among them.
+      descriptions: a JSON file for each executable.
+      tree: repository of a tree that has all that the executables need.
+      gn_args: further arguments, values as gn writes them; they count before ours.
+      **kwargs: common attributes, and `data` of mlgo_gn_programs.
+    """
+    mlgo_gn_programs(
+        name = name,
+        srcs = srcs,
+        descriptions = descriptions,
+        tags = kwargs.pop("tags", []) + ["manual"],
+        **(_project(tree, False, 0, None, gn_args) | kwargs)
+    )
+
+def _project(tree, linked, chrome_pgo_phase, profile, gn_args):
+    """The attributes of mlgo_gn_corpus and mlgo_gn_programs that say what Chromium is and how it is compiled."""
     toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked else {}))
     if profile:
         toolchain[profile] = _PROFILE
-    mlgo_gn_corpus(
-        name = name,
+    return dict(
         env = environment(linked),
         gn = "@gn_tools//:gn",
         gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args),
-        licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
-        linked = linked,
         made_of = [
             tree + "//:source.json",
             Label("//third_party/chromium:toolchain"),
         ],
         ninja = "@gn_tools//:ninja",
         path = ["llvm/bin"],
-        tags = kwargs.pop("tags", []) + ["manual"],
-        targets = targets,
         toolchain = toolchain,
         tools = [
             "@gn_tools//:runtime",
@@ -155,5 +184,4 @@ def chromium_corpus(
             "@sysroot",
         ],
         tree = tree + "//:tree",
-        **kwargs
     )

@@ -10,10 +10,11 @@ _CONFIGURATION = [
     "third_party/compiler-rt/",
 ]
 
-# Abseil, BoringSSL and RE2, as Chromium has them.
+# Abseil, BoringSSL and RE2, as Chromium has them, and what their benchmarks are written with.
 LIBRARIES = _CONFIGURATION + [
     "third_party/abseil-cpp/",
     "third_party/boringssl/",
+    "third_party/google_benchmark/",
     "third_party/re2/",
 ]
 

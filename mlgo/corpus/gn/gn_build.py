@@ -68,6 +68,17 @@ def compile_target(tools: Tools, layout: Layout, target: str, environment: Mappi
         )
 
 
+def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str]) -> list[str]:
+    """The lines of a shell by which ninja would build `target` from nothing, in an order in which they can run.
+
+    Raises: RunError: ninja does not run, or does not know the target.
+    """
+    done = _run([tools.ninja, "-C", layout.build, "-t", "commands", target], layout.build, environment)
+    if done.returncode:
+        raise RunError(f"ninja -t commands {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project")
+    return done.stdout.decode("utf-8", "surrogateescape").splitlines()
+
+
 def _failures(log: bytes) -> bytes:
     """The log from its first failure on."""
     place = log.find(b"FAILED: ")

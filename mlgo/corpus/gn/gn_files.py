@@ -9,7 +9,8 @@ from mlgo.run.exit_codes import RunError
 ROOT_FOLDER = "mlgo_corpus"
 TOOLCHAIN_FOLDER = "mlgo_toolchain"
 OUT_FOLDER = "out"
-ADDED_FOLDERS = (ROOT_FOLDER, TOOLCHAIN_FOLDER, OUT_FOLDER)
+PROGRAMS_FOLDER = "mlgo_programs"
+ADDED_FOLDERS = (ROOT_FOLDER, TOOLCHAIN_FOLDER, OUT_FOLDER, PROGRAMS_FOLDER)
 
 #: Ninja's names of the two root targets.
 GROUP = f"{ROOT_FOLDER}:corpus"

@@ -9,7 +9,6 @@ same command goes on there. With other arguments, or inputs (--made_of), it is b
 """
 
 import argparse
-import hashlib
 import os
 import pathlib
 import sys
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 
 from mlgo import extract_ir
 from mlgo.corpus.gn import gn_build, gn_files, source_root
+from mlgo.corpus.gn.project import Project, configure
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
@@ -49,26 +49,20 @@ def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
 
 def make(flags: argparse.Namespace) -> None:
     """Does what the flags say. Raises: RunError: it cannot be done."""
-    arguments, environment = _pairs("gn_arg", flags.gn_arg), _pairs("env", flags.env)
-    toolchain = {name: pathlib.Path(path) for name, path in _pairs("toolchain", flags.toolchain).items()}
-    contents = {
-        f"{gn_files.ROOT_FOLDER}/BUILD.gn": gn_files.root_build_file(flags.target, flags.linked),
-        f"{gn_files.OUT_FOLDER}/corpus/args.gn": gn_files.args_text(arguments),
-    }
-    made_of = {
-        "contents": contents,
-        "environment": environment,
-        "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in flags.made_of],
-        "toolchain": sorted(toolchain),
-    }
-    layout = source_root.prepare(flags.work.absolute(), flags.tree.absolute(), toolchain, contents, made_of)
-    source_root.add_programs(layout, {"python3": [flags.python.absolute()], "ninja": [flags.ninja.absolute()]})
-    tools = gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute())
-    surroundings = gn_build.environment_of(layout, flags.path, environment)
+    project = Project(
+        tree=flags.tree,
+        tools=gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute()),
+        python=flags.python,
+        arguments=_pairs("gn_arg", flags.gn_arg),
+        environment=_pairs("env", flags.env),
+        toolchain={name: pathlib.Path(path) for name, path in _pairs("toolchain", flags.toolchain).items()},
+        path=flags.path,
+        made_of=flags.made_of,
+    )
+    configured = configure(project, flags.work, flags.target, flags.linked)
     target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
-    gn_build.configure(tools, layout, target, surroundings)
-    gn_build.compile_target(tools, layout, target, surroundings, flags.jobs)
-    _extract(layout, flags.output.absolute(), flags.linked, flags.licence, surroundings["PATH"])
+    gn_build.compile_target(configured.tools, configured.layout, target, configured.environment, flags.jobs)
+    _extract(configured.layout, flags.output.absolute(), flags.linked, flags.licence, configured.environment["PATH"])
 
 
 def _extract(layout: source_root.Layout, output: pathlib.Path, linked: bool, licence: str, path: str) -> None:

@@ -2,7 +2,30 @@
 
 load(":modules.bzl", "NO_LICENCE")
 
-def _only_file(ctx, target, attribute):
+# What a gn project is, and what it is configured with.
+GN_PROJECT_ATTRIBUTES = {
+    "tree": attr.label(doc = "The project: one folder, with a .gn file.", allow_files = True, mandatory = True),
+    "gn_args": attr.string_dict(doc = "gn arguments, values as gn writes them: `true`, `2`, `\"text\"`."),
+    "toolchain": attr.label_keyed_string_dict(
+        doc = "Folders and files that the build sees below //mlgo_toolchain, each with its path there.",
+        allow_files = True,
+    ),
+    "tools": attr.label_list(doc = "Files that the programs of `toolchain`, gn, ninja and python need besides.", allow_files = True),
+    "path": attr.string_list(doc = "Folders below //mlgo_toolchain with programs that the build starts by name."),
+    "env": attr.string_dict(doc = "Environment of gn and ninja; they start in a folder two below the project's root."),
+    "gn": attr.label(doc = "The program gn.", executable = True, cfg = "exec", allow_single_file = True, mandatory = True),
+    "ninja": attr.label(doc = "The program ninja.", executable = True, cfg = "exec", allow_single_file = True, mandatory = True),
+    "python": attr.label(
+        doc = "The interpreter of the project's scripts.",
+        executable = True,
+        cfg = "exec",
+        allow_single_file = True,
+        default = "@python311//:usr/bin/python3.11",
+    ),
+    "made_of": attr.label_list(doc = "Small files that change when tree or toolchain do: then a build is begun anew.", allow_files = True),
+}
+
+def only_file(ctx, target, attribute):
     files = target[DefaultInfo].files.to_list()
     if len(files) != 1:
         fail("%s: %s = %s is %d files, not one. Name a file, or a filegroup whose only source is a folder." %
@@ -11,8 +34,8 @@ def _only_file(ctx, target, attribute):
 
 def _gn_corpus_impl(ctx):
     directory = ctx.actions.declare_directory(ctx.label.name)
-    tree = _only_file(ctx, ctx.attr.tree, "tree")
-    toolchain = {name: _only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
+    tree = only_file(ctx, ctx.attr.tree, "tree")
+    toolchain = {name: only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
     arguments = ctx.actions.args()
     arguments.add_all([tree], format_each = "--tree=%s", expand_directories = False)
 
@@ -54,30 +77,11 @@ mlgo_gn_corpus = rule(
     implementation = _gn_corpus_impl,
     doc = "A corpus directory of targets of a gn project. The objects stay in NAME.build beside it, for verify_corpus --obj_base_dir; " +
           "an interrupted build goes on there, which is why the action runs outside of the sandbox.",
-    attrs = {
-        "tree": attr.label(doc = "The project: one folder, with a .gn file.", allow_files = True, mandatory = True),
+    attrs = dict(GN_PROJECT_ATTRIBUTES, **{
         "targets": attr.string_list(doc = "gn labels of what the corpus is made of.", mandatory = True, allow_empty = False),
-        "gn_args": attr.string_dict(doc = "gn arguments, values as gn writes them: `true`, `2`, `\"text\"`."),
         "linked": attr.bool(doc = "Link the targets as a library with ThinLTO; modules are as they are after importing. The " +
                                   "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
-        "toolchain": attr.label_keyed_string_dict(
-            doc = "Folders and files that the build sees below //mlgo_toolchain, each with its path there.",
-            allow_files = True,
-        ),
-        "tools": attr.label_list(doc = "Files that the programs of `toolchain`, gn, ninja and python need besides.", allow_files = True),
-        "path": attr.string_list(doc = "Folders below //mlgo_toolchain with programs that the build starts by name."),
-        "env": attr.string_dict(doc = "Environment of gn and ninja; they start in a folder two below the project's root."),
-        "gn": attr.label(doc = "The program gn.", executable = True, cfg = "exec", allow_single_file = True, mandatory = True),
-        "ninja": attr.label(doc = "The program ninja.", executable = True, cfg = "exec", allow_single_file = True, mandatory = True),
-        "python": attr.label(
-            doc = "The interpreter of the project's scripts.",
-            executable = True,
-            cfg = "exec",
-            allow_single_file = True,
-            default = "@python311//:usr/bin/python3.11",
-        ),
-        "made_of": attr.label_list(doc = "Small files that change when tree or toolchain do: then a build is begun anew.", allow_files = True),
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
         "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
-    },
+    }),
 )

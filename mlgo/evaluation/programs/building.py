@@ -5,11 +5,14 @@ import dataclasses
 import functools
 import os
 import pathlib
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import child
+from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
+from mlgo.run import files
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
 #: Seconds that one compile or link may take: a guard against one that hangs.
@@ -53,12 +56,14 @@ class Toolchain:
       linker: ld.lld.
       driver: the clang that calls the linker and knows the start-up files.
       workers: compiles at a time.
+      objects: folder of objects for programs that have some in common; None: everything is compiled.
     """
 
     sysroot: pathlib.Path | None
     linker: pathlib.Path
     driver: pathlib.Path
     workers: int
+    objects: pathlib.Path | None = None
 
     def target_flags(self) -> list[str]:
         """For what is compiled, with whose headers and libraries."""
@@ -77,7 +82,7 @@ class Toolchain:
 def compile_command(toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]) -> list[str]:
     """The compile of one unit, without -o; to be run in the program's root."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
-    words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(), *more]
+    words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
     if pathlib.PurePath(path).suffix != ".S":  # An assembler has no passes that could be asked.
         words += side.flags
     return [*words, "-c", path]
@@ -94,10 +99,28 @@ def compile_objects(
 
     def compile_unit(unit: tuple[str, str]) -> pathlib.Path:
         path, name = unit
-        _run(side, path, [*compile_command(toolchain, side, program, path, level, more), "-o", str(folder / name)], program.root)
+        command = compile_command(toolchain, side, program, path, level, more)
+        shared = _shared_object(toolchain, side, program, path, command)
+        if shared is not None and shared.is_file():
+            shutil.copyfile(shared, folder / name)
+            return folder / name
+        _run(side, path, [*command, "-o", str(folder / name)], program.root)
+        if shared is not None:
+            files.write_atomically(shared, (folder / name).read_bytes())
         return folder / name
 
     return _in_parallel(toolchain.workers, compile_unit, program.units())
+
+
+def _shared_object(toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]) -> pathlib.Path | None:
+    """Where the object of an equal compile lies, whichever program it was for.
+
+    None: nothing is shared, for what sources include is known by a digest only where a description has `made_of`.
+    """
+    if toolchain.objects is None or not program.made_of:
+        return None
+    content = [side.digest(), *command[1:], digest_of_file(program.root / path), *map(digest_of_file, program.made_of)]
+    return toolchain.objects / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
 
 
 def link(
@@ -114,7 +137,7 @@ def link(
         "-Wl,--build-id=none", "-Wl,--no-demangle", "-Wl,--strip-all", "-Wl,--threads=1", f"-Wl,--Map={map_path}", *flags,
         *map(str, objects), *program.libraries, "-o", str(image),
     ]  # fmt: skip
-    _run(side, f"linking {image.name}", command, image.parent)
+    _run(side, f"linking {image.name}", command, program.root)
     return map_path
 
 
@@ -137,8 +160,9 @@ def thinlto_objects(toolchain: Toolchain, side: Side, program: Program, folder: 
         summary = source.with_name(source.name + ".thinlto.bc")
         if not summary.exists():  # Assembly has no bitcode.
             return source
+        told = code_generation(program.options.get(path, ()))
         command = [
-            str(side.clang), *toolchain.target_flags(), level, "-ffunction-sections", "-fdata-sections", "-w", *side.flags,
+            str(side.clang), *toolchain.target_flags(), level, "-ffunction-sections", "-fdata-sections", "-w", *told, *side.flags,
             "-x", "ir", source.name, f"-fthinlto-index={summary.name}", "-c", "-o", str(result / source.name),
         ]  # fmt: skip
         # The index names modules as the linker was given them, relative to nothing.

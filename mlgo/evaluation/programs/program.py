@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.programs.commands import CompileCommands, load_commands
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
@@ -50,6 +51,8 @@ class Program:
       inputs: name of an input -> the files that it consists of, one after the other.
       runs: at least one.
       packages: the trees of the packages that `includes` name.
+      options: source -> its own options, where commands of a build system were given; with them come no includes and no defines.
+      made_of: files that change whenever something does that such sources include, which is not looked for.
     """
 
     name: str
@@ -64,14 +67,18 @@ class Program:
     inputs: Mapping[str, tuple[pathlib.Path, ...]]
     runs: tuple[ProgramRun, ...]
     packages: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    made_of: tuple[pathlib.Path, ...] = ()
 
     def units(self) -> list[tuple[str, str]]:
         """(path for the compiler, name of the object) of everything that is compiled, in the order of linking."""
         paths = [*self.sources, *(str(path) for path in self.mains)]
         return [(path, f"{index:04}_{pathlib.PurePath(path).stem}.o") for index, path in enumerate(paths)]
 
-    def compile_flags(self) -> list[str]:
-        """Of every unit, whatever its language."""
+    def compile_flags(self, path: str) -> list[str]:
+        """Of the unit with this path for the compiler."""
+        if path in self.options:
+            return [*self.options[path], *self.flags]
         return ["-DNDEBUG", *(f"-D{define}" for define in self.defines), *(f"-I{self._spelled(folder)}" for folder in self.includes), *self.flags]
 
     def digest(self) -> str:
@@ -80,22 +87,23 @@ class Program:
         fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
         runs = [dataclasses.asdict(run) for run in self.runs]
         whole.update(digest_of_bytes(files.encode_json([self.name, *map(list, fields), runs])).encode())
-        own = [folder for folder in self.includes if not folder.startswith("@")]
-        folders = {self.root / folder for folder in own} | {(self.root / path).parent for path in self.sources}
-        # Folders of includes are looked into as a whole: "include/box2d/box2d.h" is found from "include".
-        included = {
-            path
-            for folder in folders
-            for path in _included_in(folder, whole=folder != self.root)
-        }
-        for path in sorted(included | {self.root / path for path in self.sources}):
+        if self.options:
+            whole.update(digest_of_bytes(files.encode_json({path: list(words) for path, words in self.options.items()})).encode())
+        for path in sorted({self.root / path for path in self.sources} | (set() if self.options else self._included())):
             whole.update(f"{path.relative_to(self.root)} {digest_of_file(path)}\n".encode())
-        for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder not in own):
+        for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder.startswith("@")):
             for path in sorted(_included_in(folder, whole=True)):
                 whole.update(f"{path.relative_to(folder)} {digest_of_file(path)}\n".encode())
-        for path in [*self.mains, *(path for name in sorted(self.inputs) for path in self.inputs[name])]:
+        for path in [*self.mains, *self.made_of, *(path for name in sorted(self.inputs) for path in self.inputs[name])]:
             whole.update(f"{path.name} {digest_of_file(path)}\n".encode())
         return whole.hexdigest()
+
+    def _included(self) -> set[pathlib.Path]:
+        """What sources may include of their own tree."""
+        own = {self.root / folder for folder in self.includes if not folder.startswith("@")}
+        # Folders of includes are looked into as a whole: "include/box2d/box2d.h" is found from "include".
+        folders = own | {(self.root / path).parent for path in self.sources}
+        return {path for folder in folders for path in _included_in(folder, whole=folder != self.root)}
 
     def _spelled(self, folder: str) -> str:
         if not folder.startswith("@"):
@@ -153,8 +161,14 @@ class _Reader:
         name = self._text("name")
         if not _NAME.fullmatch(name):
             raise self._wrong(f"has the name {name!r}; letters, digits and _.- are usable")
-        root = self._root(packages)
-        sources = self._found(root, "sources", self._texts("sources"), self._texts("exclude"))
+        commands = self._commands()
+        root = self._root(packages) if commands is None else commands.directory
+        if commands is None:
+            sources = self._found(root, "sources", self._texts("sources"), self._texts("exclude"))
+        else:
+            sources = tuple(commands.options)
+            if missing := [path for path in sources if not (root / path).is_file()]:
+                raise self._wrong(f"has commands that compile {missing[0]!r}, which is not in {root}")
         mains = tuple(self._beside(main) for main in self._texts("mains"))
         if not sources and not mains:
             raise self._wrong("names no sources")
@@ -176,11 +190,21 @@ class _Reader:
             inputs=inputs,
             runs=self._runs(inputs),
             packages={name: packages[name] for name in sorted(used)},
+            options={} if commands is None else commands.options,
+            made_of=() if commands is None else tuple(self._beside(path) for path in self._texts("made_of")),
         )
         self._content.pop("slow", None)
         if self._content:
             raise self._wrong(f"has the unknown field {min(self._content)!r}")
         return program
+
+    def _commands(self) -> CompileCommands | None:
+        """What the description gives in place of sources, and of what says how to compile them."""
+        if "compile_commands" not in self._content:
+            return None
+        if more := {"defines", "exclude", "includes", "mains", "package", "root", "sources"} & self._content.keys():
+            raise self._wrong(f"has compile_commands, and {min(more)!r}, which they say already")
+        return load_commands(self._beside(self._text("compile_commands")))
 
     def _root(self, packages: Mapping[str, pathlib.Path]) -> pathlib.Path:
         if "package" not in self._content:

@@ -37,7 +37,7 @@ class ProgramTest(unittest.TestCase):
     def test_sources_are_sorted_and_mains_come_last(self):
         program = self.load()
         self.assertEqual(program.units(), [("a.cc", "0000_a.o"), ("b.c", "0001_b.o"), (str(self.folder / "main.cc"), "0002_main.o")])
-        self.assertEqual(program.compile_flags(), ["-DNDEBUG", "-DA=1", "-Iinc"])
+        self.assertEqual(program.compile_flags("a.cc"), ["-DNDEBUG", "-DA=1", "-Iinc"])
         self.assertEqual([is_c_plus_plus(path) for path, _ in program.units()], [True, False, True])
 
     def test_an_input_is_its_files_one_after_the_other(self):
@@ -54,13 +54,46 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(len(digests), 6)
         self.assertIn(self.load().digest(), digests)
 
+    def load_with_commands(self, options=("-DB",), **changes):
+        entries = [{"directory": str(self.tree), "file": name, "arguments": ["clang", *options, "-c", name]} for name in ("b.c", "a.cc")]
+        (self.folder / "commands.json").write_text(json.dumps(entries), encoding="utf-8")
+        (self.folder / "stamp").touch()
+        without = dict.fromkeys(("package", "sources", "exclude", "mains", "includes", "defines"))
+        return self.load(**{**without, "compile_commands": "commands.json", "made_of": ["stamp"], **changes})
+
+    def test_commands_of_a_build_system(self):
+        program = self.load_with_commands(flags=["-w"])
+        self.assertEqual((program.root, program.units()), (self.tree, [("b.c", "0000_b.o"), ("a.cc", "0001_a.o")]))
+        self.assertEqual(program.compile_flags("a.cc"), ["-DB", "-w"])
+        (self.folder / "text").mkdir()
+        program.write_inputs(self.folder / "text")
+        self.assertEqual((self.folder / "text" / "text").read_bytes(), b"onetwo")
+
+    def test_the_digest_knows_commands_sources_and_what_stands_for_headers(self):
+        digests = {self.load_with_commands().digest(), self.load_with_commands(options=["-DC"]).digest()}
+        (self.tree / "a.cc").write_text("int changed;", encoding="utf-8")
+        digests.add(self.load_with_commands().digest())
+        program = self.load_with_commands()
+        (self.folder / "stamp").write_text("2", encoding="utf-8")
+        digests.add(program.digest())
+        self.assertEqual(len(digests), 4)
+        self.assertIn(program.digest(), digests)
+
+    def test_commands_say_already_what_else_could_be_said(self):
+        for field in ("sources", "includes", "defines", "root"):
+            with self.subTest(field), self.assertRaisesRegex(RunError, f"has compile_commands, and '{field}', which they say already"):
+                self.load_with_commands(**{field: []})
+        (self.tree / "a.cc").unlink()
+        with self.assertRaisesRegex(RunError, "has commands that compile 'a.cc', which is not in"):
+            self.load_with_commands()
+
     def test_without_a_package_the_root_is_beside_the_description(self):
         program = self.load(package=None, root="tree")
         self.assertEqual((program.root, program.sources), (self.tree, ("a.cc", "b.c")))
 
     def test_headers_of_another_package_are_found_and_count(self):
         program = self.load(includes=["inc", "@tree/inc/deep"], sources=["*.c"])
-        self.assertEqual(program.compile_flags()[-2:], ["-Iinc", f"-I{self.tree}/inc/deep"])
+        self.assertEqual(program.compile_flags("a.cc")[-2:], ["-Iinc", f"-I{self.tree}/inc/deep"])
         other = self.folder / "other"
         other.mkdir()
         (other / "y.h").write_text("#define Y", encoding="utf-8")

@@ -1,0 +1,75 @@
+"""A gn project, and with what it is configured: all that an own root target needs, whatever is made of it."""
+
+import dataclasses
+import hashlib
+import pathlib
+from collections.abc import Mapping, Sequence
+
+from mlgo.corpus.gn import gn_build, gn_files, source_root
+
+
+@dataclasses.dataclass(frozen=True)
+class Project:
+    """Attributes:
+      tree: its root folder; is not written to.
+      tools: gn and ninja.
+      python: the interpreter of the project's scripts.
+      arguments: of gn, values as gn writes them.
+      environment: of gn and ninja, besides PATH and the locale.
+      toolchain: names below //mlgo_toolchain and what they stand for.
+      path: folders below //mlgo_toolchain with programs that are started by name.
+      made_of: small files that change when tree or toolchain do.
+    """
+
+    tree: pathlib.Path
+    tools: gn_build.Tools
+    python: pathlib.Path
+    arguments: Mapping[str, str]
+    environment: Mapping[str, str]
+    toolchain: Mapping[str, pathlib.Path]
+    path: Sequence[str]
+    made_of: Sequence[pathlib.Path]
+
+
+@dataclasses.dataclass(frozen=True)
+class Configured:
+    """A project that gn has configured.
+
+    Attributes:
+      layout: where it lies.
+      tools: gn and ninja.
+      environment: the whole environment of the build.
+    """
+
+    layout: source_root.Layout
+    tools: gn_build.Tools
+    environment: Mapping[str, str]
+
+
+def configure(
+    project: Project, work: pathlib.Path, targets: Sequence[str], linked: bool = False, added: Mapping[str, str] | None = None
+) -> Configured:
+    """Prepares the folder `work` and runs `gn gen` there for a root target of all `targets`.
+
+    Args:
+      linked: the root target is a shared library of what they hold, else a group.
+      added: further files of the project, by path from its root.
+
+    Raises: RunError: the tree, an argument or a target is not usable; gn's own words when it is gn that says so.
+    """
+    contents = {
+        f"{gn_files.ROOT_FOLDER}/BUILD.gn": gn_files.root_build_file(targets, linked),
+        f"{gn_files.OUT_FOLDER}/corpus/args.gn": gn_files.args_text(project.arguments),
+        **(added or {}),
+    }
+    made_of = {
+        "contents": contents,
+        "environment": dict(project.environment),
+        "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in project.made_of],
+        "toolchain": sorted(project.toolchain),
+    }
+    layout = source_root.prepare(work.absolute(), project.tree.absolute(), project.toolchain, contents, made_of)
+    source_root.add_programs(layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]})
+    environment = gn_build.environment_of(layout, project.path, project.environment)
+    gn_build.configure(project.tools, layout, gn_files.LIBRARY if linked else gn_files.GROUP, environment)
+    return Configured(layout, project.tools, environment)

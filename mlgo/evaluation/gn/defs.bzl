@@ -1,0 +1,50 @@
+"""`mlgo_gn_programs`: executables of a gn project that //mlgo:evaluate_programs measures."""
+
+load("//mlgo/corpus/private:gn.bzl", "GN_PROJECT_ATTRIBUTES", "only_file")
+
+def _runfile(file):
+    """The name that runfiles libraries know `file` by."""
+    return file.short_path[3:] if file.short_path.startswith("../") else "_main/" + file.short_path
+
+def _gn_programs_impl(ctx):
+    tree = only_file(ctx, ctx.attr.tree, "tree")
+    toolchain = {name: only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
+    programs = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python]
+    output = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(output, json.encode_indent({
+        "descriptions": [_runfile(file) for file in ctx.files.descriptions],
+        "env": ctx.attr.env,
+        "gn": _runfile(ctx.executable.gn),
+        "gn_args": ctx.attr.gn_args,
+        "made_of": [_runfile(file) for file in ctx.files.made_of],
+        "ninja": _runfile(ctx.executable.ninja),
+        "path": ctx.attr.path,
+        "python": _runfile(ctx.executable.python),
+        "srcs": [_runfile(file) for file in ctx.files.srcs],
+        "toolchain": {name: _runfile(file) for name, file in toolchain.items()},
+        "tree": _runfile(tree),
+    }, indent = " ") + "\n")
+    needed = depset(
+        [tree] + toolchain.values() + programs + ctx.files.made_of + ctx.files.srcs + ctx.files.descriptions + ctx.files.data,
+        transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
+    )
+    return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output], transitive_files = needed))]
+
+mlgo_gn_programs = rule(
+    implementation = _gn_programs_impl,
+    doc = "Describes executables of a gn project for //mlgo:evaluate_programs, which gets the label as data and its rlocationpath in " +
+          "MLGO_GN_PROGRAMS. Nothing is built: the command asks gn and ninja how, and compiles with each of its compilers.",
+    attrs = dict(GN_PROJECT_ATTRIBUTES, **{
+        "srcs": attr.label_list(
+            doc = "Files that gn sees in //mlgo_programs; BUILD.gn among them declares an executable for each description.",
+            allow_files = True,
+            mandatory = True,
+        ),
+        "descriptions": attr.label_list(
+            doc = "NAME.json for the executable NAME: the fields of mlgo/evaluation/programs/README.md, without sources.",
+            allow_files = [".json"],
+            mandatory = True,
+        ),
+        "data": attr.label_list(doc = "Files that descriptions name as inputs.", allow_files = True),
+    }),
+)

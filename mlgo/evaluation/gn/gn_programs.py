@@ -1,0 +1,108 @@
+"""Executables of a gn project as descriptions of programs, with the compile commands that gn gives each source."""
+
+import dataclasses
+import os
+import pathlib
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.corpus.gn import gn_build, gn_files
+from mlgo.corpus.gn.project import Configured, Project, configure
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+_REMEDY = "Build the target of the rule mlgo_gn_programs again"
+_COMPILERS = ("clang", "clang++")
+
+
+@dataclasses.dataclass(frozen=True)
+class GnPrograms:
+    """Attributes:
+      project: that they are built from.
+      sources: lie in //mlgo_programs, among them its BUILD.gn.
+      descriptions: name of an executable there -> its description.
+    """
+
+    project: Project
+    sources: Sequence[pathlib.Path]
+    descriptions: Mapping[str, pathlib.Path]
+
+
+def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) -> GnPrograms:
+    """What the file that mlgo_gn_programs writes says.
+
+    Args: locate: where a runfile of that target lies.
+    Raises: RunError: it is no such file.
+    """
+    content = files.read_json(path, "gn programs", _REMEDY)
+    try:
+        project = Project(
+            tree=locate(content["tree"]),
+            tools=gn_build.Tools(locate(content["gn"]), locate(content["ninja"])),
+            python=locate(content["python"]),
+            arguments=content["gn_args"],
+            environment=content["env"],
+            toolchain={name: locate(place) for name, place in content["toolchain"].items()},
+            path=content["path"],
+            made_of=list(map(locate, content["made_of"])),
+        )
+        descriptions = {place.stem: place for place in map(locate, content["descriptions"])}
+        return GnPrograms(project, list(map(locate, content["srcs"])), descriptions)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise RunError(f"gn programs {path}", f"is not whole ({error!r})", _REMEDY) from error
+
+
+def complete(programs: GnPrograms, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
+    """Configures the project below `work`, and writes there the whole descriptions of the programs with these names.
+
+    Raises: RunError: gn or ninja refuses, or an executable has no compile command.
+    """
+    added = {f"{gn_files.PROGRAMS_FOLDER}/{path.name}": path.read_text(encoding="utf-8") for path in programs.sources}
+    # All of them, for what is configured does not depend on what is asked for today.
+    targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in programs.descriptions]
+    configured = configure(programs.project, work / "gn", targets, added=added)
+    # What else is there is compiled, or decides about commands: it is known by itself.
+    made_of = [*programs.project.made_of, *sorted(path for path in programs.sources if path.suffix == ".h")]
+    return [_write(name, programs.descriptions[name], configured, made_of) for name in names]
+
+
+def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:
+    """The compiles among the lines of a shell that ninja would run, as entries of a compilation database, in the order of their sources."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        words = shlex.split(line)
+        if words and os.path.basename(words[0]) in _COMPILERS and "-c" in words[:-1]:
+            source = words[words.index("-c") + 1]
+            found[source] = {"directory": directory, "file": source, "arguments": words}
+    return [found[source] for source in sorted(found)]
+
+
+def libraries(lines: Sequence[str]) -> list[str]:
+    """What the last line, a link, says about libraries."""
+    words = shlex.split(lines[-1]) if lines else []
+    return [word for word in words if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
+
+
+def _write(name: str, given: pathlib.Path, configured: Configured, made_of: Sequence[pathlib.Path]) -> pathlib.Path:
+    folder = configured.layout.work.parent
+    lines = gn_build.commands(configured.tools, configured.layout, f"{gn_files.PROGRAMS_FOLDER}:{name}", configured.environment)
+    entries = compile_entries(lines, str(configured.layout.build))
+    if not entries:
+        raise RunError(f"program {name}", "is made by no compile command", f'Declare executable("{name}") with sources in its BUILD.gn')
+    database, path = folder / f"{name}.commands.json", folder / f"{name}.json"
+    files.write_json_atomically(database, entries)
+    description = files.read_json(given, "description of a program", "Restore it")
+    if not isinstance(description, dict):
+        raise RunError(f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields")
+    inputs = description.get("inputs", {})
+    more = {
+        "name": name,
+        "compile_commands": database.name,
+        "made_of": [str(part) for part in made_of],
+        "libraries": [*libraries(lines), *description.get("libraries", [])],
+        # One file is named as it lies beside the description that people wrote.
+        "inputs": {key: str(given.parent / value) if isinstance(value, str) else value for key, value in inputs.items()},
+    }
+    files.write_json_atomically(path, {**description, **more})
+    return path

@@ -1,0 +1,119 @@
+"""Programs of a gn project, where gn and ninja are scripts that say what they are told to say."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.evaluation.gn.gn_programs import compile_entries, complete, libraries, load_gn_programs
+from mlgo.evaluation.programs.program import load_program
+from mlgo.run.exit_codes import RunError
+
+_LINES = [
+    "../../mlgo_toolchain/bin/clang++ -MMD -MF obj/main.o.d '-DNAME=\"a b\"' -O2 -fPIC -c ../../src/main.cc -o obj/main.o",
+    "touch obj/all.stamp",
+    "../../mlgo_toolchain/bin/clang -DSMALL -c '../../src/a part.c' -o obj/part.o",
+    "python3 ar.py -c obj/part.o",
+    "python3 ../../link.py --output=./quick -- ../../bin/clang++ -nostdlib++ -L../../lib -o ./quick obj/main.o -l:libc++.a -lm",
+]
+_GN = """#!/bin/sh
+cat ../../mlgo_corpus/BUILD.gn ../../mlgo_programs/BUILD.gn | grep broken && exit 1
+exit 0
+"""
+_NINJA = """#!/bin/sh
+[ "$3 $4 $5" = "-t commands mlgo_programs:quick" ] || exit 1
+cat "{lines}"
+"""
+
+
+class CommandsTest(unittest.TestCase):
+    def test_compiles_are_found_among_all_that_ninja_runs(self):
+        entries = compile_entries(_LINES, "/out")
+        self.assertEqual([entry["file"] for entry in entries], ["../../src/a part.c", "../../src/main.cc"])
+        self.assertEqual({entry["directory"] for entry in entries}, {"/out"})
+        self.assertIn('-DNAME="a b"', entries[1]["arguments"])
+
+    def test_libraries_are_those_of_the_link(self):
+        self.assertEqual(libraries(_LINES), ["-nostdlib++", "-L../../lib", "-l:libc++.a", "-lm"])
+        self.assertEqual(libraries([]), [])
+
+
+class GnProgramsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name).resolve()
+        lines = self.folder / "lines"
+        description = {
+            "name": "quick", "about": "a test", "inputs": {"text": "text", "code": ["../../src/*.cc"]},
+            "runs": [{"name": "go", "arguments": ["text"]}],
+        }  # fmt: skip
+        contents = {
+            "tree/.gn": "", "tree/src/main.cc": "int main() {}", "tree/src/a part.c": "int part;", "BUILD.gn": 'executable("quick") {}',
+            "own.h": "", "stamp.json": "1", "text": "one", "lines": "\n".join(_LINES) + "\n", "gn": _GN,
+            "ninja": _NINJA.format(lines=lines), "python": "", "quick.json": json.dumps(description),
+        }  # fmt: skip
+        for name, content in contents.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+            path.chmod(0o755)
+        self.fields = {
+            "tree": "tree", "gn": "gn", "ninja": "ninja", "python": "python", "gn_args": {"is_debug": "false"}, "env": {},
+            "toolchain": {"bin": "."}, "path": [], "made_of": ["stamp.json"], "srcs": ["own.h", "BUILD.gn"], "descriptions": ["quick.json"],
+        }  # fmt: skip
+
+    def programs(self, **changes):
+        path = self.folder / "programs.json"
+        path.write_text(json.dumps({**self.fields, **changes}), encoding="utf-8")
+        return load_gn_programs(path, lambda name: self.folder / name)
+
+    def test_a_description_is_completed_by_the_build_system(self):
+        path, = complete(self.programs(), ["quick"], self.folder / "work")
+        program = load_program(path, {})
+        build = self.folder / "work/gn/src/out/corpus"
+        self.assertEqual((program.name, program.about, program.root), ("quick", "a test", build))
+        self.assertEqual(program.sources, ("../../src/a part.c", "../../src/main.cc"))
+        self.assertEqual(program.compile_flags("../../src/main.cc"), ['-DNAME="a b"', "-fPIC"])
+        self.assertEqual(program.libraries, ("-nostdlib++", "-L../../lib", "-l:libc++.a", "-lm"))
+        self.assertEqual([path.name for path in program.made_of], ["stamp.json", "own.h"])
+        program.write_inputs(self.folder)
+        self.assertEqual([(self.folder / name).read_text(encoding="utf-8") for name in ("text", "code")], ["one", "int main() {}"])
+        self.assertEqual((build / "args.gn").read_text(encoding="utf-8"), "is_debug = false\n")
+        self.assertIn('"//mlgo_programs:quick"', (build / "../../mlgo_corpus/BUILD.gn").read_text(encoding="utf-8"))
+
+    def test_it_is_the_same_wherever_it_lies(self):
+        digests = set()
+        for name in ("here", "there"):
+            path, = complete(self.programs(), ["quick"], self.folder / name)
+            digests.add(load_program(path, {}).digest())
+        self.assertEqual(len(digests), 1)
+
+    def test_what_is_wrong(self):
+        for changes, message in (
+            ({"tree": None}, "is not whole"),
+            ({"toolchain": []}, "is not whole"),
+            ({"gn_args": {"a b": "1"}}, "gn argument 'a b'"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(RunError, message):
+                complete(self.programs(**changes), ["quick"], self.folder / "work")
+        (self.folder / "list.json").write_text("[]", encoding="utf-8")
+        (self.folder / "ninja").write_text(f'#!/bin/sh\ncat "{self.folder / "lines"}"\n', encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "list.json: is not a JSON object"):
+            complete(self.programs(descriptions=["list.json"]), ["list"], self.folder / "work")
+        (self.folder / "ninja").write_text(_NINJA.format(lines=self.folder / "lines"), encoding="utf-8")
+        (self.folder / "lines").write_text("touch all\n", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "program quick: is made by no compile command"):
+            complete(self.programs(), ["quick"], self.folder / "work")
+        (self.folder / "BUILD.gn").write_text("broken", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "gn gen of //mlgo_corpus:corpus: failed"):
+            complete(self.programs(), ["quick"], self.folder / "work")
+        os.rename(self.folder / "quick.json", self.folder / "slow.json")
+        (self.folder / "BUILD.gn").write_text("", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "ninja -t commands mlgo_programs:slow: failed"):
+            complete(self.programs(descriptions=["slow.json"]), ["slow"], self.folder / "work")
+
+
+if __name__ == "__main__":
+    unittest.main()

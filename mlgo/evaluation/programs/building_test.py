@@ -1,0 +1,69 @@
+"""When an object is compiled, and when the one of another program is taken."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_objects
+from mlgo.evaluation.programs.program import load_program
+
+# Its object tells how often it was started before.
+_CLANG = """#!/bin/sh
+[ "$1" = --version ] && exit 0
+case "$*" in *broken*) echo "error: broken" >&2; exit 1;; esac
+echo "$*" >> "{folder}/started"
+while [ $# -gt 1 ]; do [ "$1" = -o ] && output=$2; shift; done
+wc -l < "{folder}/started" > "$output"
+"""
+
+
+class SharedObjectsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        clang = self.folder / "clang"
+        clang.write_text(_CLANG.format(folder=self.folder), encoding="utf-8")
+        clang.chmod(0o755)
+        for name in ("stamp", "both.c", "one.c", "other.c"):
+            (self.folder / name).write_text(name, encoding="utf-8")
+        self.side = Side("side", clang)
+        self.toolchain = Toolchain(None, clang, clang, 1, self.folder / "objects")
+
+    def compile(self, *sources, made_of=("stamp",), option="-DX", side=None):
+        """Contents of the objects."""
+        entries = [{"directory": str(self.folder), "file": source, "arguments": ["clang", option, source]} for source in sources]
+        (self.folder / "commands.json").write_text(json.dumps(entries), encoding="utf-8")
+        description = {"name": "p", "compile_commands": "commands.json", "made_of": list(made_of), "runs": [{"name": "go"}]}
+        (self.folder / "p.json").write_text(json.dumps(description), encoding="utf-8")
+        program = load_program(self.folder / "p.json", {})
+        with tempfile.TemporaryDirectory() as place:
+            objects = compile_objects(self.toolchain, side or self.side, program, pathlib.Path(place), "-O2")
+            return [path.read_text(encoding="utf-8").strip() for path in objects]
+
+    def test_what_programs_have_in_common_is_compiled_once(self):
+        self.assertEqual(self.compile("both.c", "one.c"), ["1", "2"])
+        self.assertEqual(self.compile("other.c", "both.c"), ["3", "1"])
+
+    def test_whatever_decides_about_an_object_makes_another(self):
+        self.assertEqual(self.compile("both.c"), ["1"])
+        self.assertEqual(self.compile("both.c", option="-DY"), ["2"])
+        self.assertEqual(self.compile("both.c", side=Side("other", self.side.clang, ("-mllvm", "-x"))), ["3"])
+        (self.folder / "stamp").write_text("changed", encoding="utf-8")
+        self.assertEqual(self.compile("both.c"), ["4"])
+        (self.folder / "both.c").write_text("changed", encoding="utf-8")
+        self.assertEqual(self.compile("both.c"), ["5"])
+        self.assertEqual(self.compile("both.c"), ["5"])
+
+    def test_nothing_is_shared_where_headers_are_not_known(self):
+        self.assertEqual([self.compile("both.c", made_of=()), self.compile("both.c", made_of=())], [["1"], ["2"]])
+
+    def test_a_failure_leaves_no_object(self):
+        for _ in range(2):
+            with self.assertRaisesRegex(BuildFailure, "side: both.c: exit code 1: error: broken"):
+                self.compile("both.c", option="-Dbroken")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,111 @@
+"""The commands by which a build system compiles a program: a JSON compilation database, each source with its own options.
+
+The format: https://clang.llvm.org/docs/JSONCompilationDatabase.html. CMake writes it, `ninja -t compdb` and many others do.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+_REMEDY = "Give a compile_commands.json of C and C++ alone, with one entry for each object of the program"
+#: What an evaluation decides itself: level, LTO, embedded bitcode, debug information, where dependencies are written.
+_DROPPED = re.compile(
+    r"-c|-O.*|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|-fembed-bitcode.*|"
+    r"-save-temps.*"
+)
+_DROPPED_WITH_VALUE = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ"))
+#: Options whose value is a word of its own and may look like another option (clang/include/clang/Options/Options.td, LLVM 22).
+_WITH_VALUE = frozenset(
+    "-D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot -isystem -ivfsoverlay -mllvm "
+    "-resource-dir -target -x --param --sysroot".split()
+)
+_RELOCATION = frozenset(("-fPIC", "-fPIE", "-fpic", "-fpie"))
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileCommands:
+    """What a database says.
+
+    Attributes:
+      directory: the commands run here; relative paths in them count from it.
+      options: source as the commands name it -> its own options, without compiler, source and output.
+    """
+
+    directory: pathlib.Path
+    options: Mapping[str, tuple[str, ...]]
+
+
+def load_commands(path: pathlib.Path) -> CompileCommands:
+    """The commands in the database `path`.
+
+    Raises: RunError: it is none, its commands run in several folders, or one source is compiled twice.
+    """
+    subject = f"compile commands {path}"
+    entries = files.read_json(path, "compilation database", _REMEDY)
+    if not isinstance(entries, list) or not entries:
+        raise RunError(subject, "is no list of commands", _REMEDY)
+    directories: set[pathlib.Path] = set()
+    options: dict[str, tuple[str, ...]] = {}
+    for index, entry in enumerate(entries):
+        source, words = _words(entry, f"{subject}, entry {index}")
+        if source in options:
+            raise RunError(subject, f"compiles {source} twice", _REMEDY)
+        options[source] = own_options(words, source)
+        directories.add(path.parent / entry["directory"])
+    if len(directories) > 1:
+        raise RunError(subject, f"has commands of {len(directories)} folders", _REMEDY)
+    return CompileCommands(directories.pop(), options)
+
+
+def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
+    """The options of a compile command that say what code means and how it is generated.
+
+    Args: words: with the compiler, which may stand behind a launcher such as ccache.
+    """
+    begin = next((index for index, word in enumerate(words) if word.startswith("-")), len(words))
+    kept: list[str] = []
+    rest = list(words[begin:])
+    while rest:
+        word = rest.pop(0)
+        if word in _DROPPED_WITH_VALUE:
+            del rest[:1]
+        elif word in _WITH_VALUE and rest:
+            value = rest.pop(0)
+            if not (word == "-Xclang" and _DROPPED.fullmatch(value)):
+                kept += [word, value]
+        elif word != source and not _DROPPED.fullmatch(word):
+            kept.append(word)
+    return tuple(kept)
+
+
+def code_generation(options: Sequence[str]) -> list[str]:
+    """Those of `options` that count when bitcode is compiled further, as at the end of a ThinLTO build: what LLVM itself is told."""
+    pairs = zip(options, options[1:])
+    said = [word for name, value in pairs if name == "-mllvm" for word in (name, value)]
+    return said + [word for word in options if word in _RELOCATION]
+
+
+def _words(entry: Any, subject: str) -> tuple[str, list[str]]:
+    """Source and words of an entry of a database."""
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(field), str) for field in ("directory", "file")):
+        raise RunError(subject, "has no texts `directory` and `file`", _REMEDY)
+    words = entry.get("arguments")
+    if words is None and isinstance(entry.get("command"), str):
+        try:
+            words = shlex.split(entry["command"])
+        except ValueError as error:
+            raise RunError(subject, f"has a command that is no line of a shell: {error}", _REMEDY) from error
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        raise RunError(subject, "has neither `arguments` nor `command`", _REMEDY)
+    if responses := [word for word in words if word.startswith("@")]:
+        raise RunError(subject, f"has its options in the file {os.path.basename(responses[0])}", "Write them into the database instead")
+    if entry["file"] not in words:
+        raise RunError(subject, f"does not compile {entry['file']}, as its command spells it", _REMEDY)
+    return entry["file"], words

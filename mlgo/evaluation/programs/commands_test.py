@@ -1,0 +1,81 @@
+"""What is taken from a compilation database, and what is said of one that is wrong."""
+
+import json
+import pathlib
+import shlex
+import tempfile
+import unittest
+
+from hypothesis import given, strategies
+
+from mlgo.evaluation.programs.commands import code_generation, load_commands, own_options
+from mlgo.run.exit_codes import RunError
+
+_OWN = ("-DA=1", "-I", "-O2", "-mllvm", "-O3", "-fPIC", "-isystem", "a b", "-Xclang", "-fno-pch", "-march=x86-64", "-fno-exceptions")
+# An option and its value are drawn together.
+_KEPT = strategies.sampled_from([("-DA=1",), ("-I", "-O2"), ("-mllvm", "-g"), ("-isystem", "a b"), ("-Xclang", "-fno-pch"), ("-fPIC",)])
+_LEFT = strategies.sampled_from(
+    [("-O2",), ("-MF", "-DA"), ("-g2",), ("-MMD",), ("-o", "-DB"), ("-flto=thin",), ("-Xclang", "-fembed-bitcode=all"), ("-c",)]
+)
+
+
+class OwnOptionsTest(unittest.TestCase):
+    def test_what_says_how_code_is_generated_stays(self):
+        self.assertEqual(own_options(["clang++", *_OWN, "-c", "a.cc", "-o", "a.o"], "a.cc"), _OWN)
+
+    def test_launchers_and_spellings(self):
+        words = ["ccache", "/usr/bin/clang", "a.c", "-DX", "-oa.o", "-MMD", "-MF", "a.d", "-gdwarf-4", "-Os"]
+        self.assertEqual(own_options(words, "a.c"), ("-DX",))
+        self.assertEqual(own_options(["clang"], "a.c"), ())
+
+    @given(strategies.lists(strategies.tuples(strategies.booleans(), _KEPT, _LEFT)))
+    def test_any_order(self, draws):
+        words = [word for keep, kept, left in draws for word in (kept if keep else left)]
+        expected = tuple(word for keep, kept, _ in draws if keep for word in kept)
+        self.assertEqual(own_options(["clang", *words, "a.c"], "a.c"), expected)
+
+    def test_only_llvm_and_the_place_of_code_count_for_bitcode(self):
+        self.assertEqual(code_generation(_OWN), ["-mllvm", "-O3", "-fPIC"])
+
+
+class LoadCommandsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name, "compile_commands.json")
+
+    def load(self, *entries):
+        self.path.write_text(json.dumps(list(entries)), encoding="utf-8")
+        return load_commands(self.path)
+
+    def test_words_and_lines(self):
+        found = self.load(
+            {"directory": "/out", "file": "../a.cc", "arguments": ["clang++", "-DA=b c", "-c", "../a.cc"]},
+            {"directory": "/out", "file": "b c.cc", "command": shlex.join(["clang++", "-O2", "-DQ=\"x\"", "-c", "b c.cc"])},
+        )
+        self.assertEqual(found.directory, pathlib.Path("/out"))
+        self.assertEqual(found.options, {"../a.cc": ("-DA=b c",), "b c.cc": ('-DQ="x"',)})
+
+    def test_a_relative_folder_counts_from_the_database(self):
+        self.assertEqual(self.load({"directory": "out", "file": "a.c", "command": "cc a.c"}).directory, self.path.parent / "out")
+
+    def test_what_is_wrong(self):
+        entry = {"directory": "/out", "file": "a.c", "command": "clang -c a.c"}
+        for entries, message in (
+            ((), "is no list of commands"),
+            (("text",), "entry 0: has no texts `directory` and `file`"),
+            (({"directory": "/out", "file": 1},), "has no texts"),
+            (({"directory": "/out", "file": "a.c"},), "has neither `arguments` nor `command`"),
+            (({**entry, "command": "clang 'a.c"},), "is no line of a shell"),
+            (({**entry, "arguments": ["clang", 1]},), "has neither"),
+            (({**entry, "command": "clang @options.rsp a.c"},), "has its options in the file @options.rsp"),
+            (({**entry, "file": "/out/a.c"},), "does not compile /out/a.c, as its command spells it"),
+            ((entry, entry), "compiles a.c twice"),
+            ((entry, {"directory": "/other", "file": "b.c", "command": "clang b.c"}), "has commands of 2 folders"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(RunError, message):
+                self.load(*entries)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+"""Tools of //mlgo:evaluate_programs for tests: the real ones, but for a compiler with a policy that is known."""
+
+import pathlib
+import sys
+
+_RELEASE_CLANG = """#!{python} -IS
+import os, sys
+words, given = [], sys.argv[1:]
+while given:
+    word = given.pop(0)
+    if word == "-mllvm" and given[0] in ("-enable-ml-inliner=release", "-regalloc-enable-advisor=release"):
+        given.pop(0)
+        word = "-DPOLICY"
+    words.append(word)
+if {wrong!r}:
+    words.append({wrong!r})
+os.execv({clang!r}, [{clang!r}, *words])
+"""
+
+
+def flags(
+    folder: pathlib.Path, clang: pathlib.Path, linker: pathlib.Path, usr: pathlib.Path, valgrind: pathlib.Path, wrong: str = ""
+) -> list[str]:
+    """Flags that name the tools.
+
+    Args:
+      folder: for the compiler with a policy, a script: where a policy is asked for, it compiles with -DPOLICY.
+      usr: of the sysroot.
+      wrong: an option that this script always adds.
+    """
+    script = folder / f"clang{wrong}"
+    script.write_text(_RELEASE_CLANG.format(python=sys.executable, clang=str(clang.resolve()), wrong=wrong), encoding="utf-8")
+    script.chmod(0o755)
+    # As the command finds the packaged Valgrind: its tools lie where they were unpacked, not where it was built for.
+    wrapper = folder / "valgrind"
+    tools = valgrind.parents[1] / "libexec" / "valgrind"
+    wrapper.write_text(f'#!/bin/sh\nVALGRIND_LIB={tools} exec {valgrind} "$@"\n', encoding="utf-8")
+    wrapper.chmod(0o755)
+    return [
+        f"--clang={script}", f"--packaged_clang={clang}", f"--linker={linker}", f"--sysroot={usr.resolve().parent}",
+        f"--valgrind={wrapper}",
+    ]  # fmt: skip
