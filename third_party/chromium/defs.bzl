@@ -57,6 +57,15 @@ _TOOLCHAIN_FILES_OF_LINKS = {
     "@llvm22//:llvm-readelf": "llvm/bin/readelf",
 }
 
+# What Chromium's parts in Rust are built with, for their C++ sides are generated and linked into tools of the build.
+_RUST_ARGUMENTS = {
+    "rust_bindgen_root": "\"//mlgo_toolchain/rust\"",
+    "rust_sysroot_absolute": "\"//mlgo_toolchain/rust\"",
+    "rustc_version": "\"rustc-1.85.0\"",
+}
+
+_RUST_TOOLCHAIN_FILES = {"@chromium_rust//:rust": "rust"}
+
 # A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
 _EXPORTED = "-fvisibility=default"
 
@@ -81,7 +90,7 @@ def environment(linked):
         "NM": "llvm-nm",
     }
 
-def gn_arguments(linked, chrome_pgo_phase, profile, given):
+def gn_arguments(linked, chrome_pgo_phase, profile, given, rust = False):
     """The arguments of a corpus.
 
     Args:
@@ -89,6 +98,7 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given):
       chrome_pgo_phase: 0 for none, 2 to use a profile.
       profile: name of the profile below //mlgo_toolchain, or "".
       given: arguments that count before all others.
+      rust: the targets have parts in Rust.
 
     Returns:
       Names and values as gn writes them.
@@ -101,6 +111,8 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given):
         })
     else:
         arguments["clang_embed_bitcode"] = "true"
+    if rust:
+        arguments.update(_RUST_ARGUMENTS)
     if profile:
         arguments["pgo_data_path"] = "\"//mlgo_toolchain/{}\"".format(profile)
     arguments.update(given)
@@ -114,35 +126,39 @@ def chromium_corpus(
         chrome_pgo_phase = 0,
         profile = None,
         linked = False,
+        rust = False,
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang 22.
 
     Args:
       name: of the corpus.
-      tree: repository of a tree: @chromium_libraries, @chromium_complete, or one of a `chromium.tree` tag.
+      tree: repository of a tree: @chromium_libraries, @chromium_base, @chromium_complete, or one of a `chromium.tree` tag.
       targets: gn labels; the tree must have all that they need.
       gn_args: further arguments, values as gn writes them; they count before ours.
       chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
       profile: label of an indexed profile (.profdata) that LLVM 22 reads; it is carried into the corpus.
       linked: link with ThinLTO, and take the modules as they are after importing.
+      rust: bring Rust along, and what links the tools that such targets build on their way; //base and all above it need it.
       **kwargs: common attributes, and `path`, `env` of mlgo_gn_corpus are not among them.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
         fail("%s: chrome_pgo_phase = 2 and a profile belong together. Give both, or neither." % name)
-    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked else {}))
+    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or rust else {}))
+    if rust:
+        toolchain.update(_RUST_TOOLCHAIN_FILES)
     if profile:
         toolchain[profile] = _PROFILE
     mlgo_gn_corpus(
         name = name,
         env = environment(linked),
         gn = "@gn_tools//:gn",
-        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args),
+        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, rust),
         licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
         linked = linked,
         made_of = [
             tree + "//:source.json",
             Label("//third_party/chromium:toolchain"),
-        ],
+        ] + (["@chromium_rust//:made_of.json"] if rust else []),
         ninja = "@gn_tools//:ninja",
         path = ["llvm/bin"],
         tags = kwargs.pop("tags", []) + ["manual"],

@@ -8,6 +8,8 @@ def _defs_test_impl(ctx):
     embedded = gn_arguments(False, 0, "", {})
     asserts.equals(env, "true", embedded["clang_embed_bitcode"])
     asserts.equals(env, "false", embedded["use_thin_lto"])
+    asserts.true(env, "rust_sysroot_absolute" not in embedded)
+    asserts.equals(env, "\"//mlgo_toolchain/rust\"", gn_arguments(False, 0, "", {}, rust = True)["rust_sysroot_absolute"])
     asserts.true(env, "pgo_data_path" not in embedded and "lld_emit_index" not in embedded)
     linked = gn_arguments(True, 2, "profile.profdata", {"symbol_level": "1"})
     asserts.equals(env, "true", linked["lld_emit_index"])
