@@ -57,40 +57,47 @@ _TOOLCHAIN_FILES_OF_LINKS = {
     "@llvm22//:llvm-readelf": "llvm/bin/readelf",
 }
 
-# What Chromium's parts in Rust are built with, for their C++ sides are generated and linked into tools of the build.
-_RUST_ARGUMENTS = {
+# What //base and all above it need. Parts of it are written in Rust: their C++ sides are generated, by tools that are built on the way.
+_BASE_ARGUMENTS = {
     "rust_bindgen_root": "\"//mlgo_toolchain/rust\"",
     "rust_sysroot_absolute": "\"//mlgo_toolchain/rust\"",
     "rustc_version": "\"rustc-1.85.0\"",
 }
 
-_RUST_TOOLCHAIN_FILES = {"@chromium_rust//:rust": "rust"}
+_BASE_TOOLCHAIN_FILES = {
+    "@chromium_rust//:rust": "rust",
+    "@chromium_system_libraries//:libraries": "system",
+}
+_SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
+_SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
 
 # A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
 _EXPORTED = "-fvisibility=default"
 
-def environment(linked):
+def environment(linked, with_base = False):
     """What the toolchain //build/toolchain/linux/unbundle reads.
 
     Args:
       linked: for a ThinLTO link.
+      with_base: the targets need what //base needs.
 
     Returns:
       Environment variables; paths count from the build folder.
     """
-    exported = " " + _EXPORTED if linked else ""
+    compile = (" " + _SYSTEM_HEADERS if with_base else "") + (" " + _EXPORTED if linked else "")
+    link = _SYSTEM_ARCHIVES + " " if with_base else ""
     return {
         # By name: Debian's gn cannot say that a tool depends on the file of its archiver.
         "AR": "llvm-ar",
         "CC": _TOOLCHAIN + "/llvm/bin/clang",
-        "CFLAGS": exported.strip(),
+        "CFLAGS": compile.strip(),
         "CXX": _TOOLCHAIN + "/llvm/bin/clang++",
-        "CXXFLAGS": _CXX + exported,
-        "LDFLAGS": _LINK_WITH_THINLTO if linked else _LINK,
+        "CXXFLAGS": _CXX + compile,
+        "LDFLAGS": link + (_LINK_WITH_THINLTO if linked else _LINK),
         "NM": "llvm-nm",
     }
 
-def gn_arguments(linked, chrome_pgo_phase, profile, given, rust = False):
+def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False):
     """The arguments of a corpus.
 
     Args:
@@ -98,7 +105,7 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given, rust = False):
       chrome_pgo_phase: 0 for none, 2 to use a profile.
       profile: name of the profile below //mlgo_toolchain, or "".
       given: arguments that count before all others.
-      rust: the targets have parts in Rust.
+      with_base: the targets need what //base needs.
 
     Returns:
       Names and values as gn writes them.
@@ -111,8 +118,8 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given, rust = False):
         })
     else:
         arguments["clang_embed_bitcode"] = "true"
-    if rust:
-        arguments.update(_RUST_ARGUMENTS)
+    if with_base:
+        arguments.update(_BASE_ARGUMENTS)
     if profile:
         arguments["pgo_data_path"] = "\"//mlgo_toolchain/{}\"".format(profile)
     arguments.update(given)
@@ -126,7 +133,7 @@ def chromium_corpus(
         chrome_pgo_phase = 0,
         profile = None,
         linked = False,
-        rust = False,
+        with_base = False,
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang 22.
 
@@ -138,27 +145,30 @@ def chromium_corpus(
       chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
       profile: label of an indexed profile (.profdata) that LLVM 22 reads; it is carried into the corpus.
       linked: link with ThinLTO, and take the modules as they are after importing.
-      rust: bring Rust along, and what links the tools that such targets build on their way; //base and all above it need it.
+      with_base: bring along what //base and all above it need: Rust, system libraries, and what links the tools that are built on the way.
       **kwargs: common attributes, and `path`, `env` of mlgo_gn_corpus are not among them.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
         fail("%s: chrome_pgo_phase = 2 and a profile belong together. Give both, or neither." % name)
-    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or rust else {}))
-    if rust:
-        toolchain.update(_RUST_TOOLCHAIN_FILES)
+    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base else {}))
+    if with_base:
+        toolchain.update(_BASE_TOOLCHAIN_FILES)
     if profile:
         toolchain[profile] = _PROFILE
     mlgo_gn_corpus(
         name = name,
-        env = environment(linked),
+        env = environment(linked, with_base),
         gn = "@gn_tools//:gn",
-        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, rust),
+        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base),
         licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
         linked = linked,
         made_of = [
             tree + "//:source.json",
             Label("//third_party/chromium:toolchain"),
-        ] + (["@chromium_rust//:made_of.json"] if rust else []),
+        ] + ([
+            "@chromium_rust//:made_of.json",
+            Label("//third_party/chromium:system_libraries"),
+        ] if with_base else []),
         ninja = "@gn_tools//:ninja",
         path = ["llvm/bin"],
         tags = kwargs.pop("tags", []) + ["manual"],
