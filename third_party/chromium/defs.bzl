@@ -61,31 +61,47 @@ _TOOLCHAIN_FILES_OF_LINKS = {
     "@llvm22//:llvm-readelf": "llvm/bin/readelf",
 }
 
+# What //base and all above it need. Parts of it are written in Rust: their C++ sides are generated, by tools that are built on the way.
+_BASE_ARGUMENTS = {
+    "rust_bindgen_root": "\"//mlgo_toolchain/rust\"",
+    "rust_sysroot_absolute": "\"//mlgo_toolchain/rust\"",
+    "rustc_version": "\"rustc-1.85.0\"",
+}
+
+_BASE_TOOLCHAIN_FILES = {
+    "@chromium_rust//:rust": "rust",
+    "@chromium_system_libraries//:libraries": "system",
+}
+_SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
+_SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
+
 # A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
 _EXPORTED = "-fvisibility=default"
 
-def environment(linked):
+def environment(linked, with_base = False):
     """What the toolchain //build/toolchain/linux/unbundle reads.
 
     Args:
       linked: for a ThinLTO link.
+      with_base: the targets need what //base needs.
 
     Returns:
       Environment variables; paths count from the build folder.
     """
-    exported = " " + _EXPORTED if linked else ""
+    compile = (" " + _SYSTEM_HEADERS if with_base else "") + (" " + _EXPORTED if linked else "")
+    link = _SYSTEM_ARCHIVES + " " if with_base else ""
     return {
         # By name: Debian's gn cannot say that a tool depends on the file of its archiver.
         "AR": "llvm-ar",
         "CC": _TOOLCHAIN + "/llvm/bin/clang",
-        "CFLAGS": exported.strip(),
+        "CFLAGS": compile.strip(),
         "CXX": _TOOLCHAIN + "/llvm/bin/clang++",
-        "CXXFLAGS": _CXX + exported,
-        "LDFLAGS": _LINK_WITH_THINLTO if linked else _LINK,
+        "CXXFLAGS": _CXX + compile,
+        "LDFLAGS": link + (_LINK_WITH_THINLTO if linked else _LINK),
         "NM": "llvm-nm",
     }
 
-def gn_arguments(linked, chrome_pgo_phase, profile, given):
+def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False):
     """The arguments of a corpus.
 
     Args:
@@ -93,6 +109,7 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given):
       chrome_pgo_phase: 0 for none, 2 to use a profile.
       profile: name of the profile below //mlgo_toolchain, or "".
       given: arguments that count before all others.
+      with_base: the targets need what //base needs.
 
     Returns:
       Names and values as gn writes them.
@@ -105,6 +122,8 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given):
         })
     else:
         arguments["clang_embed_bitcode"] = "true"
+    if with_base:
+        arguments.update(_BASE_ARGUMENTS)
     if profile:
         arguments["pgo_data_path"] = "\"//mlgo_toolchain/{}\"".format(profile)
     arguments.update(given)
@@ -118,17 +137,19 @@ def chromium_corpus(
         chrome_pgo_phase = 0,
         profile = None,
         linked = False,
+        with_base = False,
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang 22.
 
     Args:
       name: of the corpus.
-      tree: repository of a tree: @chromium_libraries, @chromium_complete, or one of a `chromium.tree` tag.
+      tree: repository of a tree: @chromium_libraries, @chromium_base, @chromium_complete, or one of a `chromium.tree` tag.
       targets: gn labels; the tree must have all that they need.
       gn_args: further arguments, values as gn writes them; they count before ours.
       chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
       profile: label of an indexed profile (.profdata) that LLVM 22 reads; it is carried into the corpus.
       linked: link with ThinLTO, and take the modules as they are after importing.
+      with_base: bring along what //base and all above it need: Rust, system libraries, and what links the tools that are built on the way.
       **kwargs: common attributes, and `path`, `env` of mlgo_gn_corpus are not among them.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
@@ -139,7 +160,7 @@ def chromium_corpus(
         linked = linked,
         tags = kwargs.pop("tags", []) + ["manual"],
         targets = targets,
-        **(_project(tree, linked, chrome_pgo_phase, profile, gn_args) | kwargs)
+        **(_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base) | kwargs)
     )
 
 def chromium_programs(name, srcs, descriptions, tree = "@chromium_libraries", gn_args = {}, **kwargs):
@@ -158,22 +179,27 @@ def chromium_programs(name, srcs, descriptions, tree = "@chromium_libraries", gn
         srcs = srcs,
         descriptions = descriptions,
         tags = kwargs.pop("tags", []) + ["manual"],
-        **(_project(tree, False, 0, None, gn_args) | kwargs)
+        **(_project(tree, gn_args) | kwargs)
     )
 
-def _project(tree, linked, chrome_pgo_phase, profile, gn_args):
+def _project(tree, gn_args, linked = False, chrome_pgo_phase = 0, profile = None, with_base = False):
     """The attributes of mlgo_gn_corpus and mlgo_gn_programs that say what Chromium is and how it is compiled."""
-    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked else {}))
+    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base else {}))
+    if with_base:
+        toolchain.update(_BASE_TOOLCHAIN_FILES)
     if profile:
         toolchain[profile] = _PROFILE
     return dict(
-        env = environment(linked),
+        env = environment(linked, with_base),
         gn = "@gn_tools//:gn",
-        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args),
+        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base),
         made_of = [
             tree + "//:source.json",
             Label("//third_party/chromium:toolchain"),
-        ],
+        ] + ([
+            "@chromium_rust//:made_of.json",
+            Label("//third_party/chromium:system_libraries"),
+        ] if with_base else []),
         ninja = "@gn_tools//:ninja",
         path = ["llvm/bin"],
         toolchain = toolchain,

@@ -8,6 +8,8 @@ def _defs_test_impl(ctx):
     embedded = gn_arguments(False, 0, "", {})
     asserts.equals(env, "true", embedded["clang_embed_bitcode"])
     asserts.equals(env, "false", embedded["use_thin_lto"])
+    asserts.true(env, "rust_sysroot_absolute" not in embedded)
+    asserts.equals(env, "\"//mlgo_toolchain/rust\"", gn_arguments(False, 0, "", {}, with_base = True)["rust_sysroot_absolute"])
     asserts.true(env, "pgo_data_path" not in embedded and "lld_emit_index" not in embedded)
     linked = gn_arguments(True, 2, "profile.profdata", {"symbol_level": "1"})
     asserts.equals(env, "true", linked["lld_emit_index"])
@@ -16,7 +18,9 @@ def _defs_test_impl(ctx):
     asserts.equals(env, "\"//mlgo_toolchain/profile.profdata\"", linked["pgo_data_path"])
     asserts.equals(env, "1", linked["symbol_level"])
     asserts.true(env, "clang_embed_bitcode" not in linked)
+    asserts.true(env, "/system/include" in environment(False, with_base = True)["CFLAGS"])
     for is_linked in [True, False]:
+        asserts.false(env, "/system/" in environment(is_linked)["CXXFLAGS"] + environment(is_linked)["LDFLAGS"])
         asserts.equals(env, is_linked, "-fvisibility=default" in environment(is_linked)["CXXFLAGS"])
         asserts.equals(env, is_linked, "--lto-O2" in environment(is_linked)["LDFLAGS"])
         for value in environment(is_linked).values():

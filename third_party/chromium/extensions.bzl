@@ -4,17 +4,20 @@
     chromium.tree(name = "chromium_net", include = ["net/", ...])
     use_repo(chromium, "chromium_libraries", "chromium_complete", "chromium_net")
 
-`@chromium_libraries` and `@chromium_complete` are there without a tag; nothing is downloaded until a target asks for one.
+`@chromium_libraries`, `@chromium_base`, `@chromium_complete` and the tools in `@chromium_rust` are there without a tag; nothing is downloaded
+until a target asks for one.
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
 load(":repository.bzl", "chromium_repository")
-load(":trees.bzl", "ALL", "LIBRARIES", "LIBRARIES_EXCLUDE")
+load(":rust.bzl", "chromium_rust_repository")
+load(":trees.bzl", "ALL", "BASE", "BASE_EXCLUDE", "LIBRARIES", "LIBRARIES_EXCLUDE")
 
 # The folder is what counts; one name of it tells where it is, all of them that it changed.
 _OWN_PATCHES = [
     Label("//patches/chromium:" + name)
     for name in [
+        "bindgen_with_its_tools.patch",
         "bitcode_of_the_default_toolchain.patch",
         "libraries_without_the_browser.patch",
         "lld_emits_index.patch",
@@ -22,11 +25,53 @@ _OWN_PATCHES = [
     ]
 ]
 
+# Rust that Debian's patches to this version are for; the security suite has a newer one, and drops it for the next.
+_RUST_SUITE = "bookworm-without-security"
+_RUST = [
+    "libclang1-19",
+    "libllvm19",
+    "libstd-rust-web-1.85",
+    "libstd-rust-web-dev",
+    "rustc-web",
+    "rustfmt-web",
+    # Shared libraries of those programs, down to libc.
+    "libbsd0",
+    "libedit2",
+    "libffi8",
+    "libgcc-s1",
+    "libgmp10",
+    "libicu72",
+    "liblzma5",
+    "libmd0",
+    "libstdc++6",
+    "libtinfo6",
+    "libxml2",
+    "libz3-4",
+    "libzstd1",
+    "zlib1g",
+]
+
+def _entry(lock, suite, name):
+    packages = lock["packages"][suite]
+    if name not in packages:
+        fail(missing_entry("package", name, packages.keys()))
+    return json.encode(dict(packages[name], name = name))
+
 def _chromium_impl(mctx):
-    packages = json.decode(mctx.read(Label("//third_party/debian:lock.json")))["packages"]["bookworm"]
-    if "patch" not in packages:
-        fail(missing_entry("package", "patch", packages.keys()))
-    patch = json.encode(dict(packages["patch"], name = "patch"))
+    lock = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
+    patch = _entry(lock, "bookworm", "patch")
+    chromium_rust_repository(
+        name = "chromium_rust",
+        entries = [_entry(lock, _RUST_SUITE, name) for name in _RUST],
+        exclude = [
+            "usr/bin/cargo-fmt",
+            "usr/bin/rustdoc",
+            "usr/libexec/*",
+            "usr/share/*",
+        ],
+        patchelf = _entry(lock, "bookworm", "patchelf"),
+        rpath = ["usr/lib/x86_64-linux-gnu"],
+    )
     chromium_repository(
         name = "chromium_libraries",
         exclude = LIBRARIES_EXCLUDE,
@@ -37,7 +82,16 @@ def _chromium_impl(mctx):
         # None of them is asked for.
         unbundle = False,
     )
-    chromium_repository(name = "chromium_complete", include = ALL, own_patches = _OWN_PATCHES, patch = patch)
+    rust = [Label("//patches/chromium:bindgen_with_its_tools.patch")]
+    chromium_repository(
+        name = "chromium_base",
+        exclude = BASE_EXCLUDE,
+        include = BASE,
+        own_patches = _OWN_PATCHES,
+        patch = patch,
+        patches = rust,
+    )
+    chromium_repository(name = "chromium_complete", include = ALL, own_patches = _OWN_PATCHES, patch = patch, patches = rust)
     for module in mctx.modules:
         for tag in module.tags.tree:
             chromium_repository(

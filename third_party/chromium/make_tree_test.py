@@ -217,9 +217,22 @@ class OwnPatchesTest(unittest.TestCase):
             gclient = pathlib.Path(folder, "build/config/gclient_args.gni").read_text(encoding="utf-8")
             self.assertIn("build_with_chromium = false\n", gclient)
 
+    def test_bindgen_with_its_tools(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(_HERE / "testdata" / "150", folder, dirs_exist_ok=True)
+            patcher = make_tree.Patcher(pathlib.Path(folder), str(PATCH), [])
+            name = "bindgen_with_its_tools.patch"
+            patcher.apply_whole(name, (_OWN / name).read_text(encoding="utf-8"), "mend it")
+            generator = pathlib.Path(folder, "build/rust/rust_bindgen_generator.gni").read_text(encoding="utf-8")
+            self.assertEqual(generator[generator.rindex("_rustfmt_path = "):].splitlines()[:2], [
+                '_rustfmt_path = "${rust_bindgen_root}/bin/rustfmt"',
+                '_libclang_path = "${rust_bindgen_root}/lib/x86_64-linux-gnu"',
+            ])  # fmt: skip
+            self.assertNotIn("clang_base_path", generator)
+
     def test_every_patch_is_in_a_set_or_asked_for_and_says_why_it_is_there(self):
         known = {name for patch_set in patch_sets.PATCH_SETS.values() for name in patch_set.patches}
-        self.assertEqual({path.name for path in _OWN.glob("*.patch")}, known | {"libraries_without_the_browser.patch"})
+        self.assertEqual({path.name for path in _OWN.glob("*.patch")}, known | {"bindgen_with_its_tools.patch", "libraries_without_the_browser.patch"})
         for path in _OWN.glob("*.patch"):
             text = path.read_text(encoding="utf-8")
             self.assertRegex(text, r"(?s)\APurpose: .*\nUpstream: .*\nDrop when: ", path.name)

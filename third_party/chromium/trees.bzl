@@ -27,5 +27,60 @@ LIBRARIES_EXCLUDE = [
     "third_party/boringssl/src/util/fipstools/*",
 ]
 
+# //base and the three, configured as in the browser: gn then loads what the browser's own files name.
+BASE = [
+    "*.gn",
+    "*.gni",
+    "DEPS",
+    "LICENSE",
+    "base/",
+    "build/",
+    "build_overrides/",
+    "chrome/VERSION",
+    "crypto/",
+    "mojo/public/tools/",
+    "testing/",
+    "tools/",
+    "url/",
+] + ["third_party/{}/".format(name) for name in [
+    "abseil-cpp",
+    "boringssl",
+    "brotli",
+    "ced",
+    "compiler-rt",
+    "cpuinfo",
+    "dragonbox",
+    "fast_float",
+    "fuzztest",
+    "googletest",
+    "highway",
+    "icu",
+    "inspector_protocol",
+    "jinja2",
+    "jni_zero",
+    "jsoncpp",
+    "libxml",
+    "lss",
+    "markupsafe",
+    "modp_b64",
+    "perfetto",
+    "ply",
+    "protobuf",
+    "protobuf-javascript",
+    "re2",
+    "rust",
+    "simdutf",
+    "six",
+    "snappy",
+    "zlib",
+]]
+
+BASE_EXCLUDE = [
+    "third_party/icu/source/test/*",
+    "third_party/perfetto/test/*",
+    "third_party/perfetto/ui/*",
+    "third_party/protobuf/java/*",
+]
+
 # Everything that is in the tarball: 6.6 GB, about 450,000 files.
 ALL = ["*"]
