@@ -1,7 +1,8 @@
 """Keeps every pinned archive in a directory which later builds accept as a mirror.
 
 Example:
-  ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives
+  ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives       # what the compilers, corpora and tests are made of
+  ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives     # Chromium's source, 950 MB
   MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //development:clang
 
 The directory has a mirror's own layout (pool/...), so that it can be served over HTTP too. Files that are there already are
@@ -13,27 +14,39 @@ import os
 import pathlib
 import shutil
 import sys
-from typing import Mapping
+from typing import Mapping, Sequence
 
 import fetch
 import lockfile
 import mirrors
 
 
-def mirror(lock: lockfile.Lock, directory: pathlib.Path, environ: Mapping[str, str]) -> int:
+def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: Mapping[str, str]) -> int:
     """Completes `directory`; returns how many archives were copied into it.
 
     Raises:
-        fetch.FetchError: an archive that no mirror has.
+        fetch.FetchError: an archive that no mirror has, after all others were copied; or the directory cannot be written.
     """
-    missing = [entry for entry in lock.all_entries() if not _is_in_place(directory / entry.path, entry)]
-    archives = fetch.fetch_with_environment(missing, environ)
-    for entry in missing:
-        target = directory / entry.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(target.name + ".part")
-        shutil.copyfile(archives[entry], partial)
-        os.replace(partial, target)
+    missing = [entry for entry in entries if not _is_in_place(directory / entry.path, entry)]
+    failure = None
+    try:
+        fetch.fetch_with_environment(missing, environ)
+    except fetch.FetchError as error:
+        failure = error
+        missing = [entry for entry in missing if entry not in error.entries] if error.entries else []
+    cache = fetch.default_cache(environ)
+    try:
+        for entry in missing:
+            target = directory / entry.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial = target.with_name(target.name + ".part")
+            shutil.copyfile(cache / entry.sha256, partial)
+            os.replace(partial, target)
+    except OSError as error:
+        raise fetch.DiskError(f"{directory}: cannot be written ({error.strerror or error}). Free the disk or name another "
+                              "directory; what is in place stays") from None
+    if failure:
+        raise failure
     return len(missing)
 
 
@@ -41,22 +54,30 @@ def _is_in_place(path: pathlib.Path, entry: lockfile.Entry) -> bool:
     return path.is_file() and path.stat().st_size == entry.size and fetch.sha256_of(path) == entry.sha256
 
 
-def main(arguments=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __doc__) -> int:
+    """The command for these archives; returns its exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", metavar="DIR", help="made if needed")
     options = parser.parse_args(arguments)
     # `bazel run` starts programs elsewhere; a relative DIR means the user's folder.
     directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), options.directory)
     try:
-        lock = lockfile.load(pathlib.Path(__file__).with_name("lock.json"))
-        copied = mirror(lock, directory, os.environ)
-    except (fetch.FetchError, lockfile.LockError, mirrors.MirrorError) as error:
+        copied = mirror(entries, directory, os.environ)
+    except (fetch.FetchError, mirrors.MirrorError) as error:
         print(f"mirror: {error}", file=sys.stderr)
         return 1
-    total = lock.all_entries()
-    print(f"mirror: {copied} archives copied, {len(total)} in place, {sum(e.size for e in total) / 1e6:.0f} MB -> {directory}",
-          file=sys.stderr)
+    megabytes = sum(entry.size for entry in entries) / 1e6
+    print(f"mirror: {copied} archives copied, {len(entries)} in place, {megabytes:.0f} MB -> {directory}", file=sys.stderr)
     return 0
+
+
+def main(arguments=None) -> int:
+    try:
+        entries = lockfile.load(pathlib.Path(__file__).with_name("lock.json")).all_entries()
+    except lockfile.LockError as error:
+        print(f"mirror: {error}", file=sys.stderr)
+        return 1
+    return run(entries, arguments)
 
 
 if __name__ == "__main__":

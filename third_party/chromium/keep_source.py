@@ -1,0 +1,31 @@
+"""Keeps Chromium's pinned source tarballs in a directory which later builds accept as a mirror, beside Debian's other archives.
+
+Example:
+  ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives
+  MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //third_party/chromium:corpus
+"""
+
+import pathlib
+import sys
+
+import chromium_lock
+
+# chromium_lock made third_party/debian importable.
+import lockfile
+import mirror
+
+
+def main(arguments=None) -> int:
+    try:
+        origins = chromium_lock.parse(pathlib.Path(__file__).with_name("lock.json").read_text(encoding="utf-8"))
+        if chromium_lock.DEBIAN not in origins:
+            raise lockfile.LockError(chromium_lock.missing_origin(chromium_lock.DEBIAN, list(origins)))
+    except lockfile.LockError as error:
+        print(f"mirror: {error}", file=sys.stderr)
+        return 1
+    debian = origins[chromium_lock.DEBIAN]
+    return mirror.run([debian.source, debian.packaging], arguments, __doc__)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
