@@ -1,5 +1,6 @@
 """BC-Max: complementary policies are combined, the best is remembered, repetition and resuming byte for byte."""
 
+import functools
 import unittest
 
 import numpy as np
@@ -11,6 +12,7 @@ from mlgo.learning.behavioural_cloning import train_bc
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.configuration import BcConfig, BcMaxConfig
 from mlgo.learning.learner import Sample
+from mlgo.learning.learner_contract import check_repeatable
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.run.exit_codes import RunError
 
@@ -98,16 +100,8 @@ class BcMaxTest(unittest.TestCase):
 
     def test_resuming_equals_not_stopping_and_seeds_matter(self):
         for granularity in ("module", "context"):
-            one, again, other = (_learner(seed, granularity=granularity) for seed in (1, 1, 2))
-            for learner in (one, again, other):
-                synthetic.train(_ENVIRONMENT, learner, 2, 2)
-            self.assertEqual(digest_of(one.network.weights), digest_of(again.network.weights))
-            self.assertNotEqual(digest_of(one.network.weights), digest_of(other.network.weights))
-            resumed = _learner(network=one.network, state=one.state(), granularity=granularity)
-            for learner in (one, resumed):  # Modules of before: what is remembered matters.
-                learner.update(2, synthetic.samples_of(_ENVIRONMENT, range(1, 4), learner.variants(2), 0))
-            self.assertEqual(digest_of(one.network.weights), digest_of(resumed.network.weights))
-            self.assertEqual(digest_of(one.state()), digest_of(resumed.state()))
+            # Modules of before: what is remembered matters.
+            check_repeatable(self, functools.partial(_learner, granularity=granularity), _ENVIRONMENT, 2, range(1, 4))
 
     def test_there_must_be_something_to_imitate(self):
         with self.assertRaisesRegex(ValueError, "nothing better to imitate"):

@@ -20,11 +20,10 @@ import numpy as np
 
 from mlgo.learning.determinism import generator
 from mlgo.learning.evolution import fitness_of
-from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.learner import Sample, Variant, refuse_numbers
 from mlgo.learning.linear_network import TOP_LOGIT, WHOLE_PIECE, linear_effect, linear_network, stated_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.problems.problem import Problem
-from mlgo.run.exit_codes import RunError
 
 #: z of the shipped policy is scaled to lie within this part of the range in which a linear network tells values apart.
 _USED_RANGE = 0.99
@@ -153,12 +152,7 @@ class CmaLearner:
           seed: of the candidates.
           state: what `state()` returned together with these weights.
         """
-        if problem.decision_kind == "number":
-            raise RunError(
-                f"CMA-ES for {problem.name}",
-                "searches policies whose z is cut off, and these decisions are numbers",
-                "Train with PPO or evolution strategies",
-            )
+        refuse_numbers(problem, "CMA-ES", "searches policies whose z is cut off, and these decisions are numbers")
         self.config = config or CmaConfig()
         self._seed, self._network = seed, network
         if state is None:

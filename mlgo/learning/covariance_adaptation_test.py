@@ -6,10 +6,10 @@ import gin
 import numpy as np
 
 from mlgo.learning import synthetic_environments as synthetic
-from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.covariance_adaptation import CmaConfig, CmaLearner, Search, first_mean
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
+from mlgo.learning.learner_contract import check_repeatable
 from mlgo.learning.linear_network import linear_effect, linear_network
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import TOP_LEVEL
@@ -94,17 +94,7 @@ class CmaLearnerTest(unittest.TestCase):
         self.assertEqual((metrics["modules"], metrics["modules_left_out"]), (1, 1))
 
     def test_equal_seeds_give_equal_bytes_and_resuming_equals_not_stopping(self):
-        one, again, other = _learner(), _learner(), _learner(seed=2)
-        for learner in (one, again, other):
-            synthetic.train(_ENVIRONMENT, learner, 2, 2)
-        self.assertEqual(digest_of(one.network.weights), digest_of(again.network.weights))
-        self.assertNotEqual(digest_of(one.network.weights), digest_of(other.network.weights))
-        resumed = _learner(network=one.network, state=one.state())
-        for learner in (one, resumed):
-            samples = synthetic.samples_of(_ENVIRONMENT, range(50, 52), learner.variants(2), 0, decisions=False)
-            learner.update(2, samples)
-        self.assertEqual(digest_of(one.network.weights), digest_of(resumed.network.weights))
-        self.assertEqual(digest_of(one.state()), digest_of(resumed.state()))
+        check_repeatable(self, _learner, _ENVIRONMENT, 2)
 
     def test_numbers_are_refused(self):
         with self.assertRaisesRegex(RunError, "these decisions are numbers"):

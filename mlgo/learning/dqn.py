@@ -37,13 +37,12 @@ from mlgo.learning.distribution import decision_distribution
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.exploration import exploring_network
-from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.learner import Sample, Variant, refuse_numbers
 from mlgo.learning.network import PolicyNetwork, row_logits, values
 from mlgo.learning.observations import Observations, concatenate, rows_of
 from mlgo.learning.optimizer import Adam
 from mlgo.learning.returns import returns_of
 from mlgo.problems.problem import Problem
-from mlgo.run.exit_codes import RunError
 
 _OBSERVATION_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
 
@@ -83,12 +82,7 @@ class DqnLearner:
           seed: of the minibatches' order.
           state: what `state()` returned together with these weights.
         """
-        if problem.decision_kind == "number":
-            raise RunError(
-                f"DQN for {problem.name}",
-                "compares the values of all decisions, and a number has no end of them",
-                "Train with PPO or evolution strategies",
-            )
+        refuse_numbers(problem, "DQN", "compares the values of all decisions, and a number has no end of them")
         self.config = config or DqnConfig()
         self._seed, self._problem, self._normalizer = seed, problem, network.normalizer
         state = dict(state or {})

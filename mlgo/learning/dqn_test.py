@@ -1,17 +1,18 @@
 """DQN: advantages of decisions are found, the memory rolls, refusals, repetition and resuming byte for byte."""
 
+import functools
 import unittest
 
 import numpy as np
 
 from mlgo.learning import determinism
 from mlgo.learning import synthetic_environments as synthetic
-from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.configuration import DqnConfig
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.dqn import DqnLearner, remaining_decisions
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
+from mlgo.learning.learner_contract import check_repeatable
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.run.exit_codes import RunError
 
@@ -67,16 +68,7 @@ class DqnTest(unittest.TestCase):
 
     def test_resuming_equals_not_stopping_and_seeds_matter(self):
         for environment in (_ENVIRONMENT, synthetic.ChoiceEnvironment()):
-            one, again, other = (_learner(seed, environment=environment) for seed in (1, 1, 2))
-            for learner in (one, again, other):
-                synthetic.train(environment, learner, 3, 2)
-            self.assertEqual(digest_of(one.network.weights), digest_of(again.network.weights))
-            self.assertNotEqual(digest_of(one.network.weights), digest_of(other.network.weights))
-            resumed = _learner(network=one.network, state=one.state(), environment=environment)
-            for learner in (one, resumed):
-                learner.update(3, synthetic.samples_of(environment, range(50, 52), learner.variants(3), 0))
-            self.assertEqual(digest_of(one.network.weights), digest_of(resumed.network.weights))
-            self.assertEqual(digest_of(one.state()), digest_of(resumed.state()))
+            check_repeatable(self, functools.partial(_learner, environment=environment), environment, 3)
 
     def test_numbers_are_refused(self):
         with self.assertRaisesRegex(RunError, "DQN for synthetic_number: compares .*. Train with PPO"):

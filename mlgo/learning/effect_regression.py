@@ -26,7 +26,7 @@ import numpy as np
 
 from mlgo.learning.configuration import EffectConfig
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.learner import Sample, Variant, balance_of
+from mlgo.learning.learner import Sample, Variant, balance_of, refuse_numbers
 from mlgo.learning.linear_network import linear_network, stated_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE
@@ -83,12 +83,9 @@ class EffectLearner:
           state: what `state()` returned together with these weights.
         """
         del seed
-        if problem.decision_kind == "number":
-            raise RunError(
-                f"effect regression for {problem.name}",
-                "needs decisions of which there are finitely many, and these are numbers",
-                "Train with PPO or evolution strategies",
-            )
+        refuse_numbers(
+            problem, "effect regression", "needs decisions of which there are finitely many, and these are numbers"
+        )
         self.config = config or EffectConfig()
         self._network = network
         width = network.normalizer.width + 1

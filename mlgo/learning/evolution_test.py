@@ -9,6 +9,7 @@ from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.evolution import EsConfig, EsLearner, centred_ranks, fitness_of, trained_names
 from mlgo.learning.learner import Sample
+from mlgo.learning.learner_contract import check_repeatable
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -84,19 +85,9 @@ class EvolutionTest(unittest.TestCase):
         np.testing.assert_array_equal(centred_ranks(np.full(4, 3.0)), np.zeros(4))
 
     def test_equal_seeds_give_equal_bytes_and_resuming_equals_not_stopping(self):
-        one, again, other = _learner(), _learner(), _learner(seed=2)
-        for learner in (one, again, other):
-            synthetic.train(_ENVIRONMENT, learner, 2, 2)
-        self.assertEqual(digest_of(one.network.weights), digest_of(again.network.weights))
-        self.assertNotEqual(digest_of(one.network.weights), digest_of(other.network.weights))
-        resumed = _learner(network=one.network, state=one.state())
-        for learner in (one, resumed):
-            samples = synthetic.samples_of(_ENVIRONMENT, range(50, 52), learner.variants(2), 0, decisions=False)
-            learner.update(2, samples)
-        self.assertEqual(digest_of(one.network.weights), digest_of(resumed.network.weights))
-        self.assertEqual(digest_of(one.state()), digest_of(resumed.state()))
+        trained = check_repeatable(self, _learner, _ENVIRONMENT, 2)
         with self.assertRaisesRegex(ValueError, "evolution state has"):
-            _learner(last_layers=1, state=one.state())
+            _learner(last_layers=1, state=trained.state())
 
     def test_gin_sets_the_configuration(self):
         with gin.unlock_config():

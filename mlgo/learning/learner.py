@@ -22,6 +22,8 @@ import numpy as np
 
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import RunError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,6 +97,12 @@ class Learner(typing.Protocol):
 
     def state(self) -> dict[str, np.ndarray]:
         """Everything that the next update depends on besides `network.weights`, the seed and the configuration."""
+
+
+def refuse_numbers(problem: Problem, algorithm: str, why: str) -> None:
+    """For learners that want finitely many decisions. Raises: RunError: the problem's decisions are numbers."""
+    if problem.decision_kind == "number":
+        raise RunError(f"{algorithm} for {problem.name}", why, "Train with PPO or evolution strategies")
 
 
 def balance_of(modules: Sequence[str], weights: Sequence[float] | np.ndarray, balance: float) -> np.ndarray:
