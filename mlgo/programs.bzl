@@ -11,9 +11,8 @@ _PACKAGES = [
     "zstd",
 ]
 
-# Whatever the programs are.
-PROGRAMS_TOOLS = [
-    "//release:clang",
+# What programs are built and run with besides the compiler that is judged.
+PACKAGED_PROGRAMS_TOOLS = [
     "@llvm22//:clang",
     "@llvm22//:ld.lld",
     "@llvm22//:runtime",
@@ -22,6 +21,9 @@ PROGRAMS_TOOLS = [
     "@valgrind//:tools",
     "@valgrind//:valgrind",
 ]
+
+# Whatever the programs are.
+PROGRAMS_TOOLS = ["//release:clang"] + PACKAGED_PROGRAMS_TOOLS
 
 PROGRAMS_DATA = PROGRAMS_TOOLS + [
     "@corpora//:{}_{}".format(package, part)
