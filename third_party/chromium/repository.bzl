@@ -1,10 +1,9 @@
 """The repository rule behind `chromium.tree`: a part of Chromium's source, patched, below `source/`."""
 
-load("//third_party/debian:messages.bzl", "failed", "no_python")
+load(":script.bzl", "run_script")
 
-# A change of one of these makes the tree anew.
-_SCRIPTS = {
-    "//third_party/chromium": ["chromium_lock.py", "make_tree.py", "patch_series.py", "patch_sets.py", "versions.py"],
+_MODULES = {
+    "//third_party/chromium": ["chromium_lock.py", "patch_series.py", "patch_sets.py", "versions.py"],
     "//third_party/debian": ["fetch.py", "lockfile.py", "mirrors.py", "resolve.py", "unpack.py"],
 }
 
@@ -20,15 +19,9 @@ exports_files(["source.json"])
 """
 
 def _chromium_repository_impl(rctx):
-    python = rctx.which("python3")
-    if not python:
-        fail(no_python())
-    for package, names in _SCRIPTS.items():
-        for name in names:
-            rctx.path(Label(package + ":" + name))
     rctx.report_progress("unpacking {} paths of Chromium".format(len(rctx.attr.include)))
     patch_folder = [rctx.path(label) for label in rctx.attr.own_patches][0].dirname
-    rctx.file(".request.json", json.encode({
+    run_script(rctx, "make_tree.py", _MODULES, {
         "exclude": rctx.attr.exclude,
         "include": rctx.attr.include,
         "lock": str(rctx.path(rctx.attr.lock)),
@@ -38,17 +31,7 @@ def _chromium_repository_impl(rctx):
         "patch_set": rctx.attr.patch_set,
         "patches": [str(rctx.path(patch)) for patch in rctx.attr.patches],
         "unbundle": rctx.attr.unbundle,
-    }))
-    result = rctx.execute(
-        ["sh", "-c", "exec \"$0\" -EsB \"$1\" < .request.json", python, rctx.path(Label("//third_party/chromium:make_tree.py"))],
-        timeout = rctx.attr.timeout,
-        quiet = False,
-    )
-    if result.return_code:
-        fail(failed(rctx.name, result.stderr))
-    rctx.delete(".request.json")
-    rctx.file("BUILD.bazel", _BUILD)
-    rctx.file("REPO.bazel", "")
+    }, _BUILD)
 
 chromium_repository = repository_rule(
     implementation = _chromium_repository_impl,

@@ -1,10 +1,9 @@
 """The repository rule behind `@chromium_rust`: Rust and bindgen as Debian builds Chromium with them, below `usr/`."""
 
-load("//third_party/debian:messages.bzl", "failed", "no_python")
+load(":script.bzl", "run_script")
 
-# A change of one of these makes the tree anew.
-_SCRIPTS = {
-    "//third_party/chromium": ["chromium_lock.py", "make_rust.py"],
+_MODULES = {
+    "//third_party/chromium": ["chromium_lock.py"],
     "//third_party/debian": ["fetch.py", "lockfile.py", "mirrors.py", "tree.py", "unpack.py"],
 }
 
@@ -20,14 +19,8 @@ exports_files(["made_of.json"])
 """
 
 def _chromium_rust_repository_impl(rctx):
-    python = rctx.which("python3")
-    if not python:
-        fail(no_python())
-    for package, names in _SCRIPTS.items():
-        for name in names:
-            rctx.path(Label(package + ":" + name))
     rctx.report_progress("unpacking {} archives".format(len(rctx.attr.entries) + 1))
-    rctx.file(".request.json", json.encode({
+    run_script(rctx, "make_rust.py", _MODULES, {
         "lock": str(rctx.path(rctx.attr.lock)),
         "tree": {
             "entries": [json.decode(entry) for entry in rctx.attr.entries],
@@ -36,17 +29,7 @@ def _chromium_rust_repository_impl(rctx):
             "patchelf": json.decode(rctx.attr.patchelf),
             "rpath": rctx.attr.rpath,
         },
-    }))
-    result = rctx.execute(
-        ["sh", "-c", "exec \"$0\" -EsB \"$1\" < .request.json", python, rctx.path(Label("//third_party/chromium:make_rust.py"))],
-        timeout = rctx.attr.timeout,
-        quiet = False,
-    )
-    if result.return_code:
-        fail(failed(rctx.name, result.stderr))
-    rctx.delete(".request.json")
-    rctx.file("BUILD.bazel", _BUILD)
-    rctx.file("REPO.bazel", "")
+    }, _BUILD)
 
 chromium_rust_repository = repository_rule(
     implementation = _chromium_rust_repository_impl,
