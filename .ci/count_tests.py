@@ -7,10 +7,10 @@ Bazel itself was content.
 
 import json
 import sys
-from typing import Dict, Iterable
+from collections.abc import Iterable
 
 
-def statuses(lines: Iterable[str]) -> Dict[str, str]:
+def statuses(lines: Iterable[str]) -> dict[str, str]:
     """Label -> overall status (PASSED, FLAKY, FAILED, TIMEOUT, ...) of every test target in a build event stream.
 
     A test that was found but has no result (it did not build, or Bazel ended before it) is NOT_RUN.

@@ -185,10 +185,14 @@ def train(environment: gymnasium.Env, steps: int, seed: int, settings: Settings,
 def main(arguments: list[str]) -> int:
     names = {problem: name for name, problem in mlgo.environments.ENVIRONMENTS.items()}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problem", choices=sorted(names), default="regalloc_eviction", help="whose decisions are learned")
+    parser.add_argument(
+        "--problem", choices=sorted(names), default="regalloc_eviction", help="whose decisions are learned"
+    )
     parser.add_argument("--corpus", required=True, metavar="DIR", help="modules to compile (docs/corpora.md)")
     parser.add_argument("--steps", type=int, default=20_000, help="decisions to take in all (default: 20000)")
-    parser.add_argument("--rollout_steps", type=int, default=Settings.rollout_steps, help="decisions per update (default: 256)")
+    parser.add_argument(
+        "--rollout_steps", type=int, default=Settings.rollout_steps, help="decisions per update (default: 256)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of modules, weights and actions (default: 1)")
     flags = parser.parse_args(arguments)
     if flags.steps < 1 or flags.rollout_steps < 1:

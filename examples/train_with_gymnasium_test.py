@@ -28,7 +28,10 @@ class RightArmEnvironment(gymnasium.Env):
     """33 arms, of which a few are legal; the legal one with the largest feature pays 1, all others nothing."""
 
     observation_space = gymnasium.spaces.Dict(
-        {"mask": gymnasium.spaces.Box(0, 1, (1, 33), np.int64), "worth": gymnasium.spaces.Box(0, 1, (1, 33), np.float32)}
+        {
+            "mask": gymnasium.spaces.Box(0, 1, (1, 33), np.int64),
+            "worth": gymnasium.spaces.Box(0, 1, (1, 33), np.float32),
+        }
     )
     action_space = gymnasium.spaces.Discrete(33)
 
@@ -82,7 +85,7 @@ class ExampleTest(unittest.TestCase):
 
     def test_misuse(self):
         code, said = run("--corpus=/srv/absent", "--steps=1")
-        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertIn("corpus_description.json", said)
         self.assertEqual(run(f"--corpus={CORPUS}", "--steps=0")[0], 2)
         self.assertIn("--problem", run("--help")[1])

@@ -12,19 +12,27 @@ import sys
 
 from mlgo.corpus import combination
 from mlgo.run import locate
-from mlgo.run.ending import exit_code_of
+from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode
 
 
 def run(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
     parser = argparse.ArgumentParser(
-        prog="combine_training_corpus", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="combine_training_corpus",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--root_dir", required=True, metavar="DIR", help="directory with a corpus in each of its folders")
     parser.add_argument(
-        "--verbosity", choices=("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO", nargs="?", const="INFO",
+        "--root_dir", required=True, metavar="DIR", help="directory with a corpus in each of its folders"
+    )
+    parser.add_argument(
+        "--verbosity",
+        choices=("DEBUG", "INFO", "WARNING", "ERROR"),
+        default="INFO",
+        nargs="?",
+        const="INFO",
         help="WARNING and ERROR leave out what was combined",
     )
     flags = parser.parse_args(arguments)

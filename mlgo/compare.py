@@ -17,14 +17,15 @@ Exit codes: 0 done, 2 they cannot be compared, 10 they have nothing in common, 1
 
 from absl import flags
 
-from mlgo.pipeline.command import run_command
+from mlgo.commands.training import run_command
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines
 from mlgo.reporting.markdown import table_lines
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
-from mlgo.run import files, given, locate
+from mlgo.run import files, locate
+from mlgo.run import flag_values as given
 from mlgo.run.exit_codes import ExitCode, RunError
 
 FLAGS = flags.FLAGS
@@ -32,10 +33,11 @@ FLAGS = flags.FLAGS
 flags.DEFINE_string("output", None, "A file for the table as Markdown.")
 flags.DEFINE_string("html", None, "A file for the comparison as a page.")
 flags.DEFINE_string(
-    "fail_if_worse_than", None,
+    "fail_if_worse_than",
+    None,
     "PERCENT, such as 0.1%: exit code 12 when one is worse than the first by more than this on a corpus: in linked code, or where nothing"
     " was linked in the geometric mean.",
-)  # fmt: skip
+)
 flags.DEFINE_integer("seed", 1, "Of the bootstraps.", lower_bound=0)
 
 
@@ -45,7 +47,12 @@ def main(arguments: list[str]) -> int:
     contenders = _contenders(arguments[1:])
     pairings = comparison.compare(contenders, FLAGS.seed)
     if not pairings:
-        raise RunError("the compared", "have no function or module in common", "Evaluate them on the same corpora", ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            "the compared",
+            "have no function or module in common",
+            "Evaluate them on the same corpora",
+            ExitCode.NOTHING_PRODUCED,
+        )
     not_shared = comparison.left_out_corpora(contenders)
     table = comparison_table(pairings)
     print("\n".join(["Paired by function or module; minus is better:", "", *text_lines(table)]))
@@ -55,7 +62,9 @@ def main(arguments: list[str]) -> int:
         if left_out:
             print(f"{corpus}: left out, since not all have them: {left_out} functions or modules")
     if FLAGS.output:
-        files.write_atomically(locate.user_path(FLAGS.output), ("\n".join(table_lines(table)) + "\n").encode("utf-8", "replace"))
+        files.write_atomically(
+            locate.user_path(FLAGS.output), ("\n".join(table_lines(table)) + "\n").encode("utf-8", "replace")
+        )
     if FLAGS.html:
         files.write_atomically(locate.user_path(FLAGS.html), html(comparison_page(contenders, pairings, not_shared)))
     worse = [] if allowed is None else comparison.worse_than(pairings, allowed)

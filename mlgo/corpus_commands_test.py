@@ -30,7 +30,7 @@ class CommandCase(unittest.TestCase):
         stdout.flush()
         return stdout.buffer.getvalue().decode(), stderr.getvalue()
 
-    def refused(self, command, arguments, expected, exit_code=ExitCode.MISUSE):
+    def refused(self, command, arguments, expected, exit_code=ExitCode.USER_ERROR):
         with self.assertRaisesRegex(RunError, expected) as caught, contextlib.redirect_stderr(io.StringIO()):
             command.run([str(argument) for argument in arguments])
         self.assertEqual(caught.exception.exit_code, exit_code)
@@ -44,7 +44,9 @@ class CommandCase(unittest.TestCase):
             for index in range(count):
                 content = BITCODE + bytes([index]) * (1 + index * 7 % count)
                 own = None if "command_override" in settings else command
-                writer.add(f"d{index % 8}/m{index}", content, own, b"I" if "has_thinlto" in settings else None, licence="MIT")
+                writer.add(
+                    f"d{index % 8}/m{index}", content, own, b"I" if "has_thinlto" in settings else None, licence="MIT"
+                )
             writer.finish()
         return self.root / name
 
@@ -53,7 +55,13 @@ class MakeCorpusTest(CommandCase):
     def setUp(self):
         super().setUp()
         self.input = self.root / "in"
-        for name, content in {"b.bc": BITCODE + b"b", "a/x y.o.bc": BITCODE + b"a", "c.bc": b"", "d.bc": b"text", "e.o": b""}.items():
+        for name, content in {
+            "b.bc": BITCODE + b"b",
+            "a/x y.o.bc": BITCODE + b"a",
+            "c.bc": b"",
+            "d.bc": b"text",
+            "e.o": b"",
+        }.items():
             (self.input / name).parent.mkdir(parents=True, exist_ok=True)
             (self.input / name).write_bytes(content)
 
@@ -79,9 +87,15 @@ class MakeCorpusTest(CommandCase):
         out = ("--output_dir", self.root / "out")
         self.refused(make_corpus, ("--input_dir", self.root / "none", *out), "is not a directory")
         (self.root / "empty").mkdir()
-        self.refused(make_corpus, ("--input_dir", self.root / "empty", *out), "has no .bc file", ExitCode.NOTHING_PRODUCED)
-        self.refused(make_corpus, ("--input_dir", self.input, *out, "--default_args", "'-O2"), "not quoted as a shell has it")
-        self.refused(make_corpus, ("--input_dir", self.input, *out, "--default_args=-O2 -mllvm"), "-mllvm lacks its argument")
+        self.refused(
+            make_corpus, ("--input_dir", self.root / "empty", *out), "has no .bc file", ExitCode.NOTHING_PRODUCED
+        )
+        self.refused(
+            make_corpus, ("--input_dir", self.input, *out, "--default_args", "'-O2"), "not quoted as a shell has it"
+        )
+        self.refused(
+            make_corpus, ("--input_dir", self.input, *out, "--default_args=-O2 -mllvm"), "-mllvm lacks its argument"
+        )
         for name in ("a/x y.o.bc", "b.bc"):
             (self.input / name).unlink()
         self.refused(make_corpus, ("--input_dir", self.input, *out), "would have no module", ExitCode.NOTHING_PRODUCED)
@@ -112,10 +126,16 @@ class CombineTest(CommandCase):
         flags = ("--root_dir", self.root / "all")
         self.refused(combine_training_corpus, flags, "is not a directory")
         (self.root / "all").mkdir()
-        self.refused(combine_training_corpus, flags, "has no ./corpus_description.json|has no \\*/", ExitCode.NOTHING_PRODUCED)
+        self.refused(
+            combine_training_corpus, flags, "has no ./corpus_description.json|has no \\*/", ExitCode.NOTHING_PRODUCED
+        )
         self.corpus("all/one", 2)
         self.corpus("all/two", 2, command_override=["-cc1", "-O3"])
-        self.refused(combine_training_corpus, flags, "one and two differ in global_command_override .absent and \\['-cc1', '-O3'\\]")
+        self.refused(
+            combine_training_corpus,
+            flags,
+            "one and two differ in global_command_override .absent and \\['-cc1', '-O3'\\]",
+        )
         self.assertFalse((self.root / "all/corpus_description.json").exists())
         (self.root / "all/two/d0/m0.bc").unlink()
         self.refused(combine_training_corpus, flags, "m0.bc: does not exist")
@@ -173,17 +193,27 @@ class SplitTest(CommandCase):
     def test_refusals(self):
         source = self.corpus("c")
         flags = ("--corpus", source, "--output_dir", self.root / "s")
-        self.refused(split_corpus, (*flags, "--by=directory", "--held_out_directory=d"), "--held_out_directory=d: holds no module")
+        self.refused(
+            split_corpus,
+            (*flags, "--by=directory", "--held_out_directory=d"),
+            "--held_out_directory=d: holds no module",
+        )
         few = self.corpus("few", 3)
         self.refused(
-            split_corpus, ("--corpus", few, "--output_dir", self.root / "s", "--by=size"), "none of its 3 modules would be in",
+            split_corpus,
+            ("--corpus", few, "--output_dir", self.root / "s", "--by=size"),
+            "none of its 3 modules would be in",
             ExitCode.NOTHING_PRODUCED,
         )
         self.refused(split_corpus, ("--corpus", source, "--output_dir", source), "would be written over the corpus")
         profiled = self.corpus("p", profile=b"profile")
         (carried,) = (profiled / "files").iterdir()
         carried.write_bytes(b"another")
-        self.refused(split_corpus, ("--corpus", profiled, "--output_dir", self.root / "s"), "has other content than its name says")
+        self.refused(
+            split_corpus,
+            ("--corpus", profiled, "--output_dir", self.root / "s"),
+            "has other content than its name says",
+        )
 
 
 class CorpusInfoTest(CommandCase):
@@ -194,7 +224,9 @@ class CorpusInfoTest(CommandCase):
             self.assertIn(expected, said)
         said, _ = self.run_command(corpus_info, "--corpus", source, "--json")
         content = json.loads(said)
-        self.assertEqual((content["modules"], content["options"]["-O"]["values"], content["decisions"]), (3, {"2": 3}, {}))
+        self.assertEqual(
+            (content["modules"], content["options"]["-O"]["values"], content["decisions"]), (3, {"2": 3}, {})
+        )
 
 
 if __name__ == "__main__":

@@ -17,19 +17,24 @@ from mlgo.corpus import information
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import encode
 from mlgo.run import locate, progress
-from mlgo.run.ending import exit_code_of
+from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode
 from mlgo.trace import decision_counts
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="corpus_info", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="corpus_info",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--corpus", metavar="PATH", help="directory or archive; default: the built-in corpus")
     parser.add_argument(
-        "--trace", action="append", default=[], metavar="DIR",
+        "--trace",
+        action="append",
+        default=[],
+        metavar="DIR",
         help="--output_dir of a training run, or a trace below it; may be given several times",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")

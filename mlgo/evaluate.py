@@ -26,28 +26,29 @@ from typing import Any
 
 from absl import flags
 
+from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
+from mlgo.commands.training import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.evaluation.inline_thresholds import threshold_flags, threshold_of
-from mlgo.pipeline import evaluation
-from mlgo.pipeline import evaluation_tables as tables
-from mlgo.pipeline.chosen_modules import chosen_modules
-from mlgo.pipeline.code_measure import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
-from mlgo.pipeline.evaluation_sides import DEFAULT, Side
-from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
-from mlgo.pipeline.greedy_model import write_greedy_model
-from mlgo.pipeline.run_folder import RunFolder
-from mlgo.pipeline.settings import RunSettings
+from mlgo.corpus.module_selection import chosen_modules
+from mlgo.evaluation.corpora import evaluation
+from mlgo.evaluation.corpora import tables as tables
+from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
+from mlgo.evaluation.corpora.sides import DEFAULT, Side
 from mlgo.policy.directory import load_policy
+from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.problem import Problem
-from mlgo.run import files, given, locate
+from mlgo.run import files, locate
+from mlgo.run import flag_values as given
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
+from mlgo.score.code_measure import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.trace.setup import CompileSetup
+from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
@@ -55,25 +56,38 @@ define_compiler_flags()
 flags.DEFINE_string("problem", "inlining_for_size", "A folder below mlgo/problems: what the policies decide.")
 flags.DEFINE_multi_string("policy", [], "[NAME=]FOLDER of a policy; repeatable.")
 flags.DEFINE_multi_string("corpus", [], "[NAME=]PATH of a corpus; repeatable. Default: the built-in held-out one.")
-flags.DEFINE_list("inline_thresholds", [], "For inlining: the default at these values of LLVM's -inline-threshold, too.")
+flags.DEFINE_list(
+    "inline_thresholds", [], "For inlining: the default at these values of LLVM's -inline-threshold, too."
+)
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
 flags.DEFINE_string("linker", None, "ld.lld. Default: the packaged one of this workspace.")
 flags.DEFINE_string(
-    "fail_if_worse_than", None,
+    "fail_if_worse_than",
+    None,
     "PERCENT, such as 0.1%: exit code 12 when a policy is worse than the default by more than this in a corpus: in linked code, or where"
     " nothing is linked in the geometric mean.",
-)  # fmt: skip
-flags.DEFINE_float("sampling_rate", 1.0, "Part of each corpus's modules to take, chosen by --seed.", lower_bound=0.0, upper_bound=1.0)
+)
+flags.DEFINE_float(
+    "sampling_rate", 1.0, "Part of each corpus's modules to take, chosen by --seed.", lower_bound=0.0, upper_bound=1.0
+)
 flags.DEFINE_string(
-    "module_filter", None, "Compare only modules in whose name this regular expression is found. Nothing is linked then.",
-)  # fmt: skip
+    "module_filter",
+    None,
+    "Compare only modules in whose name this regular expression is found. Nothing is linked then.",
+)
 flags.DEFINE_bool("icf", False, "Whether the linker folds identical functions.")
 flags.DEFINE_string("reward", None, "Which of the problem's rewards is compared per module. Default: its usual one.")
 flags.DEFINE_integer("seed", RunSettings.seed, "Of the bootstraps and of the choice of modules.", lower_bound=0)
 flags.DEFINE_float(
-    "max_failure_ratio", RunSettings.max_failure_ratio, "Part of a corpus's modules that may fail.", lower_bound=0.0, upper_bound=1.0
+    "max_failure_ratio",
+    RunSettings.max_failure_ratio,
+    "Part of a corpus's modules that may fail.",
+    lower_bound=0.0,
+    upper_bound=1.0,
 )
-flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
+flags.DEFINE_integer(
+    "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1
+)
 
 #: How many regressions are listed for each corpus and policy.
 _WORST = 5
@@ -85,11 +99,16 @@ def main(arguments: list[str]) -> int:
     problem = problem_given(FLAGS.problem)
     corpora = {name: sampled(Corpus.load(path)) for name, path in _corpora(problem).items()}
     only = {name: filtered(corpus) for name, corpus in corpora.items()}
-    policies = {name: load_policy(path, problem) for name, path in given.named_paths("--policy", FLAGS.policy, (DEFAULT,)).items()}
+    policies = {
+        name: load_policy(path, problem)
+        for name, path in given.named_paths("--policy", FLAGS.policy, (DEFAULT,)).items()
+    }
     digests = {name: digest_of_bytes(files.encode_json(record["sha256"])) for name, (_, record) in policies.items()}
     sides = [Side(name, digest) for name, digest in digests.items()] + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:
-        raise RunError("--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy")
+        raise RunError(
+            "--policy", "is not given: there is nothing to compare with the default", "Name the folder of a policy"
+        )
     reward = _reward(problem)
     clang = clang_given()
     linker = _linker(problem)
@@ -100,17 +119,25 @@ def main(arguments: list[str]) -> int:
     configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
     with executor_given(clang, FLAGS.workers) as executor:
         limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
-        setup = CompileSetup(clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor)
+        setup = CompileSetup(
+            clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor
+        )
         inputs = {"clang": digest_of_file(clang)}
         whole = evaluation.Evaluation(folder, setup, inputs, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
 
         @functools.cache  # One model for all corpora.
         def model_of(side: Side) -> pathlib.Path | None:
-            return write_greedy_model(policies[side.name][0], problem, folder.work, side.name) if side.name in policies else None
+            return (
+                write_greedy_model(policies[side.name][0], problem, folder.work, side.name)
+                if side.name in policies
+                else None
+            )
 
         results = [whole.of_corpus(name, corpus, sides, model_of, only[name]) for name, corpus in corpora.items()]
     folder.remove_work()
-    _report(folder.path, results, [side.name for side in sides], list(policies), reward, {**inputs, "policies": digests})
+    _report(
+        folder.path, results, [side.name for side in sides], list(policies), reward, {**inputs, "policies": digests}
+    )
     worse = [] if allowed is None else evaluation.worse_than(results, list(policies), allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
@@ -119,7 +146,9 @@ def main(arguments: list[str]) -> int:
 
 def sampled(corpus: Corpus) -> Corpus:
     """The part of `corpus` that --sampling_rate says."""
-    return corpus.select(chosen_modules([module.name for module in corpus.modules], None, FLAGS.sampling_rate, FLAGS.seed))
+    return corpus.select(
+        chosen_modules([module.name for module in corpus.modules], None, FLAGS.sampling_rate, FLAGS.seed)
+    )
 
 
 def filtered(corpus: Corpus) -> list[str] | None:
@@ -174,7 +203,9 @@ def _report(
     digests: Mapping[str, Any],
 ) -> None:
     if not any(result.comparison.rows for result in results):
-        raise RunError(f"{len(results)} corpora", "have no function or module to compare", "Give others", ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            f"{len(results)} corpora", "have no function or module to compare", "Give others", ExitCode.NOTHING_PRODUCED
+        )
     what = "functions" if any(row.function for result in results for row in result.comparison.rows) else "modules"
     content = {
         **digests,
@@ -195,7 +226,11 @@ def _report(
     files.write_atomically(folder / "summary.md", tables.markdown(results, sides, what).encode("utf-8"))
     worst = tables.worst_regressions(results, policies, _WORST)
     files.write_atomically(folder / "worst_regressions.md", "".join(map(_regression_text, worst)).encode("utf-8"))
-    print("\n".join(["", "Against the compiler's default; minus is better:", "", *tables.table_lines(results, sides, what)]))
+    print(
+        "\n".join(
+            ["", "Against the compiler's default; minus is better:", "", *tables.table_lines(results, sides, what)]
+        )
+    )
     if worst:
         print("\nThe worst:")
     for regression in worst[:_WORST]:
@@ -203,9 +238,13 @@ def _report(
     thresholds = [side for side in sides if threshold_of(side) is not None]
     for result in results:
         if failed := result.comparison.failed:
-            print(f"{result.corpus}: left out, since they failed: {', '.join(f'{name} ({why})' for name, why in failed.items())}")
+            print(
+                f"{result.corpus}: left out, since they failed: {', '.join(f'{name} ({why})' for name, why in failed.items())}"
+            )
         if (best := evaluation.best_side(result, thresholds)) is not None:
-            print(f"{result.corpus}: the best of the thresholds is {threshold_of(best)}: {result.linked_summaries[best].percent()}")
+            print(
+                f"{result.corpus}: the best of the thresholds is {threshold_of(best)}: {result.linked_summaries[best].percent()}"
+            )
     print(f"\nResults: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)")
     if worst:
         print(f"Worst regressions, with the command that compiles each again: {folder / 'worst_regressions.md'}")

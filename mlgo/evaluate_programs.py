@@ -45,20 +45,20 @@ from typing import Any
 
 from absl import flags
 
+from mlgo.commands.training import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
+from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
-from mlgo.evaluation.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side, Toolchain
 from mlgo.evaluation.programs.counters import Cachegrind, perf_works
 from mlgo.evaluation.programs.evaluation import DEFAULT, CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.program import Program, is_slow, load_program
 from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
-from mlgo.pipeline.command import refuse_arguments, run_command
-from mlgo.pipeline.run_folder import RunFolder
 from mlgo.problems.problem import load_problem
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.run_folder import RunFolder
 
 FLAGS = flags.FLAGS
 
@@ -68,26 +68,44 @@ _PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
 _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 
 flags.DEFINE_enum("problem", "all", ("all", _INLINING, _EVICTION), "Whose policy is evaluated: sizes, runs, or both.")
-flags.DEFINE_list("programs", [], "Names of built-in programs. Default: all that are not slow, or none where there is a --program_file.")
+flags.DEFINE_list(
+    "programs",
+    [],
+    "Names of built-in programs. Default: all that are not slow, or none where there is a --program_file.",
+)
 flags.DEFINE_multi_string("program_file", [], "JSON description of a program of yours; repeatable.")
 flags.DEFINE_multi_string("package", [], "NAME=FOLDER of sources that a description names as its package; repeatable.")
 flags.DEFINE_bool("list", False, "Names the built-in programs and ends.")
 flags.DEFINE_string("clang", None, "Release clang, with policies inside. Default: //release:clang.")
-flags.DEFINE_string("packaged_clang", None, "The default side for sizes, and what calls the linker. Default: the packaged one.")
+flags.DEFINE_string(
+    "packaged_clang", None, "The default side for sizes, and what calls the linker. Default: the packaged one."
+)
 flags.DEFINE_multi_string("compiler", [], "NAME=PATH[,FLAG...]: one more side; repeatable.")
 flags.DEFINE_string("linker", None, "ld.lld. Default: the packaged one.")
-flags.DEFINE_string("sysroot", None, "Debian 12 headers and libraries. Default: those of this workspace; empty: the machine's.")
+flags.DEFINE_string(
+    "sysroot", None, "Debian 12 headers and libraries. Default: those of this workspace; empty: the machine's."
+)
 flags.DEFINE_string("valgrind", None, "Default: the packaged one.")
-flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "The packaged clang at these values of LLVM's -inline-threshold, too.")
+flags.DEFINE_list(
+    "inline_thresholds", ["10", "15", "25"], "The packaged clang at these values of LLVM's -inline-threshold, too."
+)
 flags.DEFINE_bool("thinlto", True, "Whether programs are linked by way of ThinLTO, too (not at other thresholds).")
 flags.DEFINE_bool("cost", True, "Whether compile time and memory are measured.")
-flags.DEFINE_integer("cost_sources", CostSettings.sources, "Sources of each program that are compiled for it.", lower_bound=1)
+flags.DEFINE_integer(
+    "cost_sources", CostSettings.sources, "Sources of each program that are compiled for it.", lower_bound=1
+)
 flags.DEFINE_integer("cost_turns", CostSettings.turns, "Compiles of each of them by each compiler.", lower_bound=1)
 flags.DEFINE_integer("repeats", 7, "Timed runs of each program.", lower_bound=1)
-flags.DEFINE_integer("symbols", 20, "Functions in result.json that grew most, and that shrank most, of each program.", lower_bound=0)
+flags.DEFINE_integer(
+    "symbols", 20, "Functions in result.json that grew most, and that shrank most, of each program.", lower_bound=0
+)
 flags.DEFINE_integer("seed", CostSettings.seed, "Of the bootstraps.", lower_bound=0)
-flags.DEFINE_integer("workers", None, "Compiles at a time. Default: one per core. Changes no size and no count.", lower_bound=1)
-flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs, or out/NAME for the programs of the target NAME.")
+flags.DEFINE_integer(
+    "workers", None, "Compiles at a time. Default: one per core. Changes no size and no count.", lower_bound=1
+)
+flags.DEFINE_string(
+    "output_dir", None, "Folder of the results. Default: out/programs, or out/NAME for the programs of the target NAME."
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -96,7 +114,9 @@ def main(arguments: list[str]) -> int:
     if FLAGS.list:
         for name, description in _descriptions().items():
             content = files.read_json(description, "description of a program", "Restore it")
-            print(f"{name}: {content.get('about', '')}{' (slow: only when it is named)' if content.get('slow') else ''}")
+            print(
+                f"{name}: {content.get('about', '')}{' (slow: only when it is named)' if content.get('slow') else ''}"
+            )
         return ExitCode.DONE
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, _default_folder()))
     programs = _programs(folder.path)
@@ -113,7 +133,20 @@ def main(arguments: list[str]) -> int:
         "digests": {"linker": toolchain.digest(), **{f"{side.name} at {size.LEVEL}": side.digest() for side in sizes}},
         "programs": {program.name: {"about": program.about, "digest": program.digest()} for program in programs},
         "counters": {"counts": "cachegrind", "perf": False},
-        **{part: {} for part in ("size", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")},
+        **{
+            part: {}
+            for part in (
+                "size",
+                "symbols",
+                "run",
+                "run_details",
+                "run_times",
+                "cost",
+                "left_out",
+                "differing",
+                "totals",
+            )
+        },
     }
     result["digests"] |= {f"{side.name} at {run_time.LEVEL}": side.digest() for side in runs}
     if sizes:
@@ -125,7 +158,10 @@ def main(arguments: list[str]) -> int:
         usable = pathlib.Path(perf) if perf and perf_works(pathlib.Path(perf)) else None
         result["counters"]["perf"] = usable is not None
         table, result["run_details"] = evaluation.runs(programs, runs, _counter(), FLAGS.repeats, usable)
-        times = {program: {side: found["times"] for side, found in sides.items()} for program, sides in result["run_details"].items()}
+        times = {
+            program: {side: found["times"] for side, found in sides.items()}
+            for program, sides in result["run_details"].items()
+        }
         result["run_times"] = timing_ratios(times, DEFAULT, FLAGS.seed)
         _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles"))
     if FLAGS.cost:
@@ -148,8 +184,16 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
     for value in values:
         match = _COMPILER.fullmatch(value)
         if match is None:
-            raise RunError(f"--compiler={value}", "is not NAME=PATH[,FLAG...]", "Give one such as mine=/opt/clang,-mllvm,-inline-threshold=20")
-        if match[1] in sides or match[1] in (DEFAULT, "policy", "packaged", "release") or threshold_of(match[1]) is not None:
+            raise RunError(
+                f"--compiler={value}",
+                "is not NAME=PATH[,FLAG...]",
+                "Give one such as mine=/opt/clang,-mllvm,-inline-threshold=20",
+            )
+        if (
+            match[1] in sides
+            or match[1] in (DEFAULT, "policy", "packaged", "release")
+            or threshold_of(match[1]) is not None
+        ):
             raise RunError(f"--compiler={value}", f"has the name {match[1]!r}, which is taken", "Give it another")
         clang = locate.program(match[2], "--compiler", "").resolve()
         sides[match[1]] = Side(match[1], clang, tuple(filter(None, match[3].split(","))))
@@ -237,7 +281,9 @@ def _sysroot() -> pathlib.Path | None:
         return locate.user_path(FLAGS.sysroot)
     found = locate.of_environment("MLGO_SYSROOT")
     if found is None:
-        raise RunError("--sysroot", "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it")
+        raise RunError(
+            "--sysroot", "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it"
+        )
     # The runfile is its folder `usr`.
     return found.resolve().parent
 
@@ -265,7 +311,12 @@ def _report(folder: pathlib.Path, result: dict[str, Any]) -> int:
     if result["differing"]:
         return ExitCode.OUTPUT_DIFFERS
     if not (result["size"] or result["run"]):
-        raise RunError(f"{len(result['programs'])} programs", "could not be compared", "See why each was left out", ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            f"{len(result['programs'])} programs",
+            "could not be compared",
+            "See why each was left out",
+            ExitCode.NOTHING_PRODUCED,
+        )
     return ExitCode.TOO_MANY_FAILURES if result["left_out"] else ExitCode.DONE
 
 

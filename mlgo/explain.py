@@ -29,6 +29,8 @@ from typing import TypeVar
 import numpy as np
 from absl import flags
 
+from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
+from mlgo.commands.training import held_out_corpus, problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
@@ -44,23 +46,21 @@ from mlgo.explanation.replay import Replay, disagreements, replay
 from mlgo.explanation.sections import Shown, View, sections_of
 from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
 from mlgo.explanation.symbols import demangled
-from mlgo.learning.determinism import generator
 from mlgo.learning.linear_network import linear_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import concatenate
-from mlgo.pipeline.command import held_out_corpus, problem_given, refuse_arguments, run_command
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
-from mlgo.pipeline.greedy_model import write_greedy_model
-from mlgo.pipeline.run_folder import RunFolder
-from mlgo.pipeline.settings import RunSettings
 from mlgo.policy.directory import load_policy
+from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.problem import Problem
 from mlgo.run import files, locate, progress
+from mlgo.run.determinism import generator
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.run_folder import RunFolder
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace
+from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
@@ -68,25 +68,41 @@ define_compiler_flags()
 flags.DEFINE_string("problem", "inlining_for_size", "A folder below mlgo/problems: what the policy decides.")
 flags.DEFINE_string("policy", None, "Folder of the policy.")
 flags.DEFINE_string("corpus", None, "Path of the corpus. Default: the built-in held-out one.")
-flags.DEFINE_string("output_dir", None, "Folder of results and compiles. Default: out/explanation/PROBLEM in the workspace.")
+flags.DEFINE_string(
+    "output_dir", None, "Folder of results and compiles. Default: out/explanation/PROBLEM in the workspace."
+)
 flags.DEFINE_string("module", None, "The module to look at: its name, or a part that no other has.")
-flags.DEFINE_string("function", None, "The function to explain, of inlining the caller. Without it: what functions the module has.")
+flags.DEFINE_string(
+    "function", None, "The function to explain, of inlining the caller. Without it: what functions the module has."
+)
 flags.DEFINE_string("callsite", None, "Of inlining: only calls of the functions whose name holds this.")
 flags.DEFINE_bool("only_different", False, "Only decisions that differ from the heuristic's.")
 flags.DEFINE_integer("limit", 20, "Decisions shown of each origin; 0: all.", lower_bound=0)
-flags.DEFINE_integer("features", 6, "Features shown of each decision, the weightiest; 0: all that the policy looks at.", lower_bound=0)
+flags.DEFINE_integer(
+    "features", 6, "Features shown of each decision, the weightiest; 0: all that the policy looks at.", lower_bound=0
+)
 flags.DEFINE_bool("all_features", False, "All features that the policy looks at, and all that the compiler shows.")
 flags.DEFINE_string("html", None, "Also write the function's page to this file.")
-flags.DEFINE_string("cxxfilt", None, "llvm-cxxfilt. Default: the packaged one of this workspace; without one names stay mangled.")
+flags.DEFINE_string(
+    "cxxfilt", None, "llvm-cxxfilt. Default: the packaged one of this workspace; without one names stay mangled."
+)
 flags.DEFINE_integer("modules", 0, "Look at this many modules of the corpus, drawn by the seed; 0: all.", lower_bound=0)
-flags.DEFINE_integer("decisions", 20_000, "About as many decisions are sampled for the importance of features.", lower_bound=1)
+flags.DEFINE_integer(
+    "decisions", 20_000, "About as many decisions are sampled for the importance of features.", lower_bound=1
+)
 flags.DEFINE_integer("repeats", 5, "How often each feature is permuted.", lower_bound=1)
 flags.DEFINE_integer("examples", 20, "How many decisions that differ are listed.", lower_bound=0)
 flags.DEFINE_integer("seed", RunSettings.seed, "Of samples, permutations and bootstraps.", lower_bound=0)
 flags.DEFINE_float(
-    "max_failure_ratio", RunSettings.max_failure_ratio, "Part of the corpus's modules that may fail.", lower_bound=0.0, upper_bound=1.0
+    "max_failure_ratio",
+    RunSettings.max_failure_ratio,
+    "Part of the corpus's modules that may fail.",
+    lower_bound=0.0,
+    upper_bound=1.0,
 )
-flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
+flags.DEFINE_integer(
+    "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1
+)
 
 T = TypeVar("T")
 
@@ -123,12 +139,22 @@ class Explainer:
         side = "policy" if under_policy else "default"
 
         def work(folder: pathlib.Path) -> Mapping[str, int]:
-            model = write_greedy_model(self.network, self.problem, self.folder.work, "explained") if under_policy else None
+            model = (
+                write_greedy_model(self.network, self.problem, self.folder.work, "explained") if under_policy else None
+            )
             return recorded.record_corpus(folder, corpus, self.setup, f"{name}, {side}", model)
 
-        inputs = {"clang": self.clang_digest, "corpus": self.corpus.digest, "policy": self.digest if under_policy else ""}
+        inputs = {
+            "clang": self.clang_digest,
+            "corpus": self.corpus.digest,
+            "policy": self.digest if under_policy else "",
+        }
         modules = digest_of_bytes(files.encode_json([module.name for module in corpus.modules]))
-        configuration = {"problem": self.problem.name, "modules": modules, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
+        configuration = {
+            "problem": self.problem.name,
+            "modules": modules,
+            "compile_cpu_seconds": FLAGS.compile_cpu_seconds,
+        }
         self.folder.stage(f"{name}/{side}", inputs, configuration, work)
         return self.folder.path / name / side
 
@@ -169,7 +195,9 @@ def main(arguments: list[str]) -> int:
     folder.remove_work()
     with executor_given(clang, FLAGS.workers) as executor:
         limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
-        setup = CompileSetup(clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor)
+        setup = CompileSetup(
+            clang, problem, limits, FLAGS.workers or available_cores(), FLAGS.max_failure_ratio, executor
+        )
         digest = digest_of_bytes(files.encode_json(record["sha256"]))
         explainer = Explainer(problem, network, digest, corpus, folder, setup, digest_of_file(clang))
         if module is None:
@@ -187,7 +215,9 @@ def _check_flags(problem: Problem) -> None:
         if FLAGS[flag].value and not FLAGS.module:
             raise RunError(f"--{flag}", "means nothing without --module", "Give --module=NAME, or a part of the name")
     if FLAGS.callsite and not problem.context_flags:
-        raise RunError("--callsite", f"means nothing to {problem.name}, which does not decide about calls", "Leave it out")
+        raise RunError(
+            "--callsite", f"means nothing to {problem.name}, which does not decide about calls", "Leave it out"
+        )
 
 
 def _explain_module(explainer: Explainer, module: str) -> None:
@@ -204,15 +234,28 @@ def _explain_module(explainer: Explainer, module: str) -> None:
     if FLAGS.callsite:
         wanted = set(selection.matching(FLAGS.callsite, {name: names[name] for name in sorted(callees)}))
         if not wanted:
-            selection.the_one(FLAGS.callsite, {name: names[name] for name in sorted(callees)}, "--callsite", "callee", f"module {module}")
+            selection.the_one(
+                FLAGS.callsite,
+                {name: names[name] for name in sorted(callees)},
+                "--callsite",
+                "callee",
+                f"module {module}",
+            )
         callers = {decided.function(n) for decided in found for n in range(len(decided)) if decided.callee(n) in wanted}
         shown = {function: name for function, name in shown.items() if function in callers}
     if not shown:
-        raise RunError(f"module {module}", f"has no decision of {explainer.problem.name}", "Give another", ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            f"module {module}",
+            f"has no decision of {explainer.problem.name}",
+            "Give another",
+            ExitCode.NOTHING_PRODUCED,
+        )
     if not FLAGS.function and len(shown) > 1:
         _list_functions(views[False], views[True], shown)
         return
-    function = selection.the_one(FLAGS.function or next(iter(shown)), shown, "--function", "function", f"module {module}")
+    function = selection.the_one(
+        FLAGS.function or next(iter(shown)), shown, "--function", "function", f"module {module}"
+    )
     records = [Trace.load(sides[under], corpus).records[module] for under in (False, True)]
     report = _function_report(explainer, views, records, function, wanted, names)
     terminal.show_function(terminal.console(sys.stdout), report)
@@ -253,7 +296,7 @@ def _function_report(
         demangled=names,
         outcome=function_report.outcome_lines(problem, function, *records),
         basis=function_report.basis(
-            problem.decision_kind == "choice",
+            problem.decision_kind == "categorical",
             linear_effect(explainer.network) is not None,
             f"over the {len(decided)} decisions of this module",
         ),
@@ -270,18 +313,30 @@ def _explain_corpus(explainer: Explainer) -> None:
     # Where the heuristic's answers are unknown, the policy's own compiles would tell nothing.
     own = explainer.compiled("own_states", corpus, True) if explainer.problem.default_decision_spec else None
     records = [Trace.load(folder, corpus).records for folder in (default, own) if folder]
-    failed = {name: record.failure_kind for of_side in records for name, record in of_side.items() if record.outcome is Outcome.FAILED}
+    failed = {
+        name: record.failure_kind
+        for of_side in records
+        for name, record in of_side.items()
+        if record.outcome is Outcome.FAILED
+    }
     modules = [module.name for module in corpus.modules if module.name not in failed]
     rate = min(1.0, FLAGS.decisions / max(1, sum(records[0][name].decisions for name in modules)))
-    views = _looked_at(explainer, default, modules, False, lambda *view: observe(explainer.problem, *view, rate, FLAGS.seed))
+    views = _looked_at(
+        explainer, default, modules, False, lambda *view: observe(explainer.problem, *view, rate, FLAGS.seed)
+    )
     views = [view for view in views if view.decisions]
     if not views or not sum(len(view.sample) for view in views):
         raise RunError(
-            f"corpus {corpus.path}", f"has no decision of {explainer.problem.name}", "Give another, or more modules", ExitCode.NOTHING_PRODUCED
+            f"corpus {corpus.path}",
+            f"has no decision of {explainer.problem.name}",
+            "Give another, or more modules",
+            ExitCode.NOTHING_PRODUCED,
         )
     own_counts = None
     if own:
-        counted = _looked_at(explainer, own, modules, True, lambda of, view: (of.module, (int(view.differs.sum()), len(of))))
+        counted = _looked_at(
+            explainer, own, modules, True, lambda of, view: (of.module, (int(view.differs.sum()), len(of)))
+        )
         own_counts = share_of(dict(counted), FLAGS.seed) if counted else None
     explanation = _explanation(explainer, default, views, own_counts, failed)
     out = explainer.folder.path
@@ -294,12 +349,18 @@ def _explain_corpus(explainer: Explainer) -> None:
 
 
 def _explanation(
-    explainer: Explainer, default: pathlib.Path, views: Sequence[ModuleView], own: Share | None, failed: Mapping[str, str]
+    explainer: Explainer,
+    default: pathlib.Path,
+    views: Sequence[ModuleView],
+    own: Share | None,
+    failed: Mapping[str, str],
 ) -> Explanation:
     sample = concatenate([view.sample for view in views])
     module_of = np.repeat(np.arange(len(views)), [len(view.sample) for view in views])
     modules = [view.module for view in views]
-    importance = importances(explainer.network, explainer.problem, sample, modules, module_of, FLAGS.seed, FLAGS.repeats)
+    importance = importances(
+        explainer.network, explainer.problem, sample, modules, module_of, FLAGS.seed, FLAGS.repeats
+    )
     chosen = choose_examples(views, FLAGS.examples)
     examples = []
     for candidate in chosen:
@@ -326,7 +387,11 @@ def _explanation(
 
 
 def _looked_at(
-    explainer: Explainer, folder: pathlib.Path, modules: Sequence[str], under_policy: bool, look: Callable[[RecordedDecisions, Replay], T]
+    explainer: Explainer,
+    folder: pathlib.Path,
+    modules: Sequence[str],
+    under_policy: bool,
+    look: Callable[[RecordedDecisions, Replay], T],
 ) -> list[T]:
     """look(decisions, replay) of every module with decisions, in order. Args: under_policy: whether the policy took them."""
     shown = progress.start(f"replay of {'own' if under_policy else 'default'} states", len(modules), "modules")

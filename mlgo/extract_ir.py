@@ -51,7 +51,7 @@ from mlgo.corpus.extraction.report import Report, printable
 from mlgo.corpus.thinlto import find_link, link_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate, progress
-from mlgo.run.ending import RESUMABLE, exit_code_of
+from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 LOCAL, DISTRIBUTED = "local", "distributed"
@@ -66,36 +66,68 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--input", help="compile_commands.json, linker parameter file, folder of objects, or aquery output")
     add(
-        "--input_type", choices=(*_INPUT_TYPES, _MISSPELT_AQUERY), default="json", nargs="?", const="json",
+        "--input_type",
+        choices=(*_INPUT_TYPES, _MISSPELT_AQUERY),
+        default="json",
+        nargs="?",
+        const="json",
         help="what --input is; default: json",
     )
-    add("--output_dir", help="folder of the corpus: absent, empty, or a corpus to replace. Default: out/corpus in the workspace")
-    add("--num_workers", type=int, nargs="?", help="objects read at a time; default: one per core. Changes no result")
-    add("--llvm_objcopy_path", nargs="?", help="read sections with this llvm-objcopy; default: directly, which is faster")
     add(
-        "--obj_base_dir", nargs="?",
+        "--output_dir",
+        help="folder of the corpus: absent, empty, or a corpus to replace. Default: out/corpus in the workspace",
+    )
+    add("--num_workers", type=int, nargs="?", help="objects read at a time; default: one per core. Changes no result")
+    add(
+        "--llvm_objcopy_path",
+        nargs="?",
+        help="read sections with this llvm-objcopy; default: directly, which is faster",
+    )
+    add(
+        "--obj_base_dir",
+        nargs="?",
         help="folder that object paths count from; default: where you type (json: each entry's `directory`)",
     )
     add(
-        "--cmd_filter", nargs="?",
+        "--cmd_filter",
+        nargs="?",
         help="keep modules with a recorded argument in which this regular expression is found: ^-Oz$ keeps those built for size",
     )
     add(
-        "--thinlto_build", choices=(DISTRIBUTED, LOCAL), nargs="?",
+        "--thinlto_build",
+        choices=(DISTRIBUTED, LOCAL),
+        nargs="?",
         help="the build used ThinLTO, distributed by a build system or within lld",
     )
-    add("--cmd_section_name", nargs="?", help="section with the command; default: .llvmcmd, for Mach-O __LLVM,__cmdline")
-    add("--bitcode_section_name", nargs="?", help="section with the bitcode; default: .llvmbc, for Mach-O __LLVM,__bitcode")
+    add(
+        "--cmd_section_name", nargs="?", help="section with the command; default: .llvmcmd, for Mach-O __LLVM,__cmdline"
+    )
+    add(
+        "--bitcode_section_name",
+        nargs="?",
+        help="section with the bitcode; default: .llvmbc, for Mach-O __LLVM,__bitcode",
+    )
     add("--link_command", help="--thinlto_build=local: the command that linked, in quotes; it ran in --obj_base_dir")
-    add("--ninja_dir", help="--thinlto_build=local: build folder of ninja, which knows the command that linked --target")
+    add(
+        "--ninja_dir", help="--thinlto_build=local: build folder of ninja, which knows the command that linked --target"
+    )
     add("--target", help="what --ninja_dir linked, as ninja calls it: bin/app")
     add(
-        "--max_failures", type=int,
+        "--max_failures",
+        type=int,
         help="objects that may fail (missing, unreadable, ...; not: without bitcode). Default: any number",
     )
-    add("--licence", default=UNKNOWN_LICENCE, help="SPDX identifier for modules whose source states none. Default: %(default)s")
     add(
-        "--verbosity", choices=("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO", nargs="?", const="INFO",
+        "--licence",
+        default=UNKNOWN_LICENCE,
+        help="SPDX identifier for modules whose source states none. Default: %(default)s",
+    )
+    add(
+        "--verbosity",
+        choices=("DEBUG", "INFO", "WARNING", "ERROR"),
+        default="INFO",
+        nargs="?",
+        const="INFO",
         help="DEBUG names every object that gave no module, WARNING and ERROR leave progress and summary out",
     )
     return parser
@@ -108,7 +140,9 @@ def _check(flags: argparse.Namespace) -> None:
     if flags.max_failures is not None and flags.max_failures < 0:
         raise RunError(f"--max_failures={flags.max_failures}", "is negative", "Leave it out to allow any number")
     if not licences.is_expression(flags.licence):
-        raise RunError(f"--licence={flags.licence}", "is no SPDX expression", "Give one such as MIT (https://spdx.org/licenses)")
+        raise RunError(
+            f"--licence={flags.licence}", "is no SPDX expression", "Give one such as MIT (https://spdx.org/licenses)"
+        )
     for_link = {"--link_command": flags.link_command, "--ninja_dir": flags.ninja_dir, "--target": flags.target}
     given = [name for name, value in for_link.items() if value]
     if flags.thinlto_build != LOCAL:
@@ -118,12 +152,18 @@ def _check(flags: argparse.Namespace) -> None:
             raise RunError("--input", "is missing", "Give it, or --thinlto_build=local with --obj_base_dir. See --help")
         return
     if bool(flags.ninja_dir) != bool(flags.target) or (flags.link_command and flags.ninja_dir):
-        raise RunError(", ".join(given), "do not tell which link is meant", "Give --link_command, or --ninja_dir with --target")
+        raise RunError(
+            ", ".join(given), "do not tell which link is meant", "Give --link_command, or --ninja_dir with --target"
+        )
     if flags.cmd_filter:
-        raise RunError("--cmd_filter", "cannot be used with --thinlto_build=local", "lld records no commands: leave it out")
+        raise RunError(
+            "--cmd_filter", "cannot be used with --thinlto_build=local", "lld records no commands: leave it out"
+        )
     if flags.input and flags.input_type not in ("directory", "bazel_aquery"):
         raise RunError(
-            f"--input={flags.input}", "cannot be used with --thinlto_build=local", "Give --obj_base_dir: lld left the modules there"
+            f"--input={flags.input}",
+            "cannot be used with --thinlto_build=local",
+            "Give --obj_base_dir: lld left the modules there",
         )
 
 
@@ -263,6 +303,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
+
     def work() -> int:
         extract(parsed(arguments))
         return ExitCode.DONE

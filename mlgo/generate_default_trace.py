@@ -26,26 +26,26 @@ from typing import Any
 
 from absl import flags
 
+from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
+from mlgo.commands.training import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.pipeline import preflight
-from mlgo.pipeline.chosen_modules import chosen_modules
-from mlgo.pipeline.command import problem_given, refuse_arguments, run_command
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
-from mlgo.pipeline.greedy_model import write_greedy_model
-from mlgo.pipeline.measure import measure_of
-from mlgo.pipeline.run_folder import RunFolder
-from mlgo.pipeline.settings import RunSettings
+from mlgo.corpus.module_selection import chosen_modules
 from mlgo.policy.directory import load_policy
+from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
-from mlgo.trace.scores import FunctionScore
+from mlgo.score.function_scores import FunctionScore
+from mlgo.score.measure import measure_of
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
+from mlgo.training import preflight
+from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
@@ -60,13 +60,21 @@ flags.DEFINE_string("policy_path", None, "Folder of a policy that decides. Defau
 flags.DEFINE_string(
     "output_performance_path", None, "CSV file for the scores of every module and function, beside the default's."
 )
-flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, chosen by --seed.", lower_bound=0.0, upper_bound=1.0)
+flags.DEFINE_float(
+    "sampling_rate", 1.0, "Part of the modules to compile, chosen by --seed.", lower_bound=0.0, upper_bound=1.0
+)
 flags.DEFINE_string("module_filter", None, "Compile only modules in whose name this regular expression is found.")
 flags.DEFINE_integer("seed", RunSettings.seed, "Of the choice of modules.", lower_bound=0)
 flags.DEFINE_float(
-    "max_failure_ratio", RunSettings.max_failure_ratio, "Part of the modules that may fail.", lower_bound=0.0, upper_bound=1.0
+    "max_failure_ratio",
+    RunSettings.max_failure_ratio,
+    "Part of the modules that may fail.",
+    lower_bound=0.0,
+    upper_bound=1.0,
 )
-flags.DEFINE_integer("compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1)
+flags.DEFINE_integer(
+    "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU time one compile may use.", lower_bound=1
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -74,7 +82,9 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     corpus = Corpus.load(locate.user_path(FLAGS.data_path))
-    names = chosen_modules([module.name for module in corpus.modules], FLAGS.module_filter, FLAGS.sampling_rate, FLAGS.seed)
+    names = chosen_modules(
+        [module.name for module in corpus.modules], FLAGS.module_filter, FLAGS.sampling_rate, FLAGS.seed
+    )
     policy = FLAGS.policy_path and locate.user_path(FLAGS.policy_path)
     network, record = load_policy(policy, problem) if policy else (None, None)
     clang, chosen = clang_given("clang_path"), corpus.select(names)
@@ -104,7 +114,9 @@ def main(arguments: list[str]) -> int:
 
         counts = folder.stage(STAGE, inputs, configuration, work).summary
         if FLAGS.output_performance_path:
-            _write_performance(locate.user_path(FLAGS.output_performance_path), folder, chosen, setup, inputs, configuration)
+            _write_performance(
+                locate.user_path(FLAGS.output_performance_path), folder, chosen, setup, inputs, configuration
+            )
     folder.remove_work()
     print(
         f"traced {counts['traced']} of {len(names)} modules, {counts['no decisions']} without decisions, {counts['failed']} failed;"
@@ -133,7 +145,9 @@ def _write_performance(
         folder.stage(default, without, configuration, work)
     sides = [Trace.load(folder.path / stage, corpus).records for stage in (default, STAGE)]
     measure = measure_of(setup.problem, {name: record.functions for name, record in sides[0].items()})
-    files.write_atomically(path, performance_csv(*({n: measure.compared(n, r.functions) for n, r in side.items()} for side in sides)))
+    files.write_atomically(
+        path, performance_csv(*({n: measure.compared(n, r.functions) for n, r in side.items()} for side in sides))
+    )
 
 
 def performance_csv(

@@ -13,22 +13,30 @@ import argparse
 import shlex
 import sys
 
-from mlgo.compiler import command
-from mlgo.corpus import from_bitcode
+from mlgo.corpus import command, from_bitcode
 from mlgo.run import locate, progress
-from mlgo.run.ending import exit_code_of
+from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="make_corpus", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="make_corpus",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--input_dir", required=True, metavar="DIR", help="directory with .bc files, at any depth")
-    parser.add_argument("--output_dir", required=True, metavar="DIR", help="the corpus: a new, an empty, or a corpus directory")
     parser.add_argument(
-        "--default_args", nargs="?", default="", const="", metavar="ARGS", help='cc1 options of every module; default: none ("")'
+        "--output_dir", required=True, metavar="DIR", help="the corpus: a new, an empty, or a corpus directory"
+    )
+    parser.add_argument(
+        "--default_args",
+        nargs="?",
+        default="",
+        const="",
+        metavar="ARGS",
+        help='cc1 options of every module; default: none ("")',
     )
     return parser.parse_args(arguments)
 
@@ -40,9 +48,11 @@ def _default_args(text: str) -> tuple[str, ...]:
         command.portable_command(words)
         return words
     except ValueError as error:
-        raise RunError(f"--default_args={text}", f"is not quoted as a shell has it: {error}", "close the quotes") from error
+        raise RunError(
+            f"--default_args={text}", f"is not quoted as a shell has it: {error}", "close the quotes"
+        ) from error
     except command.CommandError as error:
-        raise RunError(f"--default_args={text}", f"{error.read} {error.wrong}", "give the argument") from error
+        raise RunError(f"--default_args={text}", f"{error.subject} {error.wrong}", "give the argument") from error
 
 
 def run(arguments: list[str]) -> int:

@@ -19,19 +19,22 @@ import pathlib
 
 from absl import flags
 
-from mlgo.pipeline.command import run_command
+from mlgo.commands.training import run_command
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Record
 from mlgo.reporting.rendering import html
-from mlgo.run import files, given, locate
+from mlgo.run import files, locate
+from mlgo.run import flag_values as given
 from mlgo.run.exit_codes import ExitCode, RunError
 
 FLAGS = flags.FLAGS
 
 flags.DEFINE_string(
-    "output", None, "The HTML file. The Markdown summary gets the same name, ending in .md. Default: report.html in the first folder."
+    "output",
+    None,
+    "The HTML file. The Markdown summary gets the same name, ending in .md. Default: report.html in the first folder.",
 )
 
 
@@ -62,11 +65,15 @@ def summary_path(output: pathlib.Path) -> pathlib.Path:
 
 def _named(words: list[str]) -> list[tuple[str, pathlib.Path]]:
     if not words:
-        raise RunError("the command line", "names no folder", "Name a run's, an evaluation's or a shipped policy's: models/inlining_for_size")
+        raise RunError(
+            "the command line",
+            "names no folder",
+            "Name a run's, an evaluation's or a shipped policy's: models/inlining_for_size",
+        )
     found = []
     for word in words:
         # One at a time: several folders of one name are one policy's.
-        (name, path), = given.named_paths("", [word]).items()
+        ((name, path),) = given.named_paths("", [word]).items()
         found.append((name, path))
     return found
 

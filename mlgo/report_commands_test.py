@@ -26,11 +26,19 @@ class ReportCommandsTest(unittest.TestCase):
 
     def call(self, command, *words, **values):
         """(exit code, what it said on both streams)."""
-        given = [*(word if "=" in word else str(self.folder / word) for word in words), *(f"--{name}={value}" for name, value in values.items())]
+        given = [
+            *(word if "=" in word else str(self.folder / word) for word in words),
+            *(f"--{name}={value}" for name, value in values.items()),
+        ]
         done = subprocess.run(
-            [sys.executable, "-m", f"mlgo.{command}", *given], env=_ENVIRONMENT, cwd=self.folder, check=False, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, encoding="utf-8",
-        )  # fmt: skip
+            [sys.executable, "-m", f"mlgo.{command}", *given],
+            env=_ENVIRONMENT,
+            cwd=self.folder,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
         return done.returncode, done.stdout
 
     def test_a_report_lies_in_the_first_folder_and_says_its_verdict(self):
@@ -47,11 +55,11 @@ class ReportCommandsTest(unittest.TestCase):
 
     def test_the_summary_does_not_take_the_place_of_the_page(self):
         code, said = self.call("report", "shipped", output=self.folder / "page.md")
-        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertIn("ends in .md, which is the summary's", said)
 
     def test_no_folder_is_refused(self):
-        self.assertEqual(self.call("report")[0], ExitCode.MISUSE)
+        self.assertEqual(self.call("report")[0], ExitCode.USER_ERROR)
         self.assertIn("names no folder", self.call("report")[1])
 
     def test_a_comparison_is_printed_and_written(self):
@@ -74,10 +82,12 @@ class ReportCommandsTest(unittest.TestCase):
 
     def test_what_cannot_be_compared_is_refused(self):
         code, said = self.call("compare", "better", "other_reward")
-        self.assertEqual(code, ExitCode.MISUSE)
-        self.assertIn("other_reward: is of another reward than better: 'object_code' instead of 'comdat_weighted_code'", said)
+        self.assertEqual(code, ExitCode.USER_ERROR)
+        self.assertIn(
+            "other_reward: is of another reward than better: 'object_code' instead of 'comdat_weighted_code'", said
+        )
         code, said = self.call("compare", "better")
-        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertIn("1 policies: cannot be compared with each other", said)
 
     def test_they_start_without_tensorflow(self):

@@ -12,13 +12,13 @@ Exit codes: 0 done, 2 something is not as it should be, 10 the trace holds no de
 
 from absl import flags
 
-from mlgo.pipeline.command import refuse_arguments, run_command
-from mlgo.pipeline.run_folder import RunFolder
-from mlgo.pipeline.settings import RunSettings
+from mlgo.commands.training import refuse_arguments, run_command
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.run_folder import RunFolder
 from mlgo.trace.finished import open_trace
 from mlgo.trace.vocabulary import VocabularyConfig, build_vocabulary
+from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
@@ -28,7 +28,9 @@ flags.DEFINE_float(
     "sampling_fraction", VocabularyConfig.sampling_fraction, "Part of the observations that are looked at.", 0.0, 1.0
 )
 flags.DEFINE_integer("num_buckets", VocabularyConfig.quantiles, "Quantiles per feature.", lower_bound=2)
-flags.DEFINE_integer("sample_size", VocabularyConfig.sample_size, "About how many observations are kept at most.", lower_bound=1)
+flags.DEFINE_integer(
+    "sample_size", VocabularyConfig.sample_size, "About how many observations are kept at most.", lower_bound=1
+)
 flags.DEFINE_integer("seed", RunSettings.seed, "Of the choice of observations.", lower_bound=0)
 
 

@@ -22,24 +22,34 @@ from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.parts import write_parts
 from mlgo.run import locate
-from mlgo.run.ending import exit_code_of
+from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="split_corpus", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="split_corpus",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--corpus", required=True, metavar="PATH", help="directory, or .zip, .tar, .tar.gz or .tar.zst file")
+    parser.add_argument(
+        "--corpus", required=True, metavar="PATH", help="directory, or .zip, .tar, .tar.gz or .tar.zst file"
+    )
     parser.add_argument("--output_dir", required=True, metavar="DIR", help="where train/ and held_out/ are written")
     parser.add_argument("--by", choices=("hash", "directory", "size"), default="hash", help="default: %(default)s")
     parser.add_argument(
-        "--held_out_one_in", type=int, default=split.HELD_OUT_ONE_IN, metavar="N",
+        "--held_out_one_in",
+        type=int,
+        default=split.HELD_OUT_ONE_IN,
+        metavar="N",
         help="about one module (or directory) in N is held out; default: %(default)s",
     )
     parser.add_argument(
-        "--held_out_directory", action="append", default=[], metavar="DIR",
+        "--held_out_directory",
+        action="append",
+        default=[],
+        metavar="DIR",
         help="for --by=directory: hold out the modules whose names begin with DIR/; may be given several times",
     )
     flags = parser.parse_args(arguments)
@@ -71,17 +81,24 @@ def run(arguments: list[str]) -> int:
     for part in split.PARTS:
         target = (output / part).resolve()
         if source.is_relative_to(target) or target.is_relative_to(source):
-            raise RunError(f"--output_dir={output}", f"would be written over the corpus {corpus.path}", "give another directory")
+            raise RunError(
+                f"--output_dir={output}", f"would be written over the corpus {corpus.path}", "give another directory"
+            )
     written = write_parts(corpus, _parts(corpus, flags), output)
     corpora = {part: Corpus.load(output / part) for part in written}
     for part, result in written.items():
         size = sum(module.bitcode_size for module in corpora[part].modules)
         left_out = f", {len(result.duplicates)} duplicates left out" if result.duplicates else ""
-        print(f"{part}: {len(result.modules):,} modules, {size:,} bytes of bitcode{left_out} -> {output / part}", file=sys.stderr)
+        print(
+            f"{part}: {len(result.modules):,} modules, {size:,} bytes of bitcode{left_out} -> {output / part}",
+            file=sys.stderr,
+        )
     trained_on = {module.sha256(".bc") for module in corpora[split.TRAIN].modules}
     shared = sum(module.sha256(".bc") in trained_on for module in corpora[split.HELD_OUT].modules)
     if shared:
-        print(f"note: {shared} held-out modules have the bitcode of a training module under another name", file=sys.stderr)
+        print(
+            f"note: {shared} held-out modules have the bitcode of a training module under another name", file=sys.stderr
+        )
     return ExitCode.DONE
 
 

@@ -18,20 +18,20 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.learning import determinism
+from mlgo.commands import training as command
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import concatenate, pack
-from mlgo.pipeline import command, export, preflight, warm_start
-from mlgo.pipeline.configuration import Configurations
-from mlgo.pipeline.module_order import validation_split
-from mlgo.pipeline.run_folder import RunFolder
 from mlgo.problems.problem import Problem
-from mlgo.run import locate
+from mlgo.run import determinism, locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.quiet import quiet_libraries
+from mlgo.run.run_folder import RunFolder
 from mlgo.trace.finished import open_trace
 from mlgo.trace.trace import Trace
 from mlgo.trace.vocabulary import build_vocabulary, digest_of_vocabulary
+from mlgo.training import export, preflight, warm_start
+from mlgo.training.configuration import Configurations
+from mlgo.training.module_order import validation_split
 
 FLAGS = flags.FLAGS
 
@@ -60,14 +60,21 @@ def main(arguments: list[str]) -> int:
         vocabulary = folder.path / "vocabulary"
         config, seed = configurations.vocabulary, configurations.run.seed
         folder.stage(
-            "vocabulary", {"trace": traced.digest}, {**dataclasses.asdict(config), "seed": seed},
+            "vocabulary",
+            {"trace": traced.digest},
+            {**dataclasses.asdict(config), "seed": seed},
             lambda stage: build_vocabulary(stage, trace, problem, config, seed),
-        )  # fmt: skip
+        )
     inputs = {"trace": traced.digest, "vocabulary": digest_of_vocabulary(vocabulary, problem)}
     figures = folder.stage(
-        "warm_start", inputs, _settings(configurations), lambda stage: _clone(stage, trace, problem, vocabulary, configurations)
+        "warm_start",
+        inputs,
+        _settings(configurations),
+        lambda stage: _clone(stage, trace, problem, vocabulary, configurations),
     ).summary
-    _publish(folder.path, problem, {**identity, "behavioural_cloning": {k: v for k, v in figures.items() if k != "epochs"}})
+    _publish(
+        folder.path, problem, {**identity, "behavioural_cloning": {k: v for k, v in figures.items() if k != "epochs"}}
+    )
     print(
         f"repeats {figures['held_out_accuracy']:.2%} of the {figures['held_out_decisions']} decisions in"
         f" {figures['held_out_modules']} modules that it was not trained on (always the same one:"
@@ -92,7 +99,14 @@ def _clone(
     settings = configurations.run
     training, held_out = validation_split(trace.traced, settings.validation_modules, settings.seed)
     figures = warm_start.clone_default(
-        folder, trace, training, vocabulary, problem, settings.seed, configurations.network, configurations.behavioural_cloning
+        folder,
+        trace,
+        training,
+        vocabulary,
+        problem,
+        settings.seed,
+        configurations.network,
+        configurations.behavioural_cloning,
     )
     network = warm_start.load_start(folder)
     unknown = _packed(trace, held_out, network, problem)

@@ -20,7 +20,7 @@ file of it. Relative paths are relative to where you type the command. Exit code
 nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted.
 """
 
-from mlgo.pipeline import command
+from mlgo.commands import training as command
 
 DEFAULTS = command.Defaults(("inlining_for_size",), "mlgo/corpus/llvm_small_oz", "inlining")
 

@@ -17,11 +17,11 @@ interrupted.
 
 from absl import flags
 
-from mlgo.pipeline import command
-from mlgo.pipeline.compiler_flags import cache_given, clang_given, define_compiler_flags
-from mlgo.pipeline.estimated_reward import estimation_given
-from mlgo.pipeline.places import Places
+from mlgo.commands import training as command
+from mlgo.commands.compiling import cache_given, clang_given, define_compiler_flags
 from mlgo.run import locate
+from mlgo.training.estimated_reward import estimation_given
+from mlgo.training.run_inputs import RunInputs
 
 FLAGS = flags.FLAGS
 
@@ -31,7 +31,9 @@ flags.DEFINE_string("problem", None, "What to learn: a folder below mlgo/problem
 flags.DEFINE_string("root_dir", None, "Folder of the run.", required=True)
 flags.DEFINE_string("data_path", None, "Corpus to learn from.", required=True)
 flags.DEFINE_string("held_out_path", None, "Corpus to measure the result on; no module may be in both. Default: none.")
-flags.DEFINE_string("vocabulary", None, "Folder with FEATURE.buckets files. Default: one is made from the default trace.")
+flags.DEFINE_string(
+    "vocabulary", None, "Folder with FEATURE.buckets files. Default: one is made from the default trace."
+)
 flags.DEFINE_alias("num_modules", "modules_per_iteration")
 flags.DEFINE_alias("warmstart_policy_dir", "warm_start")
 
@@ -41,7 +43,7 @@ def main(arguments: list[str]) -> int:
     command.refuse_arguments(arguments)
     problem = command.problem_given(FLAGS.problem)
     configurations, policy = command.configurations_given(problem.name)
-    places = Places(
+    inputs = RunInputs(
         clang=clang_given("clang_path"),
         train_corpus=locate.user_path(FLAGS.data_path),
         held_out_corpus=locate.user_path(FLAGS.held_out_path) if FLAGS.held_out_path else None,
@@ -52,7 +54,7 @@ def main(arguments: list[str]) -> int:
         imitated=command.imitated_given(configurations.run.algorithm),
         estimation=estimation_given(problem, configurations.run.reward),
     )
-    return command.train(places, configurations, FLAGS.num_workers)
+    return command.train(inputs, configurations, FLAGS.num_workers)
 
 
 if __name__ == "__main__":

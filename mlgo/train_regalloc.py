@@ -21,7 +21,7 @@ are relative to where you type the command. Exit codes: 0 done, 2 something is n
 empty, 11 too many modules failed, 130 interrupted.
 """
 
-from mlgo.pipeline import command
+from mlgo.commands import training as command
 
 DEFAULTS = command.Defaults(("regalloc_eviction", "regalloc_priority"), "mlgo/corpus/llvm_small", "regalloc")
 

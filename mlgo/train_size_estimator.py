@@ -12,16 +12,15 @@ it was stopped. Exit codes: 0 done, 2 something is not as it should be, 11 too m
 import dataclasses
 import pathlib
 
-from absl import app
-from absl import flags
+from absl import app, flags
 
+from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
+from mlgo.commands.training import parse_flags, refuse_arguments
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
-from mlgo.pipeline.command import parse_flags, refuse_arguments
-from mlgo.pipeline.compiler_flags import clang_given, define_compiler_flags, executor_given
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import files, locate
-from mlgo.run.ending import RESUMABLE, exit_code_of
+from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode
 from mlgo.size_estimator.accuracy import accuracy, instructions_alone
 from mlgo.size_estimator.estimator import EstimatorConfig, fit
@@ -62,7 +61,9 @@ def _train(arguments: list[str]) -> int:
         "estimator": accuracy(held_out, estimator.estimate(held_out.features)),
         "instructions alone": accuracy(held_out, instructions_alone(training, held_out)),
     }
-    files.write_json_atomically(output / "accuracy.json", {name: dataclasses.asdict(value) for name, value in found.items()})
+    files.write_json_atomically(
+        output / "accuracy.json", {name: dataclasses.asdict(value) for name, value in found.items()}
+    )
     for name, value in found.items():
         print(
             f"{name}: {value.functions} held-out functions off by {value.median:.1f} % (median), {value.mean:.1f} % (mean);"

@@ -18,10 +18,10 @@ import pathlib
 import subprocess
 import sys
 
+from mlgo.compiler.verification import originals
+from mlgo.compiler.verification.comparison import Comparer, Reason
+from mlgo.compiler.verification.verify import Verification, verify
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.verification import originals
-from mlgo.corpus.verification.comparison import Comparer, Reason
-from mlgo.corpus.verification.verify import Verification, verify
 from mlgo.run import files, locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -44,11 +44,19 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", required=True, help="directory or archive of the corpus")
-    parser.add_argument("--obj_base_dir", help="tree of the original objects, as given to extract_ir. Default: none to compare with")
+    parser.add_argument(
+        "--obj_base_dir", help="tree of the original objects, as given to extract_ir. Default: none to compare with"
+    )
     parser.add_argument("--clang", help="compiler. Default: the packaged clang 22 of this workspace")
     parser.add_argument("--llvm_objcopy_path", help="llvm-objcopy. Default: the packaged one of this workspace")
-    parser.add_argument("--cmd_section_name", default=".llvmcmd", help="section of the originals with the command (default: %(default)s)")
-    parser.add_argument("--bitcode_section_name", default=".llvmbc", help="section with the bitcode (default: %(default)s)")
+    parser.add_argument(
+        "--cmd_section_name",
+        default=".llvmcmd",
+        help="section of the originals with the command (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--bitcode_section_name", default=".llvmbc", help="section with the bitcode (default: %(default)s)"
+    )
     parser.add_argument("--num_workers", type=int, help="compiles at a time. Default: one per core")
     parser.add_argument("--json", help="file for the report")
     return parser
@@ -56,7 +64,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _verify(flags: argparse.Namespace) -> int:
     if flags.num_workers is not None and flags.num_workers < 1:
-        raise RunError(f"--num_workers={flags.num_workers}", "is not a positive number", "give 1 or more, or leave it out")
+        raise RunError(
+            f"--num_workers={flags.num_workers}", "is not a positive number", "give 1 or more, or leave it out"
+        )
     corpus = Corpus.load(locate.user_path(flags.corpus))
     clang = locate.program(flags.clang, "--clang", _CLANG)
     objcopy = locate.program(flags.llvm_objcopy_path, "--llvm_objcopy_path", _OBJCOPY)
@@ -65,7 +75,9 @@ def _verify(flags: argparse.Namespace) -> int:
     if flags.obj_base_dir is not None:
         directory = locate.user_path(flags.obj_base_dir)
         if not directory.is_dir():
-            raise RunError(f"--obj_base_dir={directory}", "is not a directory", "give the directory that extract_ir was given")
+            raise RunError(
+                f"--obj_base_dir={directory}", "is not a directory", "give the directory that extract_ir was given"
+            )
         find = originals.finder(directory)
     shown = progress.start("verify", len(corpus.modules), "modules")
     try:
@@ -73,7 +85,9 @@ def _verify(flags: argparse.Namespace) -> int:
     finally:
         shown.close()
     if flags.json:
-        files.write_json_atomically(locate.user_path(flags.json), report(corpus, clang, found, flags.obj_base_dir is not None))
+        files.write_json_atomically(
+            locate.user_path(flags.json), report(corpus, clang, found, flags.obj_base_dir is not None)
+        )
     _summarise(found, len(corpus.modules), with_originals=find is not None)
     return ExitCode.OUTPUT_DIFFERS if found.different else ExitCode.DONE
 
@@ -84,7 +98,9 @@ def report(corpus: Corpus, clang: pathlib.Path, found: Verification, with_origin
         "clang": _version(clang),
         "compared_with": "original objects" if with_originals else "the corpus where it lies",
         "corpus_digest": corpus.digest,
-        "different": {name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()},
+        "different": {
+            name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()
+        },
         "reasons": {reason.value: found.count(reason) for reason in Reason if found.count(reason)},
         "same": list(found.same),
     }
@@ -102,7 +118,10 @@ def _summarise(found: Verification, total: int, with_originals: bool) -> None:
         print(f"and {len(found.different) - _SHOWN} more; --json=FILE has them all", file=sys.stderr)
     against = "the original objects" if with_originals else "themselves before the move"
     failed = ", ".join(f"{found.count(reason)} {reason.value}" for reason in Reason if found.count(reason))
-    print(f"done {len(found.same)} of {total} the same as {against}" + (f", different: {failed}" if failed else ""), file=sys.stderr)
+    print(
+        f"done {len(found.same)} of {total} the same as {against}" + (f", different: {failed}" if failed else ""),
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,11 @@ def run(command: str, flags: list[str], output: pathlib.Path) -> None:
 
 def differing(published: pathlib.Path, made: pathlib.Path, names: list[str]) -> list[str]:
     """Of `names` those of which the folders do not hold the same."""
-    return [name for name in names if not _same(_content(published, name), _content(made, name), 5e-4 if "~" in name else 0.0)]
+    return [
+        name
+        for name in names
+        if not _same(_content(published, name), _content(made, name), 5e-4 if "~" in name else 0.0)
+    ]
 
 
 def file_and_key(name: str) -> tuple[str, str]:
@@ -76,7 +80,10 @@ def main(arguments: list[str]) -> int:
         run(command, [flag for flag in flags if flag != "--update"], output)
         if update:
             target = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / folder
-            written = sorted({file_and_key(name)[0] for name in names} | {path.name for path in target.glob("*") if (output / path.name).is_file()})
+            written = sorted(
+                {file_and_key(name)[0] for name in names}
+                | {path.name for path in target.glob("*") if (output / path.name).is_file()}
+            )
             for name in written:
                 files.write_atomically(target / name, (output / name).read_bytes())
             print(f"written: {', '.join(written)} in {folder}")
@@ -86,7 +93,9 @@ def main(arguments: list[str]) -> int:
         if different and kept:
             shutil.copytree(output, pathlib.Path(kept) / "made", ignore=shutil.ignore_patterns("objects"))
     if different:
-        print(f"{folder}: {', '.join(different)} differ from what the command gives now. `bazel run` the .update target beside this test, and look at git diff")
+        print(
+            f"{folder}: {', '.join(different)} differ from what the command gives now. `bazel run` the .update target beside this test, and look at git diff"
+        )
         return 1
     print(f"{folder}: {', '.join(names)}: what the command gives")
     return 0

@@ -33,7 +33,9 @@ def compile_policy(
     remedy = aot_compile.remedy(problem)
     if not (policy / "saved_model.pb").is_file():
         found = sorted(entry.name for entry in policy.iterdir())[:5] if policy.is_dir() else "no directory"
-        raise RunError(f"the policy {policy}", f"is not a SavedModel: saved_model.pb is missing (found {found})", remedy)
+        raise RunError(
+            f"the policy {policy}", f"is not a SavedModel: saved_model.pb is missing (found {found})", remedy
+        )
     _check_record(policy, problem, remedy)
     command = [
         sys.executable,
@@ -84,7 +86,9 @@ def _unexpected_end(exit_code: int, stderr: str) -> str:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the SavedModel")
-    parser.add_argument("--problem", default="regalloc_eviction", help="folder below mlgo/problems (default: %(default)s)")
+    parser.add_argument(
+        "--problem", default="regalloc_eviction", help="folder below mlgo/problems (default: %(default)s)"
+    )
     parser.add_argument("--cpp_class", required=True, help="name of the C++ class, with its namespace")
     parser.add_argument("--header", type=pathlib.Path, required=True, help="C++ header to write")
     parser.add_argument("--object", type=pathlib.Path, required=True, help="object file to write")

@@ -84,7 +84,10 @@ def compile_saved_model(
 
     Raises: RunError: `policy` is not a SavedModel, or not one of a policy for `problem`.
     """
-    from tensorflow.python.tools import saved_model_aot_compile, saved_model_utils  # slow: after what can be checked without
+    from tensorflow.python.tools import (  # slow: after what can be checked without
+        saved_model_aot_compile,
+        saved_model_utils,
+    )
 
     what = f"the policy {policy / 'saved_model.pb'}"
     try:
@@ -151,7 +154,7 @@ def main(arguments: list[str]) -> int:
     try:
         compile_saved_model(flags.policy, load_problem(flags.problem), flags.cpp_class, flags.header, flags.object)
     except RunError as error:
-        json.dump([error.read, error.wrong, error.remedy], sys.stdout)
+        json.dump([error.subject, error.wrong, error.remedy], sys.stdout)
         return error.exit_code
     return ExitCode.DONE
 

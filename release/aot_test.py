@@ -21,7 +21,9 @@ INPUTS = {spec.name: (spec.dtype, spec.shape) for spec in PROBLEM.observation_sp
 OUTPUTS = {PROBLEM.action_spec.name: (PROBLEM.action_spec.dtype, PROBLEM.action_spec.shape)}
 
 
-def write_saved_model(folder: pathlib.Path, signature="action", output="index_to_evict", inputs=None, weights=None) -> None:
+def write_saved_model(
+    folder: pathlib.Path, signature="action", output="index_to_evict", inputs=None, weights=None
+) -> None:
     """A policy that takes the lowest legal position, or the one with the highest of `weights` (a variable) times the mask."""
     import tensorflow as tf
 
@@ -38,9 +40,10 @@ def write_saved_model(folder: pathlib.Path, signature="action", output="index_to
 
 
 class SignatureTest(unittest.TestCase):
-
     def check(self, expected: str | None, inputs=None, outputs=None):
-        found = aot_compile.signature_mismatch(INPUTS | (inputs or {}), OUTPUTS if outputs is None else outputs, PROBLEM)
+        found = aot_compile.signature_mismatch(
+            INPUTS | (inputs or {}), OUTPUTS if outputs is None else outputs, PROBLEM
+        )
         if expected is None:
             self.assertIsNone(found)
         else:
@@ -53,7 +56,9 @@ class SignatureTest(unittest.TestCase):
         self.assertIsNone(aot_compile.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
 
     def test_mask_may_not(self):
-        self.assertRegex(aot_compile.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM), "ignores 'mask'")
+        self.assertRegex(
+            aot_compile.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM), "ignores 'mask'"
+        )
 
     def test_unknown_feature(self):
         self.check("wants the feature 'colour', which the compiler lacks .*is_free", {"colour": ("int64", (1, 33))})
@@ -68,7 +73,6 @@ class SignatureTest(unittest.TestCase):
 
 
 class NumbersTest(unittest.TestCase):
-
     def test_nan_is_refused_everywhere(self):
         for values in (np.array(np.nan), np.array([1, np.nan]), np.full((2, 2), np.nan)):
             self.assertRegex(aot_weights.constant_fault("k", values), r"tensor 'k' of shape .* that are NaN")
@@ -76,17 +80,23 @@ class NumbersTest(unittest.TestCase):
 
     def test_infinity_is_refused_among_weights(self):
         kernel = np.array([[1.0, np.inf], [-np.inf, 0.0]])
-        self.assertRegex(aot_weights.constant_fault("k", kernel), r"'k' of shape \[2, 2\] with 2 values that are infinite")
+        self.assertRegex(
+            aot_weights.constant_fault("k", kernel), r"'k' of shape \[2, 2\] with 2 values that are infinite"
+        )
         self.assertRegex(aot_weights.variable_fault("k", kernel), "2 values that are infinite")
         self.assertRegex(aot_weights.variable_fault("b", np.array(np.inf)), "1 values that are infinite")
 
     def test_infinity_that_graphs_mean_is_not(self):
-        for values in (np.array(-np.inf), np.array([-np.inf, 0.0, np.inf]), np.full((1, 33), -np.inf), np.zeros((0, 2))):
+        for values in (
+            np.array(-np.inf),
+            np.array([-np.inf, 0.0, np.inf]),
+            np.full((1, 33), -np.inf),
+            np.zeros((0, 2)),
+        ):
             self.assertIsNone(aot_weights.constant_fault("k", values))
 
 
 class CompileTest(unittest.TestCase):
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -95,8 +105,12 @@ class CompileTest(unittest.TestCase):
 
     def refuse(self, policy: pathlib.Path) -> str:
         """The message, from the command as the build's action runs it."""
-        arguments = [f"--policy={policy}", "--cpp_class=mlgo::EvictionPolicy", f"--header={self.folder / 'x.h'}",
-                     f"--object={self.folder / 'x.o'}"]
+        arguments = [
+            f"--policy={policy}",
+            "--cpp_class=mlgo::EvictionPolicy",
+            f"--header={self.folder / 'x.h'}",
+            f"--object={self.folder / 'x.o'}",
+        ]
         printed = io.StringIO()
         with contextlib.redirect_stderr(printed):
             self.assertEqual(aot.main(arguments), 2, printed.getvalue())
@@ -142,7 +156,9 @@ class CompileTest(unittest.TestCase):
 
     def test_weights_that_are_no_numbers(self):
         write_saved_model(self.policy, weights=[float("nan")] + [1.0] * 32)
-        self.assertRegex(self.refuse(self.policy), r"tensor 'weights_of_positions' of shape \[33\] with 1 values that are NaN")
+        self.assertRegex(
+            self.refuse(self.policy), r"tensor 'weights_of_positions' of shape \[33\] with 1 values that are NaN"
+        )
 
     def test_weights_that_are_missing(self):
         write_saved_model(self.policy, weights=[1.0] * 33)
@@ -152,7 +168,9 @@ class CompileTest(unittest.TestCase):
     def test_what_tensorflow_says_before_it_aborts_is_shown(self):
         write_saved_model(self.policy)
         program = self.folder / "aborts.py"
-        program.write_text("import os, sys\nprint('first\\nF0000 Check failed: shape', file=sys.stderr, flush=True)\nos.abort()\n")
+        program.write_text(
+            "import os, sys\nprint('first\\nF0000 Check failed: shape', file=sys.stderr, flush=True)\nos.abort()\n"
+        )
         with mock.patch.object(aot_compile, "__file__", str(program)):
             self.assertIn("end by SIGABRT; it said: first / F0000 Check failed: shape", self.refuse(self.policy))
 

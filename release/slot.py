@@ -46,11 +46,7 @@ def cpp_string(text: str) -> str:
 def slot_unit(who: Identity, backend: str, cpp_class: str, header: str, slot: str) -> str:
     """The unit's text."""
     return _UNIT.format(
-        header=header,
-        slot=slot,
-        problem=who.name,
-        provenance=cpp_string(provenance(who, backend)),
-        cpp_class=cpp_class,
+        header=header, slot=slot, problem=who.name, provenance=cpp_string(provenance(who, backend)), cpp_class=cpp_class
     )
 
 

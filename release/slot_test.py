@@ -13,7 +13,6 @@ DIGEST = "3a919e78925b42fa5f75ea1f202a272562caf60c78364ef4f717179fcf270d74"
 
 
 class SlotTest(unittest.TestCase):
-
     def test_provenance(self):
         who = Identity("regalloc_eviction", "seed 1, iteration 55", DIGEST)
         self.assertEqual(slot.provenance(who, "cpp"), "run seed 1, iteration 55, sha256:3a919e78925b42fa, backend cpp")
@@ -30,10 +29,17 @@ class SlotTest(unittest.TestCase):
         self.assertEqual(slot.cpp_string('a"\\?\n\u00e9'), '"a\\042\\134\\077\\012\\303\\251"')
 
     def run_on(self, folder: pathlib.Path) -> int:
-        return slot.main([
-            f"--policy={folder}", "--problem=regalloc_eviction", "--backend=aot", "--cpp_class=mlgo::EvictionPolicy",
-            "--header=policy.h", "--slot=EvictionSlot", f"--unit={folder / 'unit.cpp'}",
-        ])
+        return slot.main(
+            [
+                f"--policy={folder}",
+                "--problem=regalloc_eviction",
+                "--backend=aot",
+                "--cpp_class=mlgo::EvictionPolicy",
+                "--header=policy.h",
+                "--slot=EvictionSlot",
+                f"--unit={folder / 'unit.cpp'}",
+            ]
+        )
 
     def test_foreign_model_is_known_by_its_digest(self):
         with tempfile.TemporaryDirectory() as name:

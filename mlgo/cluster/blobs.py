@@ -55,7 +55,9 @@ class BlobCache:
                     path.unlink()
                     return None
                 self._verified[digest] = identity
-            os.utime(path, ns=(time.time_ns(), status.st_mtime_ns))  # Access times say what is in use; mounts may not keep them.
+            os.utime(
+                path, ns=(time.time_ns(), status.st_mtime_ns)
+            )  # Access times say what is in use; mounts may not keep them.
         except FileNotFoundError:
             return None
         return path

@@ -25,7 +25,8 @@ def executor_for(name: str, address: str | None = None, workers: int | None = No
         from mlgo.cluster.ray_executor import RayExecutor  # pylint: disable=import-outside-toplevel
     except ImportError as error:
         raise RunError(
-            "--executor=ray", f"this command was built without Ray ({error})",
+            "--executor=ray",
+            f"this command was built without Ray ({error})",
             "Start it as ./bazelw run --//mlgo/cluster:with_ray //mlgo:COMMAND -- --executor=ray ...",
         ) from error
     return RayExecutor(address, workers)

@@ -21,7 +21,9 @@ class ExecutorsTest(unittest.TestCase):
 
     def test_a_command_without_ray_says_so(self):
         with mock.patch.dict(sys.modules, {"mlgo.cluster.ray_executor": None}):
-            with self.assertRaisesRegex(RunError, "built without Ray .* Start it as ./bazelw run --//mlgo/cluster:with_ray"):
+            with self.assertRaisesRegex(
+                RunError, "built without Ray .* Start it as ./bazelw run --//mlgo/cluster:with_ray"
+            ):
                 executor_for("ray")
 
 

@@ -89,8 +89,10 @@ class CompileNode:
 def unusable_limits(limits: CompileLimits) -> str | None:
     """Why this machine cannot give a compile what it may use anywhere, or None: its failures would be this machine's own."""
     wanted = {
-        "RLIMIT_CPU": limits.cpu_seconds, "RLIMIT_AS": limits.address_space_bytes, "RLIMIT_FSIZE": limits.log_bytes,
-    }  # fmt: skip
+        "RLIMIT_CPU": limits.cpu_seconds,
+        "RLIMIT_AS": limits.address_space_bytes,
+        "RLIMIT_FSIZE": limits.log_bytes,
+    }
     for name, value in wanted.items():
         _, hard = resource.getrlimit(getattr(resource, name))
         if hard != resource.RLIM_INFINITY and hard < value:

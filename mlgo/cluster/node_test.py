@@ -59,7 +59,10 @@ class NodeTest(ScratchTestCase):
     def requests(self, modules: dict[str, bytes], **changes) -> list[CompileRequest]:
         fake_clang.write_corpus(self.root / "corpus", modules)
         changes = {"limits": _LIMITS, **changes}
-        return [CompileRequest(self.clang, module, PROBLEM, **changes) for module in Corpus.load(self.root / "corpus").modules]
+        return [
+            CompileRequest(self.clang, module, PROBLEM, **changes)
+            for module in Corpus.load(self.root / "corpus").modules
+        ]
 
     def compile(self, request: CompileRequest, packer: Packer) -> Answer:
         """As a driver does, without Ray."""
@@ -82,7 +85,17 @@ class NodeTest(ScratchTestCase):
     def test_outcomes_are_those_of_a_local_compile(self):
         modules = {
             behaviour: FakeModule.bitcode({"f": 3, "g": 0}, behaviour)
-            for behaviour in ("good", "crash", "abort", "refuse", "no_log", "truncated_log", "garbage_log", "huge_log", "no_object")
+            for behaviour in (
+                "good",
+                "crash",
+                "abort",
+                "refuse",
+                "no_log",
+                "truncated_log",
+                "garbage_log",
+                "huge_log",
+                "no_object",
+            )
         }
         for changes in ({}, {"want_object": True}, {"model_dir": self.model}, {"extra_flags": ("-fno-such", "--odd")}):
             with self.subTest(**changes):
@@ -95,7 +108,9 @@ class NodeTest(ScratchTestCase):
         self.assertIn(str(self.model), self.compile(request, Packer()).content.detail)
 
     def test_compiler_and_modules_are_sent_once_and_policies_along(self):
-        requests = self.requests({"a": FakeModule.bitcode({"f": 1}), "b": FakeModule.bitcode({"g": 1})}, model_dir=self.model)
+        requests = self.requests(
+            {"a": FakeModule.bitcode({"f": 1}), "b": FakeModule.bitcode({"g": 1})}, model_dir=self.model
+        )
         packer = Packer()
         for _ in range(2):
             for request in requests:
@@ -124,7 +139,9 @@ class NodeTest(ScratchTestCase):
         with zipfile.ZipFile(archive, "w") as file:
             for path in corpus.rglob("*"):
                 file.write(path, path.relative_to(corpus))
-        requests = [CompileRequest(self.clang, module, PROBLEM, limits=_LIMITS) for module in Corpus.load(archive).modules]
+        requests = [
+            CompileRequest(self.clang, module, PROBLEM, limits=_LIMITS) for module in Corpus.load(archive).modules
+        ]
         self.assertIn(f"corpus/{name}", Packer().pack(requests[0]).parcel.digests)
         self.assert_as_locally(requests)
 
@@ -150,7 +167,9 @@ class NodeTest(ScratchTestCase):
     def test_a_machine_with_tighter_limits_is_unusable(self):
         self.assertIsNone(unusable_limits(CompileLimits()))
         with mock.patch("resource.getrlimit", lambda _: (1, 1 << 30)):
-            self.assertRegex(unusable_limits(CompileLimits()), f"RLIMIT_AS is {1 << 30}, and a compile may use {8 << 30}; raise")
+            self.assertRegex(
+                unusable_limits(CompileLimits()), f"RLIMIT_AS is {1 << 30}, and a compile may use {8 << 30}; raise"
+            )
 
     def test_a_process_with_nothing_of_ours_compiles(self):
         code, digest = pack_code()
@@ -163,8 +182,10 @@ class NodeTest(ScratchTestCase):
             [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({packages!r})\n{textwrap.dedent(_BARE)}"],
             input=pickle.dumps((source, code, digest, blobs, pickle.dumps(job.parcel))),
             env={"MLGO_CLUSTER_CACHE": str(self.root / "bare"), "RUNFILES_DIR": "/nowhere"},
-            cwd=self.root, capture_output=True, check=False,
-        )  # fmt: skip
+            cwd=self.root,
+            capture_output=True,
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         answer = pickle.loads(done.stdout)
         self.assertEqual(comparable(answer.content), comparable(next(run_ordered([request], 1))))

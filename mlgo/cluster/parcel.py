@@ -12,8 +12,8 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 
-from mlgo.compiler import command
 from mlgo.compiler.request import CompileRequest
+from mlgo.corpus import command
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, THINLTO_INDEX_SUFFIX, Module, join_command
 
 #: A policy up to this size, all its files together, is sent along with each compile. Ours have 20 to 200 KB.

@@ -1,9 +1,9 @@
 """Ray's own command line with the Ray, Python and numpy of this checkout: starts and stops the nodes of a cluster.
 
-    ./bazelw run //mlgo/cluster:ray -- start --head --port=6379 --num-cpus=8
-    ./bazelw run //mlgo/cluster:ray -- start --address=HEAD:6379
-    ./bazelw run //mlgo/cluster:ray -- status
-    ./bazelw run //mlgo/cluster:ray -- stop
+./bazelw run //mlgo/cluster:ray -- start --head --port=6379 --num-cpus=8
+./bazelw run //mlgo/cluster:ray -- start --address=HEAD:6379
+./bazelw run //mlgo/cluster:ray -- status
+./bazelw run //mlgo/cluster:ray -- stop
 """
 
 import os

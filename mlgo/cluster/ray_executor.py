@@ -222,7 +222,8 @@ class _RayNode:
                         self._send(job, answer.content)
         except DamagedBlob as error:
             raise RunError(
-                f"compiler, policy or corpus ({request.module.name})", f"changed while the run read it: {error}",
+                f"compiler, policy or corpus ({request.module.name})",
+                f"changed while the run read it: {error}",
                 "Leave them alone while a run lasts, and start it again",
             ) from error
         except ray.exceptions.RayTaskError:
@@ -265,7 +266,11 @@ def _connect(address: str) -> None:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         ray.init(
-            address=address, namespace="mlgo", log_to_driver=False, logging_level=logging.CRITICAL, configure_logging=True
+            address=address,
+            namespace="mlgo",
+            log_to_driver=False,
+            logging_level=logging.CRITICAL,
+            configure_logging=True,
         )
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         said = " ".join(str(error).split()).rstrip(".")

@@ -127,7 +127,11 @@ class NodePool:
             self._grant()
         while not turn.event.wait(timeout=1.0):
             with self._lock:
-                if turn.node is None and not self._free and time.monotonic() - self._empty_since > self._patience_seconds:
+                if (
+                    turn.node is None
+                    and not self._free
+                    and time.monotonic() - self._empty_since > self._patience_seconds
+                ):
                     turn.abandoned = True
                     raise RunError(
                         "Ray cluster",

@@ -91,7 +91,9 @@ class SchedulingTest(unittest.TestCase):
         # What the lost node had finished is not compiled again.
         self.assertEqual(len(lost.compiled) + len(good.compiled), 60)
         self.assertEqual(len(lost.compiled), 5)
-        self.assertEqual(self.told, ["cluster: lost node lost (it went down); its compiles under way are repeated on the 1 left"])
+        self.assertEqual(
+            self.told, ["cluster: lost node lost (it went down); its compiles under way are repeated on the 1 left"]
+        )
 
     def test_a_failed_compile_is_an_outcome_and_not_repeated(self):
         class FailingNode(FakeNode):
@@ -107,6 +109,7 @@ class SchedulingTest(unittest.TestCase):
     def test_a_module_that_takes_nodes_with_it_fails(self):
         pool = self.pool()
         for number in range(MAX_LOSSES + 1):
+
             def before(run, name):
                 if name == "m001":
                     raise NodeLost("it went down")

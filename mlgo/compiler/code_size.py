@@ -19,10 +19,18 @@ _STT_FUNC, _STT_GNU_IFUNC = 2, 10
 _ELF64_LITTLE_ENDIAN = b"\x7fELF\x02\x01"
 _SECTION = np.dtype(
     [
-        ("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"), ("size", "<u8"),
-        ("link", "<u4"), ("info", "<u4"), ("alignment", "<u8"), ("entry_size", "<u8"),
+        ("name", "<u4"),
+        ("type", "<u4"),
+        ("flags", "<u8"),
+        ("address", "<u8"),
+        ("offset", "<u8"),
+        ("size", "<u8"),
+        ("link", "<u4"),
+        ("info", "<u4"),
+        ("alignment", "<u8"),
+        ("entry_size", "<u8"),
     ]
-)  # fmt: skip
+)
 _SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
 )
@@ -71,7 +79,9 @@ def _parse(content: memoryview) -> ObjectCode:
     sections = _sections(content)
     flags = sections["flags"]
     executable = (flags & _SHF_EXECINSTR) != 0
-    in_text = ((flags & _SHF_ALLOC) != 0) & (executable | ((flags & _SHF_WRITE) == 0)) & (sections["type"] != _SHT_NOBITS)
+    in_text = (
+        ((flags & _SHF_ALLOC) != 0) & (executable | ((flags & _SHF_WRITE) == 0)) & (sections["type"] != _SHT_NOBITS)
+    )
     return ObjectCode(
         functions=tuple(_functions(content, sections, executable)),
         code_bytes=int(sections["size"][executable].sum()),
@@ -106,7 +116,9 @@ def _functions(content: memoryview, sections: np.ndarray, executable: np.ndarray
         section = int(section_of[index])
         if not executable[section]:
             continue
-        function = FunctionCode(_string(names, int(symbols["name"][index])), int(symbols["size"][index]), comdats.get(section))
+        function = FunctionCode(
+            _string(names, int(symbols["name"][index])), int(symbols["size"][index]), comdats.get(section)
+        )
         # Constructors of complete and base objects are usually one function with two names.
         place = (section, int(symbols["value"][index]))
         if place not in found or function.name < found[place].name:

@@ -60,16 +60,14 @@ class CodeSizeTest(unittest.TestCase):
 
     def test_text_is_what_llvm_size_calls_text(self):
         content = _compile(self.folder)
-        printed = subprocess.run(
-            [LLVM_SIZE, self.folder / "a.o"], check=True, capture_output=True, text=True
-        ).stdout
+        printed = subprocess.run([LLVM_SIZE, self.folder / "a.o"], check=True, capture_output=True, text=True).stdout
         code = code_of_object(content, "a.cc")
         self.assertEqual(code.text_bytes, int(printed.splitlines()[1].split()[0]))
         self.assertLess(code.code_bytes, code.text_bytes)
 
     def test_a_module_of_data_or_of_hardly_a_function_is_trivial(self):
         made = str(self.folder / "a.o")
-        data = _compile(self.folder, text="int table[100] = {1}; extern const char *const name = \"n\";")
+        data = _compile(self.folder, text='int table[100] = {1}; extern const char *const name = "n";')
         self.assertEqual(code_of_object(data, "m").code_bytes, 0)
         self.assertTrue(empty_object.is_trivial(made))
         _compile(self.folder, "-fno-omit-frame-pointer", text="bool initialised() { return true; }")

@@ -7,10 +7,11 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from mlgo.compiler import command, empty_object, scratch
+from mlgo.compiler import empty_object, scratch
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
+from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
 
 # Names inside the temporary directory. The compiler only ever sees these, so that a command, and whatever of it may end up
@@ -18,7 +19,9 @@ from mlgo.run.exit_codes import RunError
 _BITCODE, OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
 _INDEX, _TEXT = "module.thinlto.bc", "module.ll"
 
-_UNKNOWN_FLAG = re.compile(r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: ")
+_UNKNOWN_FLAG = re.compile(
+    r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: "
+)
 _NO_MEMORY = re.compile(r"out of memory|bad_alloc|Cannot allocate memory|cannot allocate memory")
 # patches/llvm/eviction_answer_outside_mask_is_fatal.patch
 _WRONG_ANSWER = re.compile(r"policy answered .* not among the allowed")
@@ -127,7 +130,11 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
 def place_inputs(request: CompileRequest, directory: str) -> None:
     """Links what the compiler reads into its temporary directory: there, commands may name files as the corpus does."""
     module = request.module
-    inputs = {_BITCODE: module.bitcode_file(directory), _INDEX: module.thinlto_index_file(directory), _MODEL: request.model_dir}
+    inputs = {
+        _BITCODE: module.bitcode_file(directory),
+        _INDEX: module.thinlto_index_file(directory),
+        _MODEL: request.model_dir,
+    }
     for name in command.carried_files(module.command):
         os.makedirs(os.path.join(directory, os.path.dirname(name)), exist_ok=True)
         inputs[name] = module.file(name, directory)
@@ -204,12 +211,15 @@ def classify(
     """
     if _NO_SPACE in outcome.stderr:
         raise RunError(
-            f"temporary directory {directory} while compiling {request.module.name}", "no space is left there",
+            f"temporary directory {directory} while compiling {request.module.name}",
+            "no space is left there",
             "free space, use fewer workers, or set TMPDIR",
         )
     if outcome.exit_code == CANNOT_START:
         raise RunError(
-            f"compiler {request.clang}", f"cannot be started: {outcome.stderr.strip()}", "give the path of a clang executable"
+            f"compiler {request.clang}",
+            f"cannot be started: {outcome.stderr.strip()}",
+            "give the path of a clang executable",
         )
 
     def failure(kind: FailureKind, what: str) -> CompileFailure:

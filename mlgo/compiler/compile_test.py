@@ -175,9 +175,7 @@ class ClassifyTest(unittest.TestCase):
             " #0 0x00007f0000000000 (clang+0x1)\nclang(+0x2f)[0x55d]\n"
             "0  clang     0x00000000071b9586\n10 libc.so.6 0x00007f92748ef350 __write + 16\n"
         )
-        request = CompileRequest(
-            pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM, pathlib.Path("a/model")
-        )
+        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM, pathlib.Path("a/model"))
         failure = classify(ProcessOutcome(-11, stderr, False, 1.0), request, "work")
         self.assertEqual(failure.kind, FailureKind.COMPILE_ERROR)
         self.assertEqual(

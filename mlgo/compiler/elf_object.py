@@ -52,7 +52,7 @@ def parse(content: bytes) -> ElfObject | None:
         return None
 
 
-def without_places(content: bytes) -> tuple | None:
+def without_file_offsets(content: bytes) -> tuple | None:
     """All of an object but where in the file its parts lie, for comparison: that depends on what else the file had.
 
     Returns: the ELF header without the place of the table, and of each section its header without its place and its content;
@@ -65,7 +65,11 @@ def without_places(content: bytes) -> tuple | None:
         entries = found[2]
         header = list(struct.unpack_from(("<" if content[5] == 1 else ">") + _HEADER[content[4] == 2], content, 16))
         header[5] = 0
-        return content[:16], tuple(header), tuple((*fields[:4], *fields[5:], _body(content, fields)) for fields in entries)
+        return (
+            content[:16],
+            tuple(header),
+            tuple((*fields[:4], *fields[5:], _body(content, fields)) for fields in entries),
+        )
     except (struct.error, IndexError):
         return None
 
@@ -98,7 +102,8 @@ def _parse(content: bytes) -> ElfObject | None:
     names_index = entries[0][6] if names_index == _SHN_XINDEX else names_index
     names = _body(content, entries[names_index])
     sections = tuple(
-        Section(_string(names, fields[0]), fields[1], fields[2], fields[5], _body(content, fields)) for fields in entries
+        Section(_string(names, fields[0]), fields[1], fields[2], fields[5], _body(content, fields))
+        for fields in entries
     )
     defined: set[str] = set()
     for fields in entries:

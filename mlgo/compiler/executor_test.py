@@ -74,7 +74,11 @@ class ExecutorTest(ScratchTestCase):
         self.assertLess(len(taken), 100)
 
     def test_closing_kills_what_runs(self):
-        modules = {"a": FakeModule.bitcode({}), "b": FakeModule.bitcode({}, "hang"), "c": FakeModule.bitcode({}, "hang")}
+        modules = {
+            "a": FakeModule.bitcode({}),
+            "b": FakeModule.bitcode({}, "hang"),
+            "c": FakeModule.bitcode({}, "hang"),
+        }
         outcomes = run_ordered(self.requests(modules), workers=3)
         self.assertEqual(next(outcomes).module_name, "a")
         outcomes.close()

@@ -42,7 +42,9 @@ class InteractiveCompile:
     block earlier kills the compiler. Whatever the compiler does wrong becomes a CompileFailure, as in `compile_module`.
     """
 
-    def __init__(self, request: CompileRequest, include_default: bool = False, cancellation: Cancellation | None = None):
+    def __init__(
+        self, request: CompileRequest, include_default: bool = False, cancellation: Cancellation | None = None
+    ):
         """
         Args:
           request: without log and model, which are the development clang's; `limits.wall_seconds` is how long the
@@ -204,7 +206,9 @@ class InteractiveCompile:
             raise self._impolite("ended well without reading the last answer")
 
     def _impolite(self, what: str) -> TrainingLogError:
-        return TrainingLogError(f"interactive channel of {self._request.module.name}", f"the compiler {what}", "check the compiler")
+        return TrainingLogError(
+            f"interactive channel of {self._request.module.name}", f"the compiler {what}", "check the compiler"
+        )
 
     def _fail(self, kind: FailureKind, detail: str) -> None:
         self._pending = None

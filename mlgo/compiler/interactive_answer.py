@@ -27,7 +27,7 @@ def encoder(problem: Problem) -> Encoder:
 
     It takes a Python or NumPy number, or an array that holds one, and raises WrongAnswerError unless it is
       choice: an integer (not a bool) whose position in the mask is 1;
-      yes_no: 0, 1, or a bool;
+      binary: 0, 1, or a bool;
       number: finite as float32 and within the problem's action_bounds.
     """
     pack = struct.Struct(_FORMAT[problem.action_spec.dtype]).pack
@@ -49,7 +49,7 @@ def encoder(problem: Problem) -> Encoder:
             raise WrongAnswerError(f"{allowed}one of the positions {legal}, which the mask allows, not {decision!r}")
         return pack(position)
 
-    def yes_no(decision: Any, _) -> bytes:
+    def binary(decision: Any, _) -> bytes:
         answer = one(decision)
         if not isinstance(answer, (int, np.integer, np.bool_)) or answer not in (0, 1):
             raise WrongAnswerError(f"{allowed}0 or 1, not {decision!r}")
@@ -68,4 +68,4 @@ def encoder(problem: Problem) -> Encoder:
             raise WrongAnswerError(f"{allowed}a number from {lowest:.10g} to {highest:.10g}, not {decision!r}")
         return data
 
-    return {"choice": choice, "yes_no": yes_no, "number": number}[problem.decision_kind]
+    return {"categorical": choice, "binary": binary, "continuous": number}[problem.decision_kind]

@@ -36,7 +36,7 @@ class AnswerTest(unittest.TestCase):
         for decision in (3.0, True, np.True_, None, "3", np.array([3.0]), np.array([3, 3]), [3], float("nan")):
             self.refuses(EVICTION, decision, features, "index_to_evict must be an integer, not ")
 
-    def test_yes_no(self):
+    def test_binary(self):
         encode = encoder(INLINING)
         for decision in (1, True, np.True_, np.int64(1), np.array([1])):
             self.assertEqual(encode(decision, {}), struct.pack("<q", 1))

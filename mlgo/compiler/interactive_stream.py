@@ -114,7 +114,7 @@ class ObservationStream:
             return
         if self._header and _OBSERVATION.match(self._buffer, self._begin, self._end):
             raise self._error("the channel ends inside an observation")
-        raise self._error(f"the channel ends with {bytes(self._view[self._begin:self._end][:40])!r}, inside a line")
+        raise self._error(f"the channel ends with {bytes(self._view[self._begin : self._end][:40])!r}, inside a line")
 
     def _observation(self, number: int, body: int) -> Observation | None:
         stop = body + self._record_bytes

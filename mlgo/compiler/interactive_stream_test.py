@@ -99,6 +99,7 @@ class DamagedStreamTest(unittest.TestCase):
 
     def test_headers(self):
         header = json.loads(log_writer.channel_header(EVICTION))
+
         def changed(**changes) -> bytes:
             return json.dumps({**header, **changes}).encode() + b"\n"
 
@@ -108,7 +109,10 @@ class DamagedStreamTest(unittest.TestCase):
         self.refuses(b"hello\n", "channel of m.c at byte 0: the header is not JSON")
         self.refuses(b"[" * 100_000 + b"\n", "the header is not JSON")
         self.refuses(b'{"context":"f"}\n', 'not an object with a list "features"')
-        self.refuses(changed(features=other_type), r"tensor 0 .* is mask int64_t\[1, 33\], in this channel it is mask float\[1, 33\]")
+        self.refuses(
+            changed(features=other_type),
+            r"tensor 0 .* is mask int64_t\[1, 33\], in this channel it is mask float\[1, 33\]",
+        )
         self.refuses(changed(features=other_shape), r"in this channel it is mask int64_t\[1, 34\]")
         self.refuses(changed(features=features[:-1]), "tensor 20 .* is progress float.*it is index_to_evict")
         self.refuses(changed(features=[*features, {**features[-1], "name": "moon"}]), "tensor 21 .*it is moon float")
@@ -117,7 +121,12 @@ class DamagedStreamTest(unittest.TestCase):
         self.refuses(changed(advice=None), "the header describes a tensor as null")
         self.refuses(changed(features=[{}] * 21), "the header describes a tensor as {}")
         self.refuses(log_writer.channel_header(PRIORITY), "tensor 0 .* is mask .* it is li_size")
-        self.refuses(log_writer.channel_header(INLINING), "inlining_default .* it is inlining_decision", INLINING, include_default=True)
+        self.refuses(
+            log_writer.channel_header(INLINING),
+            "inlining_default .* it is inlining_decision",
+            INLINING,
+            include_default=True,
+        )
         self.refuses(b"{" * (MAX_HEADER_BYTES + 2), "more than the 1048576 bytes allowed")
 
     def test_bodies(self):

@@ -94,7 +94,13 @@ class GoodCompileTest(InteractiveTestCase):
             InteractiveCompile(self.request(), include_default=True)
 
     def test_what_is_no_failure(self):
-        for behaviour, decisions in (("silent", 0), ("header_twice", 5), ("byte_by_byte", 5), ("talkative", 5), ("grandchild", 5)):
+        for behaviour, decisions in (
+            ("silent", 0),
+            ("header_twice", 5),
+            ("byte_by_byte", 5),
+            ("talkative", 5),
+            ("grandchild", 5),
+        ):
             outcome, asked = self.run_all(self.request(behaviour))
             self.assertIsInstance(outcome, CompileResult, outcome)
             self.assertEqual(len(asked), decisions, behaviour)
@@ -132,7 +138,9 @@ class FailureTest(InteractiveTestCase):
         self.fails("deaf", FailureKind.BAD_LOG, "asks without reading the answers")
 
     def test_garbage(self):
-        self.fails("garbage_header", FailureKind.BAD_LOG, "interactive channel of a/b.c at byte 0: the header is not JSON")
+        self.fails(
+            "garbage_header", FailureKind.BAD_LOG, "interactive channel of a/b.c at byte 0: the header is not JSON"
+        )
         self.fails("endless_header", FailureKind.BAD_LOG, "a line has more than the 1048576 bytes allowed")
         self.fails("other_dtype", FailureKind.BAD_LOG, "in this channel it is mask int32_t[1, 33]")
         self.fails("unknown_feature", FailureKind.BAD_LOG, "in this channel it is moon_phase float[1]")
@@ -149,7 +157,10 @@ class FailureTest(InteractiveTestCase):
     def test_machine_troubles_are_raised(self):
         request = self.request("no_space")
         absent = dataclasses.replace(request, clang=self.root / "absent")
-        for wrong, message in ((request, "while compiling a/b.c: no space is left there"), (absent, "cannot be started")):
+        for wrong, message in (
+            (request, "while compiling a/b.c: no space is left there"),
+            (absent, "cannot be started"),
+        ):
             with self.assertRaisesRegex(RunError, message), InteractiveCompile(wrong) as session:
                 session.observe()
             self.assert_nothing_left()
@@ -157,13 +168,21 @@ class FailureTest(InteractiveTestCase):
 
 class MisuseTest(InteractiveTestCase):
     def test_a_wrong_answer_never_arrives(self):
-        for problem, wrong in ((EVICTION, 33), (EVICTION, 0.5), (INLINING, 2), (PRIORITY, float("nan")), (PRIORITY, -1.0)):
+        for problem, wrong in (
+            (EVICTION, 33),
+            (EVICTION, 0.5),
+            (INLINING, 2),
+            (PRIORITY, float("nan")),
+            (PRIORITY, -1.0),
+        ):
             with InteractiveCompile(self.request(problem=problem)) as session:
                 session.observe()
                 with self.assertRaises(WrongAnswerError) as raised:
                     session.answer(wrong)
                 self.assertIsNone(session.observe())
-                self.assertEqual(session.outcome, CompileFailure("a/b.c", FailureKind.WRONG_ANSWER, str(raised.exception)))
+                self.assertEqual(
+                    session.outcome, CompileFailure("a/b.c", FailureKind.WRONG_ANSWER, str(raised.exception))
+                )
                 self.assert_nothing_left()
 
     def test_turns(self):

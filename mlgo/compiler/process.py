@@ -147,7 +147,9 @@ class LimitedProcess:
         self.close()
 
 
-def wait_for_end(process: LimitedProcess, wall_seconds: float, cancellation: Cancellation | None = None) -> ProcessOutcome:
+def wait_for_end(
+    process: LimitedProcess, wall_seconds: float, cancellation: Cancellation | None = None
+) -> ProcessOutcome:
     """Waits until the process ends, or kills it after `wall_seconds`, the guard against one that waits for ever.
 
     Raises: Cancelled: `cancellation` was triggered; the process is left to its `with` block.

@@ -117,7 +117,11 @@ class CompileResult:
 
         Raises: RunError: the object cannot be read.
         """
-        return self.estimated_code if self.estimated_code is not None else code_of_object(self.object_bytes, self.module_name)
+        return (
+            self.estimated_code
+            if self.estimated_code is not None
+            else code_of_object(self.object_bytes, self.module_name)
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,10 +32,14 @@ def scratch_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[
     Raises: RunError: it cannot be made.
     """
     try:
-        directory = tempfile.mkdtemp(prefix="compile-", dir=parent if parent is not None else _process_directory(os.getpid()))
+        directory = tempfile.mkdtemp(
+            prefix="compile-", dir=parent if parent is not None else _process_directory(os.getpid())
+        )
     except OSError as error:
         raise RunError(
-            f"temporary directory below {error.filename}", f"cannot be made: {error.strerror}", "free space, or set TMPDIR"
+            f"temporary directory below {error.filename}",
+            f"cannot be made: {error.strerror}",
+            "free space, or set TMPDIR",
         ) from error
     try:
         yield directory

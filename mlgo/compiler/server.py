@@ -33,7 +33,7 @@ _ENDED, _READY, _RELEASED = 1, 2, 3
 STDOUT, NO_OUTPUT = "-", "/dev/null"
 
 #: How long a server may take to end when it is told to; after that it is killed.
-_GOODBYE_SECONDS = 10.0
+_SHUTDOWN_TIMEOUT_SECONDS = 10.0
 
 
 class ServerDied(Exception):
@@ -65,7 +65,8 @@ class CompileServer:
             except OSError as error:
                 ours.close()
                 raise RunError(
-                    f"compile server {os.fspath(program)}", f"cannot be started: {error.strerror}",
+                    f"compile server {os.fspath(program)}",
+                    f"cannot be started: {error.strerror}",
                     "build it with ./bazelw build //development:compile_server, or leave it out: it only saves time",
                 ) from error
         self._socket = ours
@@ -75,7 +76,11 @@ class CompileServer:
         return self._process.pid
 
     def __call__(
-        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+        self,
+        command_line: Sequence[str],
+        directory: str,
+        limits: CompileLimits,
+        cancellation: Cancellation | None = None,
     ) -> ProcessOutcome:
         """Runs a `clang -cc1` command; a `Runner` (mlgo/compiler/compile.py).
 
@@ -89,7 +94,11 @@ class CompileServer:
 
     @contextlib.contextmanager
     def shared(
-        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+        self,
+        command_line: Sequence[str],
+        directory: str,
+        limits: CompileLimits,
+        cancellation: Cancellation | None = None,
     ) -> Iterator["SharedCompile | None"]:
         """Compiles that differ in their policy only; what comes before its first decision is done on entering the block.
 
@@ -112,12 +121,7 @@ class CompileServer:
             self._answer(_RELEASED)
 
     def finish(
-        self,
-        said: BoundedText,
-        name: str,
-        directory: str,
-        limits: CompileLimits,
-        cancellation: Cancellation | None,
+        self, said: BoundedText, name: str, directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
         """See SharedCompile."""
         with _Messages(said) as messages:
@@ -128,7 +132,7 @@ class CompileServer:
         """Ends the server, and the compile that it is at."""
         self._socket.close()
         try:
-            self._process.wait(_GOODBYE_SECONDS)
+            self._process.wait(_SHUTDOWN_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -186,7 +190,7 @@ class CompileServer:
 
     def _answer(self, awaited: int | None = None) -> tuple[int, int, float]:
         """The server's next answer, or the next one of the awaited kind: event, status, CPU seconds."""
-        self._socket.settimeout(_GOODBYE_SECONDS)
+        self._socket.settimeout(_SHUTDOWN_TIMEOUT_SECONDS)
         try:
             while True:
                 answer = b""
@@ -213,7 +217,11 @@ class SharedCompile:
         self._cpu_seconds = cpu_seconds
 
     def run(
-        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+        self,
+        command_line: Sequence[str],
+        directory: str,
+        limits: CompileLimits,
+        cancellation: Cancellation | None = None,
     ) -> ProcessOutcome:
         """Goes on from the decision in `directory`, with the policy there; a `Runner`.
 

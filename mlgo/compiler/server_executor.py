@@ -98,7 +98,11 @@ class ServerPool:
         self._closed = False
 
     def run(
-        self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None = None
+        self,
+        command_line: Sequence[str],
+        directory: str,
+        limits: CompileLimits,
+        cancellation: Cancellation | None = None,
     ) -> ProcessOutcome:
         """A `Runner`. A compile whose server dies is tried once more; then it counts as killed.
 

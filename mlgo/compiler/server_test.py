@@ -101,7 +101,9 @@ class ServerExecutorTest(ScratchTestCase):
             outcomes = list(executor.run_ordered(requests))
             self.assertEqual([outcome.module_name for outcome in outcomes], sorted(modules))
             found[name] = [
-                outcome if isinstance(outcome, CompileFailure) else (outcome.log.contexts, outcome.log.outcomes.tobytes())
+                outcome
+                if isinstance(outcome, CompileFailure)
+                else (outcome.log.contexts, outcome.log.outcomes.tobytes())
                 for outcome in outcomes
             ]
         self.assertEqual(found["processes"], found["servers"])
@@ -128,14 +130,25 @@ class ServerExecutorTest(ScratchTestCase):
         return [
             outcome
             if isinstance(outcome, CompileFailure)
-            else (outcome.log.contexts, outcome.log.actions.tobytes(), outcome.log.outcomes.tobytes(), outcome.object_bytes)
+            else (
+                outcome.log.contexts,
+                outcome.log.actions.tobytes(),
+                outcome.log.outcomes.tobytes(),
+                outcome.object_bytes,
+            )
             for outcome in outcomes
         ]
 
     def test_policies_of_one_module_share_a_compile(self):
         modules = {
             name: FakeModule.bitcode({"f": 3, "g": 2}, behaviour)
-            for name, behaviour in (("a", "good"), ("b", "crash"), ("c", "truncated_log"), ("d", "good"), ("e", "refuse"))
+            for name, behaviour in (
+                ("a", "good"),
+                ("b", "crash"),
+                ("c", "truncated_log"),
+                ("d", "good"),
+                ("e", "refuse"),
+            )
         }
         requests = self.variants(modules, 3)
         expected = self.found(LocalExecutor(2), requests)
@@ -156,7 +169,9 @@ class ServerExecutorTest(ScratchTestCase):
         self.assertEqual(self.found(self.executor(1), requests), self.found(LocalExecutor(1), requests))
 
     def test_what_is_shared_may_hang(self):
-        requests = self.variants({"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, 2, cpu_seconds=1, wall_factor=2)
+        requests = self.variants(
+            {"a": FakeModule.bitcode({"f": 3}, "hang_before_decision")}, 2, cpu_seconds=1, wall_factor=2
+        )
         expected = self.found(LocalExecutor(2), requests)
         self.assertEqual([outcome.kind for outcome in expected], [FailureKind.TIMEOUT] * 2)
         self.assertEqual(self.found(self.executor(1), requests), expected)
@@ -169,13 +184,19 @@ class ServerExecutorTest(ScratchTestCase):
 
         learned = [dataclasses.replace(one, model_dir=self.root / str(index)) for index in range(40)]
         self.assertEqual(shape(*learned), [16, 16, 8])
-        self.assertEqual(shape(one, one, *learned[:3], dataclasses.replace(other, model_dir=self.root), one), [1, 1, 3, 1, 1])
+        self.assertEqual(
+            shape(one, one, *learned[:3], dataclasses.replace(other, model_dir=self.root), one), [1, 1, 3, 1, 1]
+        )
         self.assertEqual(shape(learned[0], dataclasses.replace(learned[1], want_object=True)), [1, 1])
         self.assertEqual(shape(*(dataclasses.replace(each, extra_files=("x",)) for each in learned[:2])), [1, 1])
         self.assertEqual(shape(), [])
 
     def test_closing_leaves_nothing(self):
-        modules = {"a": FakeModule.bitcode({}), "b": FakeModule.bitcode({}, "hang"), "c": FakeModule.bitcode({}, "hang")}
+        modules = {
+            "a": FakeModule.bitcode({}),
+            "b": FakeModule.bitcode({}, "hang"),
+            "c": FakeModule.bitcode({}, "hang"),
+        }
         executor = self.executor(3)
         outcomes = executor.run_ordered(self.requests(modules))
         self.assertEqual(next(outcomes).module_name, "a")

@@ -81,7 +81,9 @@ def read_training_log(
         header, body_offset = _split_header(source[: MAX_HEADER_BYTES + 1], name)
         layout = read_header(header, problem, name)
         body = source[body_offset:]
-        return interpret(lambda: training_log_native.scan_bytes(body, body_offset, layout), layout, problem, name, no_code)
+        return interpret(
+            lambda: training_log_native.scan_bytes(body, body_offset, layout), layout, problem, name, no_code
+        )
 
     name = name or f"training log {os.fspath(source)}"
     try:
@@ -144,27 +146,37 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
     if not tensors or tensors[-1] != problem.action_spec:
         found = _describe(tensors[-1]) if tensors else "nothing"
         raise TrainingLogError(
-            at, f"the decision of {problem.name} is {_describe(problem.action_spec)}, this log's is {found}", _OTHER_COMPILER
+            at,
+            f"the decision of {problem.name} is {_describe(problem.action_spec)}, this log's is {found}",
+            _OTHER_COMPILER,
         )
     for index, spec in enumerate(observed):
         if index >= len(tensors) - 1 or tensors[index] != spec:
             found = _describe(tensors[index]) if index < len(tensors) - 1 else "absent"
             raise TrainingLogError(
-                at, f"feature {index} of {problem.name} is {_describe(spec)}, in this log it is {found}", _OTHER_COMPILER
+                at,
+                f"feature {index} of {problem.name} is {_describe(spec)}, in this log it is {found}",
+                _OTHER_COMPILER,
             )
     names = [spec.name for spec in tensors]
     if len(set(names)) != len(names):
         twice = next(tensor for tensor in names if names.count(tensor) > 1)
-        raise TrainingLogError(at, f"the header names {twice!r} twice", "rename that output in the model's output_spec.json")
+        raise TrainingLogError(
+            at, f"the header names {twice!r} twice", "rename that output in the model's output_spec.json"
+        )
     default = problem.default_decision_spec
     if default is not None and tensors[-2] != default:
         raise TrainingLogError(
-            at, f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}", _OTHER_COMPILER
+            at,
+            f"before the decision of {problem.name} stands {_describe(default)}, in this log {_describe(tensors[-2])}",
+            _OTHER_COMPILER,
         )
     score = header.get("score")
     if score is not None and (found := _tensor_spec(score, at)) != problem.score_spec:
         wanted = "absent" if problem.score_spec is None else _describe(problem.score_spec)
-        raise TrainingLogError(at, f"the score of {problem.name} is {wanted}, this log's is {_describe(found)}", _OTHER_COMPILER)
+        raise TrainingLogError(
+            at, f"the score of {problem.name} is {wanted}, this log's is {_describe(found)}", _OTHER_COMPILER
+        )
     checked_actions = problem.action_count if problem.action_spec.dtype == "int64" else None
     return Layout(tensors, len(tensors) - 1, checked_actions or 0, score is not None)
 
@@ -228,7 +240,11 @@ def _check_size(size: int, name: str) -> None:
 def _split_header(start: bytes, name: str) -> tuple[bytes, int]:
     newline = start.find(b"\n", 0, MAX_HEADER_BYTES + 1)
     if newline < 0:
-        wrong = "has no header line" if len(start) <= MAX_HEADER_BYTES else f"has no newline in its first {MAX_HEADER_BYTES} bytes"
+        wrong = (
+            "has no header line"
+            if len(start) <= MAX_HEADER_BYTES
+            else f"has no newline in its first {MAX_HEADER_BYTES} bytes"
+        )
         raise TrainingLogError(f"{name} at byte 0", wrong, _COMPILE_AGAIN)
     return start[:newline], newline + 1
 
@@ -251,7 +267,7 @@ def _context_names(scan: Scan, name: str) -> list[str]:
             good = False
         if not good:
             raise TrainingLogError(
-                f"{name} at byte {offset}", f"the context line {line[:80]!r} is not {{\"context\":NAME}}", _COMPILE_AGAIN
+                f"{name} at byte {offset}", f'the context line {line[:80]!r} is not {{"context":NAME}}', _COMPILE_AGAIN
             )
     raise AssertionError("each context line is valid, all together are not")
 

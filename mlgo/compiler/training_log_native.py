@@ -119,9 +119,7 @@ def _scan(descriptor: int, data: bytes | None, size: int, offset: int, body_byte
     try:
         result = found.contents
         if result.error:
-            raise ScanFailure(
-                ScanError(result.error), result.error_offset, result.observations, result.system_error
-            )
+            raise ScanFailure(ScanError(result.error), result.error_offset, result.observations, result.system_error)
         text = ctypes.string_at(result.context_text, result.context_text_bytes) if result.contexts else b""
         used = result.observations
         return Scan(

@@ -14,8 +14,8 @@ from mlgo.compiler import training_log_native, training_log_reference
 from mlgo.compiler.testing import log_writer
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
-from mlgo.problems.problem import Problem, TensorSpec
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.problem import Problem, TensorSpec
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 
@@ -169,7 +169,9 @@ class ValidLogTest(unittest.TestCase):
             for extra in ((), EXTRA):
                 at = len(problem.observation_specs)
                 observed = [
-                    Observation((*entry.values[:at], *(np.zeros(spec.shape, spec.dtype) for spec in extra), *entry.values[at:]))
+                    Observation(
+                        (*entry.values[:at], *(np.zeros(spec.shape, spec.dtype) for spec in extra), *entry.values[at:])
+                    )
                     for entry in entries
                 ]
                 log = read_training_log(log_writer.write_log(problem, [("", observed)], extra), problem)
@@ -260,9 +262,7 @@ class DamagedLogTest(unittest.TestCase):
         )
         self.check(context + whole + log_writer.outcome(1, 0), "the outcome does not belong to the last observation")
         self.check(whole, f"at byte {start}: an observation or outcome comes before the first context")
-        self.check(
-            context + wrong_action, f"at byte {at + len(whole) - 9}: the decision is not one of 0..2"
-        )
+        self.check(context + wrong_action, f"at byte {at + len(whole) - 9}: the decision is not one of 0..2")
         self.check(context + b"x" * ((1 << 20) + 1) + b"\n", "longer than the 1 MiB")
         self.check(b'{"context":1}\n', f"at byte {start}: the context line b'{{\"context\":1}}'")
 
@@ -281,14 +281,25 @@ class HeaderTest(unittest.TestCase):
 
     def test_a_log_of_another_problem(self):
         log = log_writer.write_log(SMALL, [("f", [])])
-        self.check(log, "the decision of regalloc_eviction is index_to_evict int64_t[1], this log's is choice", EVICTION)
+        self.check(
+            log, "the decision of regalloc_eviction is index_to_evict int64_t[1], this log's is choice", EVICTION
+        )
 
     def test_another_shape_dtype_order_or_count(self):
         header = json.loads(log_writer.header(SMALL))
         for change, expected in (
-            (lambda f: f[0].update(shape=[1, 4]), "feature 0 of small is legal int64_t[1, 3], in this log it is legal int64_t[1, 4]"),
-            (lambda f: f[1].update(type="int64_t"), "feature 1 of small is size float[1], in this log it is size int64_t[1]"),
-            (lambda f: f.insert(0, f.pop(1)), "feature 0 of small is legal int64_t[1, 3], in this log it is size float[1]"),
+            (
+                lambda f: f[0].update(shape=[1, 4]),
+                "feature 0 of small is legal int64_t[1, 3], in this log it is legal int64_t[1, 4]",
+            ),
+            (
+                lambda f: f[1].update(type="int64_t"),
+                "feature 1 of small is size float[1], in this log it is size int64_t[1]",
+            ),
+            (
+                lambda f: f.insert(0, f.pop(1)),
+                "feature 0 of small is legal int64_t[1, 3], in this log it is size float[1]",
+            ),
             (lambda f: f.pop(1), "feature 1 of small is size float[1], in this log it is absent"),
             (lambda f: f.pop(), "this log's is size float[1]"),
             (lambda f: f.clear(), "this log's is nothing"),
@@ -306,7 +317,9 @@ class HeaderTest(unittest.TestCase):
     def test_another_score(self):
         header = json.loads(log_writer.header(SMALL))
         header["score"]["name"] = "size"
-        self.check(json.dumps(header).encode() + b"\n", "the score of small is reward float[1], this log's is size float[1]")
+        self.check(
+            json.dumps(header).encode() + b"\n", "the score of small is reward float[1], this log's is size float[1]"
+        )
 
     def test_the_defaults_decision_stands_before_the_decision(self):
         header = json.loads(log_writer.header(INLINING))

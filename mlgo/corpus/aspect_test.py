@@ -44,12 +44,12 @@ class AspectTest(unittest.TestCase):
             for module in self.corpus(corpus).modules:
                 self.assertIn(level, module.command)
                 self.assertIn("-ffunction-sections", module.command)  # A flag of -c opt.
-        self.assertNotEqual(
-            self.bitcode("linked", f"{FOLDER}/scale.c"), self.bitcode("linked_oz", f"{FOLDER}/scale.c")
-        )
+        self.assertNotEqual(self.bitcode("linked", f"{FOLDER}/scale.c"), self.bitcode("linked_oz", f"{FOLDER}/scale.c"))
 
     def test_licences(self):
-        licences = json.loads((locate.runfile("mlgo/corpus/linked_oz") / "corpus_licences.json").read_bytes())["modules"]
+        licences = json.loads((locate.runfile("mlgo/corpus/linked_oz") / "corpus_licences.json").read_bytes())[
+            "modules"
+        ]
         self.assertEqual(set(licences.values()), {"MIT"})
 
     def test_a_sample_holds_what_was_asked_for(self):

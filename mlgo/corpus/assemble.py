@@ -77,9 +77,7 @@ def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
     )
 
 
-def assemble(
-    modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pathlib.Path, part: str | None
-) -> Report:
+def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pathlib.Path, part: str | None) -> Report:
     """Writes the corpus and its report; returns that.
 
     Args:
@@ -125,7 +123,7 @@ def _portable(name: str, recorded: tuple[str, ...], writer: CorpusWriter) -> tup
     try:
         return self_contained.self_contained_command(recorded, pathlib.Path.cwd(), writer.add_file)
     except RunError as error:
-        raise RunError(f"command of module {name}: {error.read}", error.wrong, error.remedy) from error
+        raise RunError(f"command of module {name}: {error.subject}", error.wrong, error.remedy) from error
 
 
 def _is_optimised(recorded: Sequence[str]) -> bool:

@@ -6,8 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.compiler import command
-from mlgo.corpus import assemble, split, writer
+from mlgo.corpus import assemble, command, split, writer
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -57,7 +56,9 @@ class AssembleTest(unittest.TestCase):
         (self.root / "m.bc").write_bytes(b"BC")
         (self.root / "m.c").write_bytes(b"int f;\n")
 
-    def module(self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner: str = "p/lib", file: str = "m.c") -> assemble.Compiled:
+    def module(
+        self, source: str, recorded: bytes = b"-cc1\0-O2\0", owner: str = "p/lib", file: str = "m.c"
+    ) -> assemble.Compiled:
         path = self.root / f"{len(list(self.root.iterdir()))}.cmd"
         path.write_bytes(recorded)
         return assemble.Compiled(source, owner, self.root / "m.bc", path, self.root / file, "MIT")

@@ -35,7 +35,9 @@ def combine(root: pathlib.Path) -> Combined:
     first = next(iter(parts))
     for name, description in descriptions.items():
         differing = sorted(
-            key for key in description.keys() | descriptions[first].keys() if description.get(key) != descriptions[first].get(key)
+            key
+            for key in description.keys() | descriptions[first].keys()
+            if description.get(key) != descriptions[first].get(key)
         )
         if differing:
             key = differing[0]
@@ -64,7 +66,9 @@ def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:
     parts = sorted(path.parent for path in root.glob(f"*/{DESCRIPTION_NAME}"))
     if not parts:
         raise RunError(
-            f"--root_dir={root}", f"has no */{DESCRIPTION_NAME}", "put each corpus into a folder of its own there",
+            f"--root_dir={root}",
+            f"has no */{DESCRIPTION_NAME}",
+            "put each corpus into a folder of its own there",
             ExitCode.NOTHING_PRODUCED,
         )
     for part in parts:
@@ -98,4 +102,6 @@ def _share(source: pathlib.Path, target: pathlib.Path) -> None:
             shutil.copyfile(source, partial)
             os.replace(partial, target)
     except OSError as error:
-        raise RunError(f"{target}", f"cannot be written: {error.strerror}", "make it writable, or free space") from error
+        raise RunError(
+            f"{target}", f"cannot be written: {error.strerror}", "make it writable, or free space"
+        ) from error

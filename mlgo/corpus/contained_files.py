@@ -178,11 +178,14 @@ class ContainedFiles:
             where = self.directory / name if name else self.directory
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise RunError(
-                    f"writing {where}", "no space is left on its disk",
+                    f"writing {where}",
+                    "no space is left on its disk",
                     "free space there or choose another --output_dir; the same command then goes on where it stopped",
                 ) from error
             if error.errno == errno.ENAMETOOLONG:
-                raise NameRefused(f"writing {where}", "the name is too long for its file system", "shorten it") from error
+                raise NameRefused(
+                    f"writing {where}", "the name is too long for its file system", "shorten it"
+                ) from error
             raise RunError(
                 f"writing {where}", f"failed: {error.strerror}", "choose an --output_dir that this user can write to"
             ) from error
@@ -222,7 +225,8 @@ class ContainedFiles:
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise NameRefused(
-                    f"{self.directory / name}", f"{part!r} in it is a file or a symbolic link, not a folder",
+                    f"{self.directory / name}",
+                    f"{part!r} in it is a file or a symbolic link, not a folder",
                     "remove it, or choose another directory",
                 ) from error
             raise

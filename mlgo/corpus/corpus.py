@@ -254,7 +254,9 @@ class Corpus:
         """
         path = pathlib.Path(path)
         if not path.exists():
-            raise CorpusError(f"corpus {path}", "does not exist", "give a directory with corpus_description.json, or an archive of it")
+            raise CorpusError(
+                f"corpus {path}", "does not exist", "give a directory with corpus_description.json, or an archive of it"
+            )
         return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path))
 
 
@@ -263,8 +265,11 @@ def _load(storage: storages.Storage) -> Corpus:
     if any(storage.missing([DESCRIPTION_NAME])):
         unfinished = not any(storage.missing([UNFINISHED_NAME]))
         raise CorpusError(
-            f"the corpus description ({shown})", "does not exist",
-            "run the command that was writing this corpus again: it goes on where it stopped" if unfinished else MAKE_IT_AGAIN,
+            f"the corpus description ({shown})",
+            "does not exist",
+            "run the command that was writing this corpus again: it goes on where it stopped"
+            if unfinished
+            else MAKE_IT_AGAIN,
         )
     if storage.size(DESCRIPTION_NAME) > files.MAX_JSON_BYTES:
         raise CorpusError(f"the corpus description ({shown})", f"is larger than {files.MAX_JSON_BYTES} bytes")

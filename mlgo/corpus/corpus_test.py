@@ -27,7 +27,7 @@ class CorpusTest(unittest.TestCase):
     def describe(self, root: pathlib.Path, description) -> None:
         (root / "corpus_description.json").write_text(json.dumps(description))
 
-    def refused(self, expected: str, exit_code=ExitCode.MISUSE):
+    def refused(self, expected: str, exit_code=ExitCode.USER_ERROR):
         with self.assertRaises(CorpusError) as caught:
             Corpus.load(self.root)
         self.assertIn(expected, str(caught.exception))
@@ -88,7 +88,11 @@ class CorpusTest(unittest.TestCase):
         self.assertEqual(module.licence, "NOASSERTION")
 
     def test_a_thinlto_corpus(self):
-        description = {"modules": ["a/one.c", "b/two.c"], "has_thinlto": True, "global_command_override": ["-cc1", "-O3"]}
+        description = {
+            "modules": ["a/one.c", "b/two.c"],
+            "has_thinlto": True,
+            "global_command_override": ["-cc1", "-O3"],
+        }
         self.describe(self.root, description)
         self.refused("a/one.c.thinlto.bc: does not exist")
         for name in description["modules"]:

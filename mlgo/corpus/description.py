@@ -73,7 +73,9 @@ def parse_description(content: bytes, shown: str) -> Description:
         seen.add(name)
     for name in names if has_thinlto else ():
         if f"{name}.thinlto" in seen:
-            raise CorpusError(shown, f"lists {name!r} and {name + '.thinlto'!r}, so that {name}.thinlto.bc has two meanings")
+            raise CorpusError(
+                shown, f"lists {name!r} and {name + '.thinlto'!r}, so that {name}.thinlto.bc has two meanings"
+            )
     return Description(tuple(names), has_thinlto, _command_override(description, shown))
 
 
@@ -115,4 +117,4 @@ def _parse_json(content: bytes, read: str) -> Any:
     try:
         return files.parse_json(content, read, MAKE_IT_AGAIN)
     except RunError as error:
-        raise CorpusError(error.read, error.wrong, error.remedy) from error
+        raise CorpusError(error.subject, error.wrong, error.remedy) from error

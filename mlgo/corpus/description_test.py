@@ -47,7 +47,7 @@ class DescriptionTest(unittest.TestCase):
             content["global_command_override"] = override
         expected = Description(tuple(names), False, None if override is None else tuple(override))
         self.assertEqual(parse_description(encode(content), "x"), expected)
-        licences = {name: "MIT" for name in names}
+        licences = dict.fromkeys(names, "MIT")
         self.assertEqual(parse_licences(encode({"modules": licences}), "x"), licences)
 
     @UNHURRIED

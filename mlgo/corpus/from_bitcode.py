@@ -30,11 +30,15 @@ def find_bitcode(folder: pathlib.Path) -> list[str]:
         raise RunError(f"--input_dir={folder}", "is not a directory", "give the directory with the .bc files")
 
     def refuse(error: OSError):
-        raise RunError(f"--input_dir={folder}", f"{error.filename} cannot be read: {error.strerror}", "make it readable")
+        raise RunError(
+            f"--input_dir={folder}", f"{error.filename} cannot be read: {error.strerror}", "make it readable"
+        )
 
     found = []
     for directory, _, names in os.walk(folder, onerror=refuse):
-        found += [os.path.relpath(os.path.join(directory, name), folder) for name in names if name.endswith(BITCODE_SUFFIX)]
+        found += [
+            os.path.relpath(os.path.join(directory, name), folder) for name in names if name.endswith(BITCODE_SUFFIX)
+        ]
     if not found:
         remedy = "give the directory with the .bc files; of objects, //mlgo:extract_ir makes a corpus"
         raise RunError(f"--input_dir={folder}", "has no .bc file below it", remedy, ExitCode.NOTHING_PRODUCED)
@@ -42,7 +46,10 @@ def find_bitcode(folder: pathlib.Path) -> list[str]:
 
 
 def make(
-    folder: pathlib.Path, paths: Sequence[str], output: pathlib.Path, default_args: Sequence[str],
+    folder: pathlib.Path,
+    paths: Sequence[str],
+    output: pathlib.Path,
+    default_args: Sequence[str],
     done: Callable[[], None] = lambda: None,
 ) -> MadeCorpus:
     """Writes the corpus of the bitcode at `paths` below `folder` to `output`.
@@ -59,7 +66,9 @@ def make(
             try:
                 content = (folder / path).read_bytes()
             except OSError as error:
-                raise RunError(f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it") from error
+                raise RunError(
+                    f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it"
+                ) from error
             if content.startswith(_MAGICS):
                 writer.add(path.removesuffix(BITCODE_SUFFIX), content, None)
             else:

@@ -112,18 +112,26 @@ def _run(command: Sequence[str], **options) -> subprocess.CompletedProcess:
     try:
         done = subprocess.run(command, text=True, errors="surrogateescape", check=False, **options)
     except OSError as error:
-        raise RunError(f"compiler {command[0]}", f"cannot be run: {error.strerror}", "mend the C++ toolchain") from error
+        raise RunError(
+            f"compiler {command[0]}", f"cannot be run: {error.strerror}", "mend the C++ toolchain"
+        ) from error
     if done.returncode:
         sys.stderr.write(done.stderr or "")
-        raise RunError(f"compiler {command[0]}", f"ended with status {done.returncode}", "mend the source: it must compile")
+        raise RunError(
+            f"compiler {command[0]}", f"ended with status {done.returncode}", "mend the source: it must compile"
+        )
     return done
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bitcode", type=pathlib.Path, required=True, help="bitcode file to write")
-    parser.add_argument("--command", type=pathlib.Path, required=True, help="command file to write, arguments ended by NUL")
-    parser.add_argument("--level", choices=("", *LEVELS), default="", help="optimisation level (default: the command's own)")
+    parser.add_argument(
+        "--command", type=pathlib.Path, required=True, help="command file to write, arguments ended by NUL"
+    )
+    parser.add_argument(
+        "--level", choices=("", *LEVELS), default="", help="optimisation level (default: the command's own)"
+    )
     parser.add_argument("compile", nargs="+", help="compiler and arguments, after --")
     flags = parser.parse_args(arguments)
     try:

@@ -9,8 +9,7 @@ import unittest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlgo.compiler import command
-from mlgo.corpus import corpus, front_end
+from mlgo.corpus import command, corpus, front_end
 from mlgo.run.exit_codes import RunError
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
@@ -22,9 +21,7 @@ CC1 = ' "/a b/clang" "-cc1" "-O2" "-emit-obj" "-D" "A=\\"x\\$\\"" "-o" "-" "-x" 
 class DriverArgumentsTest(unittest.TestCase):
     def test_outputs_and_policies_are_dropped(self):
         given_words = "-O2 -MD -MF a.d -mllvm -regalloc-enable-advisor=release -mllvm -x -c a.c -o a.o -fembed-bitcode=all".split()
-        self.assertEqual(
-            front_end.driver_arguments(given_words, ""), "-O2 -mllvm -x a.c -w -c -o -".split()
-        )
+        self.assertEqual(front_end.driver_arguments(given_words, ""), "-O2 -mllvm -x a.c -w -c -o -".split())
 
     def test_the_level_stands_last(self):
         self.assertEqual(front_end.driver_arguments(["-O2", "-c", "a.c"], "Oz"), "-O2 a.c -Oz -w -c -o -".split())
@@ -40,7 +37,9 @@ class FrontEndCommandTest(unittest.TestCase):
     @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",))), min_size=1))
     def test_any_word_survives(self, words):
         # As llvm::sys::printArg writes them (llvm/lib/Support/Program.cpp).
-        quoted = "".join(' "' + "".join("\\" + c if c in '"\\$' else c for c in word) + '"' for word in ["-cc1", *words, "-x"])
+        quoted = "".join(
+            ' "' + "".join("\\" + c if c in '"\\$' else c for c in word) + '"' for word in ["-cc1", *words, "-x"]
+        )
         self.assertEqual(front_end.front_end_command(VERSION + ' "clang"' + quoted + "\n"), ["-cc1", *words, "-x"])
 
     def test_another_compiler(self):
@@ -48,7 +47,9 @@ class FrontEndCommandTest(unittest.TestCase):
             (VERSION.replace("22.1.8", "19.1.7") + CC1, "is clang version 19.1.7; .* clang 22"),
             ("gcc version 12.2.0 (Debian)\n", "is something that shows .*gcc version 12.2.0"),
         ):
-            with self.assertRaisesRegex(RunError, found + ".*--extra_toolchains=@mlgo//toolchains/cc:clang22_toolchain"):
+            with self.assertRaisesRegex(
+                RunError, found + ".*--extra_toolchains=@mlgo//toolchains/cc:clang22_toolchain"
+            ):
                 front_end.front_end_command(shown)
 
     def test_no_single_front_end(self):
@@ -96,7 +97,9 @@ class SameObjectTest(unittest.TestCase):
         source, bitcode, recorded = self.root / "m.c", self.root / "m.bc", self.root / "m.cmd"
         for level in ("O1", "O2", "Oz"):
             self.clang(f"-{level}", "-c", "m.c", "-o", "m.o")
-            front_end.run(str(CLANG), ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"], level, bitcode, recorded)
+            front_end.run(
+                str(CLANG), ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"], level, bitcode, recorded
+            )
             original = (self.root / "m.o").read_bytes()
             self.assertIn(b"kept", original)
             self.assertEqual(self.compiled("m.bc", recorded), original, level)

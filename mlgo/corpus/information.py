@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.compiler import command as commands
+from mlgo.corpus import command as commands
 from mlgo.corpus.corpus import Corpus
 
 #: More values of one option than this are only counted: they are names of files and the like.
@@ -88,7 +88,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
             if paths := commands.paths_in(commands.portable_command(command)):
                 machine_paths[module.name] = paths[0]
         except commands.CommandError as error:
-            unusable[module.name] = f"{error.read} {error.wrong}"
+            unusable[module.name] = f"{error.subject} {error.wrong}"
         group = equal[module.sha256(".bc")]
         duplicate_bytes += size if group else 0
         group.append((module.name, "\0".join(command).encode("utf-8", "surrogateescape") + index))
@@ -147,7 +147,9 @@ def lines(information: Information) -> Iterable[str]:
     yield f"corpus {information.path}"
     yield f"  digest {information.digest}"
     sizes = information.bytes
-    yield f"  {total:,} {kind}: " + ", ".join(f"{sizes[name]:,} bytes of {name.replace('_', ' ')}" for name in sizes if sizes[name])
+    yield f"  {total:,} {kind}: " + ", ".join(
+        f"{sizes[name]:,} bytes of {name.replace('_', ' ')}" for name in sizes if sizes[name]
+    )
     if information.command_override is not None:
         yield f"  one command for all of them: {' '.join(information.command_override) or '(no options)'}"
     beyond = sum(len(group) - 1 for group in information.duplicates)
@@ -155,7 +157,9 @@ def lines(information: Information) -> Iterable[str]:
         f"duplicates: {beyond} modules have the bitcode of another one ({information.duplicate_bytes:,} bytes),"
         f" {information.same_object} of them also its command"
     )
-    yield from (f"  {' = '.join(group[:4])}{' = ...' if len(group) > 4 else ''}" for group in information.duplicates[:5])
+    yield from (
+        f"  {' = '.join(group[:4])}{' = ...' if len(group) > 4 else ''}" for group in information.duplicates[:5]
+    )
     for name, reason in list(information.unusable.items())[:5]:
         yield f"unusable command of {name}: {reason}"
     if information.machine_paths:

@@ -17,14 +17,38 @@ class InformationTest(unittest.TestCase):
         self.root = pathlib.Path(temporary.name)
 
     def test_options(self):
-        words = ("-cc1", "-O2", "-triple", "x86_64", "-mllvm", "-a=1", "-mllvm", "-b", "-D", "-O3", "-ffp-contract=on", "-pic-level", "2", "-v", "-mllvm")
+        words = (
+            "-cc1",
+            "-O2",
+            "-triple",
+            "x86_64",
+            "-mllvm",
+            "-a=1",
+            "-mllvm",
+            "-b",
+            "-D",
+            "-O3",
+            "-ffp-contract=on",
+            "-pic-level",
+            "2",
+            "-v",
+            "-mllvm",
+        )
         self.assertEqual(
             list(information.options_of(words)),
             [
-                ("-cc1", ""), ("-O", "2"), ("-triple", "x86_64"), ("-mllvm -a", "1"), ("-mllvm -b", ""), ("-D", "-O3"),
-                ("-ffp-contract", "on"), ("-pic-level", "2"), ("-v", ""), ("-mllvm ", ""),
+                ("-cc1", ""),
+                ("-O", "2"),
+                ("-triple", "x86_64"),
+                ("-mllvm -a", "1"),
+                ("-mllvm -b", ""),
+                ("-D", "-O3"),
+                ("-ffp-contract", "on"),
+                ("-pic-level", "2"),
+                ("-v", ""),
+                ("-mllvm ", ""),
             ],
-        )  # fmt: skip
+        )
 
     def test_a_corpus(self):
         with CorpusWriter(self.root / "c") as writer:
@@ -45,7 +69,9 @@ class InformationTest(unittest.TestCase):
         read = []
         found = information.inspect(Corpus.load(self.root / "c"), lambda: read.append(1))
         self.assertEqual((found.modules, len(read)), (5, 5))
-        self.assertEqual((found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (85, 5, 0))
+        self.assertEqual(
+            (found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (85, 5, 0)
+        )
         self.assertEqual(list(found.options)[:2], ["-O", "-cc1"])
         self.assertEqual(found.options["-O"], information.Option(5, {"2": 4, "z": 1}))
         self.assertEqual(found.licences, {"NOASSERTION": 3, "MIT": 2})
@@ -54,8 +80,12 @@ class InformationTest(unittest.TestCase):
         json.dumps(found.to_json())
         text = "\n".join(information.lines(found))
         for expected in (
-            "5 modules: 85 bytes of bitcode", "3 modules have the bitcode of another one (60 bytes), 1 of them also its command",
-            "a = b = c = e", "1 commands need absolute paths, such as -fprofile-sample-use=/p of d", "2  MIT", "5  -O: 2 (4), z (1)",
+            "5 modules: 85 bytes of bitcode",
+            "3 modules have the bitcode of another one (60 bytes), 1 of them also its command",
+            "a = b = c = e",
+            "1 commands need absolute paths, such as -fprofile-sample-use=/p of d",
+            "2  MIT",
+            "5  -O: 2 (4), z (1)",
         ):
             self.assertIn(expected, text)
 

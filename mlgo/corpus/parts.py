@@ -22,8 +22,10 @@ def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) 
     for part, modules in members.items():
         if not modules:
             raise RunError(
-                f"corpus {corpus.path}", f"none of its {len(corpus.modules)} modules would be in the part {part}",
-                "split it another way: see //mlgo:split_corpus", ExitCode.NOTHING_PRODUCED,
+                f"corpus {corpus.path}",
+                f"none of its {len(corpus.modules)} modules would be in the part {part}",
+                "split it another way: see //mlgo:split_corpus",
+                ExitCode.NOTHING_PRODUCED,
             )
     written = {}
     shown = progress.start("split_corpus", len(corpus.modules), "modules")

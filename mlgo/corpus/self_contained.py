@@ -9,7 +9,7 @@ import pathlib
 import re
 from collections.abc import Callable, Sequence
 
-from mlgo.compiler import command
+from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
 
 # cc1 options (clang/include/clang/Options/Options.td, LLVM 22) whose value names a file that clang's back end opens
@@ -27,7 +27,13 @@ _READ = (
 )
 
 # Text that goes into the object and is never opened by the compiler; the bytes are the original's only with it.
-_TEXT = ("-fprofile-instrument-path=", "-fmemory-profile=", "-object-file-name", "-fsymbol-partition=", "-main-file-name")
+_TEXT = (
+    "-fprofile-instrument-path=",
+    "-fmemory-profile=",
+    "-object-file-name",
+    "-fsymbol-partition=",
+    "-main-file-name",
+)
 
 # LLVM's own options (cl::opt of type string in llvm/lib, LLVM 22) which name a file that passes read.
 _LLVM_READ = frozenset(
@@ -53,7 +59,9 @@ _LLVM_WRITTEN = frozenset(
 )
 
 # What makes a back end of ThinLTO embed the bitcode that can be compiled again without the modules imported from.
-_EMBEDDED_AFTER_IMPORTING = frozenset({"-lto-embed-bitcode=post-merge-pre-opt", "--lto-embed-bitcode=post-merge-pre-opt"})
+_EMBEDDED_AFTER_IMPORTING = frozenset(
+    {"-lto-embed-bitcode=post-merge-pre-opt", "--lto-embed-bitcode=post-merge-pre-opt"}
+)
 
 _LLVM_OPTION = re.compile(r"--?(?P<name>[^=]+)(=(?P<value>.*))?", re.DOTALL)
 
@@ -98,7 +106,8 @@ def self_contained_command(
     if module_name is not None and any(argument.startswith(command.THINLTO_INDEX) for argument in recorded):
         if not _EMBEDDED_AFTER_IMPORTING.intersection(recorded):
             raise RunError(
-                "the recorded command", "embedded the bitcode from before ThinLTO imported into it, or after it was optimised",
+                "the recorded command",
+                "embedded the bitcode from before ThinLTO imported into it, or after it was optimised",
                 "compile the back ends with -mllvm -lto-embed-bitcode=post-merge-pre-opt, not with -fembed-bitcode",
             )
         kept.append(f"{command.THINLTO_INDEX}{module_name}.thinlto.bc")

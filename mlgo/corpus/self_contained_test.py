@@ -46,18 +46,36 @@ class SelfContainedCommandTest(unittest.TestCase):
     def test_outputs_go(self):
         self.assertEqual(
             self.command(
-                "-split-dwarf-file", "/b/a.dwo", "-split-dwarf-output", "/b/a.dwo", "-fpass-plugin=/p.so", "-load", "/q.so",
-                "-mllvm", "-print-on-crash-path=/x", "-mllvm", "-stats", "-opt-record-file", "/r", "-O1",
+                "-split-dwarf-file",
+                "/b/a.dwo",
+                "-split-dwarf-output",
+                "/b/a.dwo",
+                "-fpass-plugin=/p.so",
+                "-load",
+                "/q.so",
+                "-mllvm",
+                "-print-on-crash-path=/x",
+                "-mllvm",
+                "-stats",
+                "-opt-record-file",
+                "/r",
+                "-O1",
             ),
             ("-mllvm", "-stats", "-O1"),
         )
 
     def test_text_in_the_object_stays(self):
-        for text in (["-fprofile-instrument-path=/data/%m.profraw"], ["-object-file-name=/b/a.obj"], ["-main-file-name", "/a"]):
+        for text in (
+            ["-fprofile-instrument-path=/data/%m.profraw"],
+            ["-object-file-name=/b/a.obj"],
+            ["-main-file-name", "/a"],
+        ):
             self.assertEqual(list(self.command(*text)), text)
 
     def test_missing_file(self):
-        with self.assertRaisesRegex(RunError, "option -fprofile-sample-use=gone: names the file .*/gone, which does not"):
+        with self.assertRaisesRegex(
+            RunError, "option -fprofile-sample-use=gone: names the file .*/gone, which does not"
+        ):
             self.command("-fprofile-sample-use=gone")
 
     def test_path_that_nobody_knows(self):
@@ -80,7 +98,9 @@ class SelfContainedCommandTest(unittest.TestCase):
 
     def test_thinlto_bitcode_from_before_importing(self):
         for embedding in (["-fembed-bitcode=all"], ["-mllvm", "-lto-embed-bitcode=optimized"]):
-            with self.assertRaisesRegex(RunError, "before ThinLTO imported into it.*-lto-embed-bitcode=post-merge-pre-opt"):
+            with self.assertRaisesRegex(
+                RunError, "before ThinLTO imported into it.*-lto-embed-bitcode=post-merge-pre-opt"
+            ):
                 self.command("-O2", "-fthinlto-index=x.thinlto.bc", *embedding, module_name="x")
 
 

@@ -4,7 +4,7 @@ import json
 import sys
 import unittest
 
-from mlgo.compiler import command
+from mlgo.corpus import command
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate
 
@@ -25,7 +25,9 @@ class ShippedTest(unittest.TestCase):
 
     def test_every_module_has_a_licence(self):
         for name in EXPECTED:
-            licences = json.loads((locate.runfile(f"mlgo/corpus/{name}") / "corpus_licences.json").read_bytes())["modules"]
+            licences = json.loads((locate.runfile(f"mlgo/corpus/{name}") / "corpus_licences.json").read_bytes())[
+                "modules"
+            ]
             self.assertNotIn("NOASSERTION", licences.values(), name)
 
 

@@ -47,7 +47,11 @@ class SplitTest(unittest.TestCase):
         self.assertEqual(split.by_hash(names), {name: split.part_of(name) for name in names})
 
     @UNHURRIED
-    @given(st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 1000), max_size=30), st.integers(2, 7), st.randoms())
+    @given(
+        st.dictionaries(st.text("abc", min_size=1, max_size=6), st.integers(1, 1000), max_size=30),
+        st.integers(2, 7),
+        st.randoms(),
+    )
     def test_size_depends_on_no_order(self, sizes, one_in, random):
         shuffled = list(sizes.items())
         random.shuffle(shuffled)

@@ -19,13 +19,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlgo.corpus import contained_files
 from mlgo.corpus.contained_files import ContainedFiles, NameRefused
 from mlgo.corpus.corpus import join_command
-from mlgo.corpus.description import DESCRIPTION_NAME, FILES_FOLDER, LICENCES_NAME, UNFINISHED_NAME, UNKNOWN_LICENCE, encode
+from mlgo.corpus.description import (
+    DESCRIPTION_NAME,
+    FILES_FOLDER,
+    LICENCES_NAME,
+    UNFINISHED_NAME,
+    UNKNOWN_LICENCE,
+    encode,
+)
 from mlgo.run.exit_codes import ExitCode, RunError
 
 #: What an extraction says about the objects it was given.
 REPORT_NAME = "extraction_report.json"
 
-_UNFINISHED_TEXT = b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
+_UNFINISHED_TEXT = (
+    b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
+)
 _RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, REPORT_NAME})
 #: What a writer may delete from a directory it takes over: its own kinds of files and no others.
 _OWN_SUFFIXES = (".bc", ".cmd")
@@ -178,7 +187,9 @@ class CorpusWriter:
                     self._copies[identity] = copy
                 return self._copies[identity]
         except OSError as error:
-            raise RunError(f"{content_path}", f"cannot be read: {error.strerror}", "restore the file a command names") from error
+            raise RunError(
+                f"{content_path}", f"cannot be read: {error.strerror}", "restore the file a command names"
+            ) from error
 
     def add_report(self, report: Mapping[str, object]) -> None:
         """Writes what an extraction has to say about its objects; readers of the corpus do not need it."""
@@ -203,9 +214,12 @@ class CorpusWriter:
         written = self.result()
         if not written.modules:
             raise RunError(
-                f"corpus {self.directory}", "would have no module", "check what it is made from", ExitCode.NOTHING_PRODUCED
+                f"corpus {self.directory}",
+                "would have no module",
+                "check what it is made from",
+                ExitCode.NOTHING_PRODUCED,
             )
-        self._remove_strangers(written)
+        self._remove_stale_files(written)
         licences = {name: self._added[name].licence for name in written.modules}
         self._files.write(LICENCES_NAME, encode({"modules": licences}))
         description: dict[str, object] = {"has_thinlto": self._has_thinlto, "modules": list(written.modules)}
@@ -221,7 +235,9 @@ class CorpusWriter:
     def _take_over(self) -> None:
         if not (self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)):
             raise RunError(
-                f"output directory {self.directory}", "holds files and is not a corpus", "give a new or an empty directory"
+                f"output directory {self.directory}",
+                "holds files and is not a corpus",
+                "give a new or an empty directory",
             )
         self._files.write(UNFINISHED_NAME, _UNFINISHED_TEXT)
         self._files.remove(DESCRIPTION_NAME)
@@ -251,7 +267,9 @@ class CorpusWriter:
                 raise NameRefused(owner, f"its file {path} belongs to {other}", "rename one of them")
             for folder in _folders_of(path):
                 if folder in self._owners:
-                    raise NameRefused(owner, f"its folder {folder} is a file of {self._owners[folder]}", "rename one of them")
+                    raise NameRefused(
+                        owner, f"its folder {folder} is a file of {self._owners[folder]}", "rename one of them"
+                    )
         for path in paths:
             self._owners[path] = owner
             for folder in _folders_of(path):
@@ -264,7 +282,7 @@ class CorpusWriter:
             self._files.write(path, bitcode)
             self._bitcode[digest] = path
 
-    def _remove_strangers(self, written: WrittenCorpus) -> None:
+    def _remove_stale_files(self, written: WrittenCorpus) -> None:
         expected = {path for name in written.modules for path in self._added[name].paths} | set(self._copies.values())
         for path in self._files.names(but_not_below=DESCRIPTION_NAME):
             ours = path.endswith(_OWN_SUFFIXES) or path.startswith(FILES_FOLDER + "/")

@@ -71,7 +71,10 @@ class FormatTest(WriterTest):
             writer.finish()
         self.assertRegex(name, r"^files/[0-9a-f]{16}-a\.profdata$")
         self.assertEqual((self.out / name).read_bytes(), b"profile")
-        with self.assertRaisesRegex(RunError, "absent.* cannot be read"), CorpusWriter(self.out, durable=False) as writer:
+        with (
+            self.assertRaisesRegex(RunError, "absent.* cannot be read"),
+            CorpusWriter(self.out, durable=False) as writer,
+        ):
             writer.add_file(self.root / "absent")
 
     def test_an_override_known_late(self):
@@ -204,7 +207,11 @@ class DeterminismTest(WriterTest):
                 self.assertEqual(writer.result().modules, ("b",))
 
     @settings(max_examples=15, deadline=None)
-    @given(strategies.lists(strategies.tuples(strategies.sampled_from("abcde"), strategies.sampled_from("xyz")), min_size=1))
+    @given(
+        strategies.lists(
+            strategies.tuples(strategies.sampled_from("abcde"), strategies.sampled_from("xyz")), min_size=1
+        )
+    )
     def test_each_content_once_under_its_first_name(self, pairs):
         modules = dict(pairs)
         with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +246,9 @@ class ResumeTest(WriterTest):
         for stop in (1, 40, 250):
             out = self.root / f"killed{stop}"
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-            with subprocess.Popen([sys.executable, "-c", program, out], stdout=subprocess.PIPE, env=environment) as child:
+            with subprocess.Popen(
+                [sys.executable, "-c", program, out], stdout=subprocess.PIPE, env=environment
+            ) as child:
                 for _ in range(stop):
                     child.stdout.readline()
                 child.send_signal(signal.SIGKILL)
@@ -264,8 +273,17 @@ class ResumeTest(WriterTest):
         self.fill({"new": b"3", "same": b"2"})
         self.assertEqual(
             sorted(tree(self.out)),
-            ["corpus_description.json", "corpus_licences.json", "new.bc", "new.cmd", "notes.txt",
-             "part/corpus_description.json", "part/m.bc", "same.bc", "same.cmd"],
+            [
+                "corpus_description.json",
+                "corpus_licences.json",
+                "new.bc",
+                "new.cmd",
+                "notes.txt",
+                "part/corpus_description.json",
+                "part/m.bc",
+                "same.bc",
+                "same.cmd",
+            ],
         )
         self.assertFalse((self.out / "old").exists())
 

@@ -130,7 +130,9 @@ class CompilerEnvironment(gymnasium.Env):
         if isinstance(default, CompileFailure):
             return self._last(0.0, True, {"failure": f"the default's compile, {default.kind.value}: {default.detail}"})
         parts = self._score.of_parts(outcome)
-        self._part_scores = {name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})}
+        self._part_scores = {
+            name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})
+        }
         score, default_score = sum(parts.values()), sum(default.values())
         return self._last(improvement(score, default_score), False, {"score": score, "default_score": default_score})
 
@@ -162,7 +164,9 @@ class CompilerEnvironment(gymnasium.Env):
         session.close()
         self._left_out.add(module.name)
         if isinstance(session.outcome, CompileFailure):
-            gymnasium.logger.warn(f"{module.name}: {session.outcome.kind.value}, {session.outcome.detail}; it is left out")
+            gymnasium.logger.warn(
+                f"{module.name}: {session.outcome.kind.value}, {session.outcome.detail}; it is left out"
+            )
         return None
 
     def _request(self, module: Module) -> CompileRequest:
@@ -202,7 +206,13 @@ class CompilerEnvironment(gymnasium.Env):
         """What the step that ends an episode returns."""
         name = self._module.name
         self._leave()
-        return spaces.nothing_to_see(self.problem), reward, not truncated, truncated, {"module": name, "function": "", **info}
+        return (
+            spaces.nothing_to_see(self.problem),
+            reward,
+            not truncated,
+            truncated,
+            {"module": name, "function": "", **info},
+        )
 
     def _leave(self) -> None:
         if self._session is not None:

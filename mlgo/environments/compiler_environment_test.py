@@ -44,7 +44,9 @@ class EnvironmentTestCase(ScratchTestCase):
 def legal_action(environment: gymnasium.Env, info: dict):
     if "action_mask" in info:
         return int(info["action_mask"].argmax())
-    return info.get("default_action", environment.action_space.low if hasattr(environment.action_space, "low") else None)
+    return info.get(
+        "default_action", environment.action_space.low if hasattr(environment.action_space, "low") else None
+    )
 
 
 def play(environment: gymnasium.Env, **reset):
@@ -74,8 +76,12 @@ class StockClangTest(EnvironmentTestCase):
     def test_the_default_inlines_as_the_default(self):
         environment = self.make("mlgo/InliningForSize-v0")
         for module in ("mlgo/environments/testdata/convolve.cc", "mlgo/environments/testdata/pressure.c"):
-            observations, (_, reward, terminated, truncated, info), played = play(environment, options={"module": module})
-            self.assertEqual((played, info["module"], reward, terminated, truncated), (module, module, 0.0, True, False))
+            observations, (_, reward, terminated, truncated, info), played = play(
+                environment, options={"module": module}
+            )
+            self.assertEqual(
+                (played, info["module"], reward, terminated, truncated), (module, module, 0.0, True, False)
+            )
             self.assertGreater(len(observations), 1)
             self.assertGreater(info["default_score"], 100)
             self.assertEqual(info["score"], info["default_score"])
@@ -181,7 +187,11 @@ class TroubleTest(EnvironmentTestCase):
         self.assertEqual(modules, {"m"})
 
     def test_a_compiler_that_fails_truncates_the_episode(self):
-        for behaviour, failure in (("crash_between", "crash: SIGSEGV"), ("leaves_inside", "bad_log: "), ("no_object", "compile_error")):
+        for behaviour, failure in (
+            ("crash_between", "crash: SIGSEGV"),
+            ("leaves_inside", "bad_log: "),
+            ("no_object", "compile_error"),
+        ):
             environment = self.make_fake(m=({"f": 3}, behaviour))
             _, (_, reward, terminated, truncated, info), _ = play(environment)
             self.assertEqual((reward, terminated, truncated), (0.0, False, True))

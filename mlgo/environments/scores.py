@@ -101,7 +101,9 @@ def text_bytes(elf: bytes) -> int:
                 total += byte_count
         return total
     except (ValueError, OverflowError, struct.error) as error:
-        raise RunError("object file", f"is no 64-bit little-endian ELF object: {error}", "compile for x86-64 Linux") from error
+        raise RunError(
+            "object file", f"is no 64-bit little-endian ELF object: {error}", "compile for x86-64 Linux"
+        ) from error
 
 
 def _unquoted(scalar: str) -> str:

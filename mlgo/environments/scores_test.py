@@ -56,7 +56,9 @@ Args:
 
 
 def compiled(problem, name):
-    module = next(m for m in Corpus.load(locate.runfile("mlgo/environments/test_corpus")).modules if m.name.endswith(name))
+    module = next(
+        m for m in Corpus.load(locate.runfile("mlgo/environments/test_corpus")).modules if m.name.endswith(name)
+    )
     score = score_of(problem)
     request = CompileRequest(
         CLANG, module, problem, want_log=False, want_object=True, extra_flags=score.flags, extra_files=score.files
@@ -80,9 +82,7 @@ class SpillTest(unittest.TestCase):
         scores = spill_scores(with_remarks.files["remarks.yaml"])
         self.assertIn("mix", scores)
         self.assertGreater(scores["mix"], 10)  # 16 values and a pointer, 15 registers, a loop
-        plain = compile_module(
-            CompileRequest(CLANG, request.module, EVICTION, want_log=False, want_object=True)
-        )
+        plain = compile_module(CompileRequest(CLANG, request.module, EVICTION, want_log=False, want_object=True))
         self.assertEqual(plain.object_bytes, with_remarks.object_bytes)
 
 

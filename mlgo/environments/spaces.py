@@ -21,7 +21,7 @@ def observation_space(problem: Problem) -> gymnasium.spaces.Dict:
 
 def action_space(problem: Problem) -> gymnasium.spaces.Space:
     """Discrete for a choice and for yes-or-no; for a number a Box of one value in [0, 1], which `decision` scales."""
-    if problem.decision_kind == "number":
+    if problem.decision_kind == "continuous":
         return gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32)
     return gymnasium.spaces.Discrete(problem.action_count)
 
@@ -49,7 +49,7 @@ def decision(problem: Problem, action: Any) -> Any:
     For a number, 1 stands for the smallest power of two above the problem's largest decision, so that scaling rounds
     nothing: a policy's number divided by that power is its action. 1 itself becomes the largest decision.
     """
-    if problem.decision_kind != "number":
+    if problem.decision_kind != "continuous":
         return action
     value = np.asarray(action, np.float32) * np.float32(number_scale(problem))
     return np.minimum(value, np.float32(problem.action_bounds[1]))

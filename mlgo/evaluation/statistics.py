@@ -42,9 +42,7 @@ class RatioSummary:
         return f"{mean:+.2f} % [{low:+.2f}, {high:+.2f}]"
 
 
-def summarize(
-    ratios: Mapping[str, Sequence[float]], seed: int, resamples: int = 10_000
-) -> RatioSummary | None:
+def summarize(ratios: Mapping[str, Sequence[float]], seed: int, resamples: int = 10_000) -> RatioSummary | None:
     """The summary of `ratios`, module name -> ratios of its functions; None when there is no ratio.
 
     The bootstrap resamples whole modules, not functions: functions of one module share headers, style and often code,
@@ -107,7 +105,9 @@ def summarize_modules(
     )
 
 
-def summarize_totals(totals: Mapping[str, tuple[float, float]], seed: int, resamples: int = 10_000) -> RatioSummary | None:
+def summarize_totals(
+    totals: Mapping[str, tuple[float, float]], seed: int, resamples: int = 10_000
+) -> RatioSummary | None:
     """The ratio of two sums over modules, such as code bytes in a linked image, with its bootstrap interval over modules.
 
     Args: totals: module name -> (the policy's, the default's), both >= 0.
@@ -128,7 +128,9 @@ def summarize_totals(totals: Mapping[str, tuple[float, float]], seed: int, resam
     low, high = np.quantile(np.concatenate(ratios), (tail, 1.0 - tail))
     better, worse = int((pairs[:, 0] < pairs[:, 1]).sum()), int((pairs[:, 0] > pairs[:, 1]).sum())
     whole = float(pairs[:, 0].sum() / pairs[:, 1].sum())
-    return RatioSummary(len(pairs), len(pairs), whole, float(low), float(high), better, worse, len(pairs) - better - worse)
+    return RatioSummary(
+        len(pairs), len(pairs), whole, float(low), float(high), better, worse, len(pairs) - better - worse
+    )
 
 
 def tail_share(modules: int) -> float:

@@ -80,7 +80,9 @@ class TailTest(unittest.TestCase):
 
 class TotalsTest(unittest.TestCase):
     def test_known_answer(self):
-        summary = summarize_totals({"a": (90.0, 100.0), "b": (210.0, 200.0), "gone": (0.0, 0.0), "c": (5.0, 5.0)}, seed=1)
+        summary = summarize_totals(
+            {"a": (90.0, 100.0), "b": (210.0, 200.0), "gone": (0.0, 0.0), "c": (5.0, 5.0)}, seed=1
+        )
         self.assertAlmostEqual(summary.geometric_mean, 305 / 305)
         self.assertEqual((summary.better, summary.worse, summary.equal, summary.modules), (1, 1, 1, 3))
         self.assertAlmostEqual(summary.low, 0.9)
@@ -97,7 +99,9 @@ class TotalsTest(unittest.TestCase):
             random = np.random.Generator(np.random.Philox(seed))
             default = random.lognormal(9, 1, 60)
             policy = default * (0.98 + random.normal(0, 0.04, 60))
-            summary = summarize_totals({str(m): pair for m, pair in enumerate(zip(policy.tolist(), default.tolist()))}, seed, 500)
+            summary = summarize_totals(
+                {str(m): pair for m, pair in enumerate(zip(policy.tolist(), default.tolist()))}, seed, 500
+            )
             covered += summary.low <= 0.98 <= summary.high
         self.assertGreaterEqual(covered, 88)
 

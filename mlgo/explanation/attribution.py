@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlgo.explanation.replay import Replay
-from mlgo.learning.determinism import generator
 from mlgo.learning.exact_network import ExactNetwork, exact_network
 from mlgo.learning.linear_network import WHOLE_PIECE, linear_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
 from mlgo.learning.observations import Observations
+from mlgo.run.determinism import generator
 
 #: What the column is called that tells the asking candidate from the others (Normalizer.mark_last_position).
 LAST_POSITION = "(is the last position)"
@@ -74,7 +74,7 @@ def attribute(network: PolicyNetwork, replayed: Replay, decisions: Sequence[int]
     of_column = column_features(network.normalizer)
     observations = replayed.observations
     own = np.array([replayed.row_of(n, replayed.policy[n]) for n in decisions], np.int64)
-    choosing = observations.kind == "choice"
+    choosing = observations.kind == "categorical"
     other = np.array([replayed.alternative(n) for n in decisions], np.int64) if choosing else None
     explained = replayed.logits[own].astype(np.float64) - (replayed.logits[other] if choosing else 0.0)
     effect = linear_effect(network)
@@ -89,7 +89,9 @@ def attribute(network: PolicyNetwork, replayed: Replay, decisions: Sequence[int]
     return Attribution(features, np.stack(parts), explained, start)
 
 
-def shapley(exact: ExactNetwork, before: np.ndarray, after: np.ndarray, of_column: np.ndarray, count: int) -> np.ndarray:
+def shapley(
+    exact: ExactNetwork, before: np.ndarray, after: np.ndarray, of_column: np.ndarray, count: int
+) -> np.ndarray:
     """float64 [count]: what each feature adds to the logit on the way from one row to another; they add up to the whole change.
 
     Args:
@@ -122,7 +124,10 @@ def formula(network: PolicyNetwork) -> tuple[float, list[Piece]] | None:
     effect = linear_effect(network)
     if effect is None:
         return None
-    pieces = [Piece(column.feature, column.start, column.end, float(e) * WHOLE_PIECE) for column, e in zip(network.normalizer.columns, effect)]
+    pieces = [
+        Piece(column.feature, column.start, column.end, float(e) * WHOLE_PIECE)
+        for column, e in zip(network.normalizer.columns, effect)
+    ]
     if network.normalizer.mark_last_position:
         pieces.append(Piece(LAST_POSITION, 0.0, 1.0, float(effect[-2]) * WHOLE_PIECE))
     return float(effect[-1]), pieces
@@ -130,7 +135,7 @@ def formula(network: PolicyNetwork) -> tuple[float, list[Piece]] | None:
 
 def has_alternative(observations: Observations, decision: int) -> bool:
     """Whether anything else could have been decided."""
-    return observations.kind != "choice" or observations.offsets[decision + 1] - observations.offsets[decision] > 1
+    return observations.kind != "categorical" or observations.offsets[decision + 1] - observations.offsets[decision] > 1
 
 
 def _sums(columns: np.ndarray, of_column: np.ndarray, count: int) -> np.ndarray:

@@ -6,7 +6,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.explanation.attribution import LAST_POSITION, attribute, attributed_features, column_features, formula, shapley, typical_levels
+from mlgo.explanation.attribution import (
+    LAST_POSITION,
+    attribute,
+    attributed_features,
+    column_features,
+    formula,
+    shapley,
+    typical_levels,
+)
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.learning.exact_network import exact_network
@@ -32,7 +40,9 @@ class AttributionTest(unittest.TestCase):
         why = attribute(network, answers, range(100), typical)
         np.testing.assert_allclose(why.typical + why.contributions.sum(axis=1), answers.logits, atol=0.02)
         users = recorded.features["callee_users"][:, 0]
-        np.testing.assert_allclose(why.contributions[:, why.features.index("callee_users")], 2.0 * (users - np.sort(users)[49]), atol=0.02)
+        np.testing.assert_allclose(
+            why.contributions[:, why.features.index("callee_users")], 2.0 * (users - np.sort(users)[49]), atol=0.02
+        )
         self.assertEqual(np.abs(why.contributions[:, why.features.index("node_count")]).max(), 0.0)
 
     def test_parts_of_a_linear_choice_add_up_to_the_margin(self):
@@ -43,7 +53,9 @@ class AttributionTest(unittest.TestCase):
         np.testing.assert_allclose(why.contributions[:, why.features.index("liverange_size")], why.explained, atol=0.02)
 
     def test_parts_of_any_network_add_up_and_equal_features_add_nothing(self):
-        network = _other_network(EVICTION, {"liverange_size": (0, 0.5, 1), "nr_urgent": (0, 0.5, 1), "progress": (0, 1)})
+        network = _other_network(
+            EVICTION, {"liverange_size": (0, 0.5, 1), "nr_urgent": (0, 0.5, 1), "progress": (0, 1)}
+        )
         # The first layer does not look at nr_urgent.
         kernel = np.array(network.weights["policy/0/kernel"])
         kernel[[column.feature == "nr_urgent" for column in network.normalizer.columns] + [False]] = 0
@@ -63,14 +75,20 @@ class AttributionTest(unittest.TestCase):
         before, after = np.array([[10, 20], [190, 0]], np.uint8)
         users_first, cost_first = exact.row_logits(np.array([[10, 0], [190, 20]], np.uint8)).astype(np.float64)
         first, last = exact.row_logits(np.stack([before, after])).astype(np.float64)
-        expected = [((cost_first - first) + (last - users_first)) / 2, ((users_first - first) + (last - cost_first)) / 2]
+        expected = [
+            ((cost_first - first) + (last - users_first)) / 2,
+            ((users_first - first) + (last - cost_first)) / 2,
+        ]
         np.testing.assert_allclose(shapley(exact, before, after, column_features(network.normalizer), 2), expected)
 
     def test_the_formula_is_the_policy(self):
         network = states.linear(INLINING, _TWO, 3.0)
         start, pieces = formula(network)
         self.assertAlmostEqual(start, 3.0, places=3)
-        self.assertEqual({piece.feature: round(piece.adds, 2) for piece in pieces}, {name: adds for name, (_, _, adds) in _TWO.items()})
+        self.assertEqual(
+            {piece.feature: round(piece.adds, 2) for piece in pieces},
+            {name: adds for name, (_, _, adds) in _TWO.items()},
+        )
         self.assertIsNone(formula(_other_network(INLINING, {"cost_estimate": (0, 1)})))
 
     @settings(deadline=None)

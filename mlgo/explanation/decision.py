@@ -97,7 +97,12 @@ def typical_of(problem: Problem, recorded: Sequence[RecordedDecisions], samples:
 
 
 def explain(
-    network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions, replayed: Replay, decisions: Sequence[int], typical: Typical
+    network: PolicyNetwork,
+    problem: Problem,
+    recorded: RecordedDecisions,
+    replayed: Replay,
+    decisions: Sequence[int],
+    typical: Typical,
 ) -> list[ExplainedDecision]:
     """Explains some decisions of a module.
 
@@ -113,11 +118,13 @@ def explain(
     for n in decisions:
         own, other = replayed.policy[n], _heuristic_of(replayed, n)
         differs = None if replayed.differs is None else bool(replayed.differs[n])
-        choosing = replayed.observations.kind == "choice"
+        choosing = replayed.observations.kind == "categorical"
         alternative = replayed.alternative(n)
         compared = None if alternative is None else int(replayed.observations.positions[alternative])
         values = _values(problem, recorded, n, own)
-        against = typical.values if not choosing else {} if compared is None else _values(problem, recorded, n, compared)
+        against = (
+            typical.values if not choosing else {} if compared is None else _values(problem, recorded, n, compared)
+        )
         index = place.get(n)
         explained.append(
             ExplainedDecision(
@@ -147,7 +154,8 @@ def _reasons(
     features: Sequence[str], contributions: np.ndarray, values: Mapping[str, float], against: Mapping[str, float]
 ) -> tuple[Reason, ...]:
     reasons = [
-        Reason(feature, values.get(feature, math.nan), against.get(feature), float(adds)) for feature, adds in zip(features, contributions)
+        Reason(feature, values.get(feature, math.nan), against.get(feature), float(adds))
+        for feature, adds in zip(features, contributions)
     ]
     return tuple(sorted(reasons, key=lambda reason: (-abs(reason.adds), reason.feature)))
 

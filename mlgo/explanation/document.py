@@ -13,7 +13,7 @@ from mlgo.explanation.summary import Explanation
 #: Reasons listed with an example.
 _REASONS = 4
 _HOW_TO_READ = (
-    "\"Against\" stands the value that a reason is counted from: at the heuristic's choice where one of several was chosen, else the median of the"
+    '"Against" stands the value that a reason is counted from: at the heuristic\'s choice where one of several was chosen, else the median of the'
     " example's module. At most two examples are of one module, and one of a function or callee."
 )
 #: Bars in the chart.
@@ -36,7 +36,10 @@ def markdown(explanation: Explanation, chart: str) -> str:
     if explanation.own_differs is not None:
         lines += ["", f"In the states of its own compiles: {explanation.own_differs.text()}."]
     if explanation.failed:
-        lines += ["", "Left out, since they failed: " + ", ".join(f"{name} ({why})" for name, why in explanation.failed.items())]
+        lines += [
+            "",
+            "Left out, since they failed: " + ", ".join(f"{name} ({why})" for name, why in explanation.failed.items()),
+        ]
     lines += [
         "",
         "## What its decisions hang on",
@@ -49,7 +52,10 @@ def markdown(explanation: Explanation, chart: str) -> str:
         "| feature | decisions that change | confidence lost |",
         "|---|---|---|",
     ]
-    lines += [f"| {each.feature} | {each.changed.percent()} | {each.confidence_lost:+.4f} |" for each in explanation.importance]
+    lines += [
+        f"| {each.feature} | {each.changed.percent()} | {each.confidence_lost:+.4f} |"
+        for each in explanation.importance
+    ]
     if explanation.formula is not None:
         lines += _formula_lines(*explanation.formula)
     lines += ["", "## Where it differs most clearly", "", _HOW_TO_READ, ""]
@@ -63,7 +69,9 @@ def markdown(explanation: Explanation, chart: str) -> str:
 def _formula_lines(start: float, pieces: Sequence[Piece]) -> list[str]:
     """A linear policy as a table: a line per feature, the values at which its slope changes and what z has gained there."""
     lines = ["", "## The whole policy", ""]
-    lines += [f"It is linear over pieces of the features: z starts at {start:+.2f} and gets what each feature has added at its value; it decides for"]
+    lines += [
+        f"It is linear over pieces of the features: z starts at {start:+.2f} and gets what each feature has added at its value; it decides for"
+    ]
     lines += ["1 where z is above 0. Between the values below the way is straight, outside it goes on level.", ""]
     lines += ["| feature | value: what it has added to z |", "|---|---|"]
     for feature, of_feature in itertools.groupby(pieces, key=lambda piece: piece.feature):
@@ -108,7 +116,8 @@ def _example_lines(example: ExplainedDecision, explanation: Explanation) -> list
 
     call = f", call of {shown(example.callee)}" if example.callee else ""
     reasons = "; ".join(
-        f"{reason.feature} {number(reason.value)} against {number(reason.compared)}: {reason.adds:+.2f}" for reason in example.reasons[:_REASONS]
+        f"{reason.feature} {number(reason.value)} against {number(reason.compared)}: {reason.adds:+.2f}"
+        for reason in example.reasons[:_REASONS]
     )
     return [
         f"- {shown(example.function)} in {example.module}, decision {example.number}{call}:",

@@ -124,7 +124,9 @@ def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Rea
 
     Args: count: at most, and none that add nothing; 0: all.
     """
-    shown = [reason for reason in decision.reasons[:count] if abs(reason.adds) >= _NOTHING] if count else decision.reasons
+    shown = (
+        [reason for reason in decision.reasons[:count] if abs(reason.adds) >= _NOTHING] if count else decision.reasons
+    )
     rest = decision.reasons[len(shown) :]
     return shown, sum(reason.adds for reason in rest), len(rest)
 

@@ -15,19 +15,33 @@ from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
+from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
-from mlgo.trace.scores import FunctionScore
 
 _HOSTILE = "f<script>alert('x')</script>&\"{{ 7 * 7 }}"
 
 
 def _report(network, problem, recorded, count, name="f0", all_values=False, reasons=1):
     answers = replay(network, problem, recorded)
-    explained = explain(network, problem, recorded, answers, range(count), typical_of(problem, [recorded], [answers.observations]))
-    sections = [Section("Here", "A remark.", explained, count + 2, sum(each.differs for each in explained)), Section("There", "None.", [], 0, None)]
+    explained = explain(
+        network, problem, recorded, answers, range(count), typical_of(problem, [recorded], [answers.observations])
+    )
+    sections = [
+        Section("Here", "A remark.", explained, count + 2, sum(each.differs for each in explained)),
+        Section("There", "None.", [], 0, None),
+    ]
     return FunctionReport(
-        problem.name, "policy (12)", "m<1>.cpp", "f0", {"f0": name, "g0": name}, ["an outcome"], "Why.", sections, reasons, all_values
-    )  # fmt: skip
+        problem.name,
+        "policy (12)",
+        "m<1>.cpp",
+        "f0",
+        {"f0": name, "g0": name},
+        ["an outcome"],
+        "Why.",
+        sections,
+        reasons,
+        all_values,
+    )
 
 
 def _text(report) -> str:
@@ -60,7 +74,14 @@ class _Tags(html.parser.HTMLParser):
 class FunctionReportTest(unittest.TestCase):
     def test_text_says_what_was_seen_chosen_and_why(self):
         text = _text(_report(states.stock_inliner(15), INLINING, states.inlining("m", 30, 2), 28))
-        for part in ("inlining_for_size: f0", "an outcome", "decision 2: call of g2", "DIFFERS", "cost_estimate", "2 more are not shown"):
+        for part in (
+            "inlining_for_size: f0",
+            "an outcome",
+            "decision 2: call of g2",
+            "DIFFERS",
+            "cost_estimate",
+            "2 more are not shown",
+        ):
             self.assertIn(part, text)
         self.assertRegex(text, r"policy:    (inline|keep the call), p [01]\.\d\d, z [+-]\d\.\d\d, of a median state")
         self.assertNotIn("\x1b", text)  # No colours where there is no terminal.
@@ -68,7 +89,10 @@ class FunctionReportTest(unittest.TestCase):
     def test_an_evictors_text_compares_candidates(self):
         network = states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0)
         text = _text(_report(network, EVICTION, states.eviction("m", 8, 1), 8, all_values=True))
-        self.assertRegex(text, r"policy:    evict (nothing|at \d+), p 0\.\d\d, of \d candidates, margin \d\.\d\d over the heuristic's choice, evict")
+        self.assertRegex(
+            text,
+            r"policy:    evict (nothing|at \d+), p 0\.\d\d, of \d candidates, margin \d\.\d\d over the heuristic's choice, evict",
+        )
         self.assertRegex(text, r"heuristic: evict (nothing|at \d+), to which the policy gives p 0\.\d\d")
         self.assertRegex(text, r"all it was shown, at evict .*: mask 1, is_free")
 
@@ -80,7 +104,9 @@ class FunctionReportTest(unittest.TestCase):
         self.assertIn("decision 4  DIFFERS", text)
 
     def test_names_are_text_on_the_page_whatever_they_hold(self):
-        report = _report(states.stock_inliner(15), INLINING, states.inlining("m", 30, 2), 12, name=_HOSTILE, all_values=True)
+        report = _report(
+            states.stock_inliner(15), INLINING, states.inlining("m", 30, 2), 12, name=_HOSTILE, all_values=True
+        )
         content = page(report)
         seen = _Tags(content)
         self.assertNotIn("script", {tag for tag, _ in seen.tags})
@@ -107,20 +133,34 @@ class FunctionReportTest(unittest.TestCase):
 
     def test_what_came_of_it(self):
         def record(**functions):
-            return ModuleRecord(Outcome.TRACED, functions={name: FunctionScore(1, float(score)) for name, score in functions.items()})
+            return ModuleRecord(
+                Outcome.TRACED, functions={name: FunctionScore(1, float(score)) for name, score in functions.items()}
+            )
 
         self.assertEqual(
             reports.outcome_lines(INLINING, "f", record(f=200, g=100), record(f=150, g=100, h=20)),
-            ["this function: bytes of code: 200 under the default, 150 under the policy (-25.00 %)",
-             "its module: bytes of code, with what belongs to no function: 300 under the default, 270 under the policy (-10.00 %)"],
-        )  # fmt: skip
-        self.assertIn("nothing is left of it in the object under the policy", reports.outcome_lines(INLINING, "f", record(f=1), record(g=1))[0])
+            [
+                "this function: bytes of code: 200 under the default, 150 under the policy (-25.00 %)",
+                "its module: bytes of code, with what belongs to no function: 300 under the default, 270 under the policy (-10.00 %)",
+            ],
+        )
+        self.assertIn(
+            "nothing is left of it in the object under the policy",
+            reports.outcome_lines(INLINING, "f", record(f=1), record(g=1))[0],
+        )
         lines = reports.outcome_lines(EVICTION, "f", record(f=0.5, g=1), record(f=0.25, h=1))
         self.assertIn("score: 0.5 under the default, 0.25 under the policy (-50.00 %)", lines[0])
         self.assertIn("scores of 1 functions, added up: 0.5", lines[1])
 
     def test_numbers_have_the_digits_that_tell(self):
-        for value, expected in ((3.0, "3"), (0.12345, "0.1235"), (float("inf"), "+inf"), (float("nan"), "NaN"), (None, "-"), (-15060.0, "-15060")):
+        for value, expected in (
+            (3.0, "3"),
+            (0.12345, "0.1235"),
+            (float("inf"), "+inf"),
+            (float("nan"), "NaN"),
+            (None, "-"),
+            (-15060.0, "-15060"),
+        ):
             self.assertEqual(reports.number(value), expected)
         self.assertTrue(re.fullmatch(r"x{97}\.\.\.", reports.short("x" * 200)))
 

@@ -15,11 +15,11 @@ import numpy as np
 from mlgo.evaluation.statistics import summarize_totals
 from mlgo.explanation.attribution import column_features
 from mlgo.explanation.replay import comparable, confidence
-from mlgo.learning.determinism import generator
 from mlgo.learning.exact_network import ExactNetwork, exact_network, greedy_decisions
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +85,13 @@ def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
 
 
 def importances(
-    network: PolicyNetwork, problem: Problem, sample: Observations, modules: Sequence[str], module_of: np.ndarray, seed: int, repeats: int
+    network: PolicyNetwork,
+    problem: Problem,
+    sample: Observations,
+    modules: Sequence[str],
+    module_of: np.ndarray,
+    seed: int,
+    repeats: int,
 ) -> list[FeatureImportance]:
     """Of every feature that the policy looks at, the most important first.
 
@@ -107,7 +113,7 @@ def importances(
             random = generator(seed, "permutation", feature, repeat)
             after, surely = _permuted(exact, problem, sample, feature, of_column == index, random)
             changed += after != before
-            lost += np.abs(sure - surely) if sample.kind == "number" else sure - surely
+            lost += np.abs(sure - surely) if sample.kind == "continuous" else sure - surely
         totals = np.bincount(module_of, minlength=len(modules))
         sums = np.bincount(module_of, changed / repeats, minlength=len(modules))
         counts = {name: (float(s), int(t)) for name, s, t in zip(modules, sums, totals) if t}
@@ -123,9 +129,9 @@ def permuted_levels(
     Args: columns: bool [D], those of the feature.
     """
     source = np.arange(sample.row_count)
-    if sample.kind == "choice" and problem.observation_spec(feature).element_count == 1:
+    if sample.kind == "categorical" and problem.observation_spec(feature).element_count == 1:
         source = sample.offsets[:-1][random.permutation(len(sample))][sample.row_observation()]
-    elif sample.kind == "choice":
+    elif sample.kind == "categorical":
         is_last = sample.positions == sample.position_count - 1
         for rows in (np.flatnonzero(is_last), np.flatnonzero(~is_last)):
             source[rows] = random.permutation(rows)
@@ -137,7 +143,12 @@ def permuted_levels(
 
 
 def _permuted(
-    exact: ExactNetwork, problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
+    exact: ExactNetwork,
+    problem: Problem,
+    sample: Observations,
+    feature: str,
+    columns: np.ndarray,
+    random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """What is decided with the feature permuted, as `comparable`, and how sure the original decisions are then."""
     logits = exact.row_logits(permuted_levels(problem, sample, feature, columns, random))

@@ -16,14 +16,20 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 def _importances(network, problem, recorded, seed=1, repeats=4):
     parts = [replay(network, problem, each).observations for each in recorded]
     module_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    found = importances(network, problem, concatenate(parts), [each.module for each in recorded], module_of, seed, repeats)
+    found = importances(
+        network, problem, concatenate(parts), [each.module for each in recorded], module_of, seed, repeats
+    )
     return {each.feature: each for each in found}
 
 
 class ImportanceTest(unittest.TestCase):
     def test_only_the_feature_that_decides_is_important_and_by_a_known_share(self):
         recorded = [states.inlining(f"m{index}", 500, index) for index in range(4)]
-        found = _importances(states.linear(INLINING, {"callee_users": (0, 1, 6.0), "cost_estimate": (0, 9, 0.0)}, -3.0), INLINING, recorded)
+        found = _importances(
+            states.linear(INLINING, {"callee_users": (0, 1, 6.0), "cost_estimate": (0, 9, 0.0)}, -3.0),
+            INLINING,
+            recorded,
+        )
         self.assertEqual(found["cost_estimate"].changed.count, 0)
         self.assertEqual(found["cost_estimate"].confidence_lost, 0)
         ones = np.mean([each.features["callee_users"].mean() for each in recorded])
@@ -31,10 +37,14 @@ class ImportanceTest(unittest.TestCase):
         self.assertAlmostEqual(found["callee_users"].changed.share, 2 * ones * (1 - ones), delta=0.03)
         self.assertEqual((found["callee_users"].changed.total, found["callee_users"].changed.modules), (2000, 4))
         sure = 1 / (1 + np.exp(-3.0))
-        self.assertAlmostEqual(found["callee_users"].confidence_lost, found["callee_users"].changed.share * (2 * sure - 1), places=3)
+        self.assertAlmostEqual(
+            found["callee_users"].confidence_lost, found["callee_users"].changed.share * (2 * sure - 1), places=3
+        )
 
     def test_a_choice_hangs_on_what_is_compared(self):
-        found = _importances(states.smallest_evictor(), EVICTION, [states.eviction("a", 300, 1), states.eviction("b", 300, 2)])
+        found = _importances(
+            states.smallest_evictor(), EVICTION, [states.eviction("a", 300, 1), states.eviction("b", 300, 2)]
+        )
         self.assertEqual([name for name in found], ["liverange_size", "nr_urgent", "progress"])
         self.assertEqual((found["nr_urgent"].changed.share, found["progress"].changed.share), (0, 0))
         self.assertGreater(found["liverange_size"].changed.share, 0.5)
@@ -61,7 +71,9 @@ class ImportanceTest(unittest.TestCase):
                 self.assertTrue(all((values == values[0]).all() for values in by_state))
                 pairs = (np.stack([values[0] for values in by_state]), sample.levels[sample.offsets[:-1]][:, columns])
             else:
-                np.testing.assert_array_equal(np.sort(after[last][:, columns], axis=0), np.sort(sample.levels[last][:, columns], axis=0))
+                np.testing.assert_array_equal(
+                    np.sort(after[last][:, columns], axis=0), np.sort(sample.levels[last][:, columns], axis=0)
+                )
                 pairs = (after[:, columns], sample.levels[:, columns])
             np.testing.assert_array_equal(np.sort(pairs[0], axis=0), np.sort(pairs[1], axis=0))
 

@@ -12,7 +12,9 @@ _TEMPLATE = pathlib.Path(__file__).with_name("page.html.jinja")
 
 def page(report: FunctionReport) -> bytes:
     """The page. Names from the corpus are text in it, whatever they hold."""
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["number"] = reports.number
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     text = template.render(

@@ -18,8 +18,8 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.score.code_scores import call_site
 from mlgo.trace import arrays
-from mlgo.trace.code_scores import call_site
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, compile_corpus

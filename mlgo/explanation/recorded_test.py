@@ -17,7 +17,9 @@ from mlgo.trace import arrays
 
 def _log(recorded, extra=None) -> TrainingLog:
     scores = np.full(len(recorded.contexts), np.nan, np.float32)
-    return TrainingLog(list(recorded.contexts), recorded.context, dict(recorded.features), recorded.taken, scores, extra or {})
+    return TrainingLog(
+        list(recorded.contexts), recorded.context, dict(recorded.features), recorded.taken, scores, extra or {}
+    )
 
 
 class RecordedTest(unittest.TestCase):
@@ -32,12 +34,16 @@ class RecordedTest(unittest.TestCase):
     def test_under_a_policy_they_are_what_the_compiler_logs_or_unknown(self):
         calls = states.inlining("m", 9, 1)
         asked = 1 - calls.taken.reshape(-1, 1)
-        found = decode(encode(_log(calls, {"inlining_default": asked}), INLINING, heuristic_decided=False), "file", "m", INLINING)
+        found = decode(
+            encode(_log(calls, {"inlining_default": asked}), INLINING, heuristic_decided=False), "file", "m", INLINING
+        )
         np.testing.assert_array_equal(found.heuristic, asked[:, 0])
         np.testing.assert_array_equal(found.taken, calls.taken)
         self.assertEqual((found.function(4), found.callee(4)), ("f1", "g1"))
         ranges = states.eviction("m", 9, 1)
-        self.assertIsNone(decode(encode(_log(ranges), EVICTION, heuristic_decided=False), "file", "m", EVICTION).heuristic)
+        self.assertIsNone(
+            decode(encode(_log(ranges), EVICTION, heuristic_decided=False), "file", "m", EVICTION).heuristic
+        )
 
     def test_equal_states_at_the_start_are_counted(self):
         one, other = states.eviction("m", 12, 1), states.eviction("m", 12, 1)

@@ -38,7 +38,7 @@ class Replay:
     def row_of(self, decision: int, choice: float) -> int:
         """The row that stands for `choice` in one state: the candidate at that position, or the only one."""
         begin, end = self.observations.offsets[decision : decision + 2]
-        if self.observations.kind != "choice":
+        if self.observations.kind != "categorical":
             return int(begin)
         return int(begin + np.flatnonzero(self.observations.positions[begin:end] == choice)[0])
 
@@ -51,11 +51,11 @@ class Replay:
     def probability(self, decision: int, choice: float) -> float | None:
         """Of `choice` when decisions are drawn from the policy; None for numbers."""
         kind = self.observations.kind
-        if kind == "number":
+        if kind == "continuous":
             return None
         begin, end = self.observations.offsets[decision : decision + 2]
         logits = self.logits[begin:end].astype(np.float64)
-        if kind == "yes_no":
+        if kind == "binary":
             return float(np.exp(-np.logaddexp(0.0, -logits[0] if choice else logits[0])))
         chances = np.exp(logits - logits.max())
         return float(chances[self.row_of(decision, choice) - begin] / chances.sum())
@@ -65,17 +65,17 @@ class Replay:
 
         Yes or no: |z|. None: there is no alternative, or the answer is a number.
         """
-        if self.observations.kind == "number":
+        if self.observations.kind == "continuous":
             return None
         own = self.row_of(decision, self.policy[decision])
-        if self.observations.kind == "yes_no":
+        if self.observations.kind == "binary":
             return abs(float(self.logits[own]))
         other = self.alternative(decision)
         return None if other is None else float(self.logits[own]) - float(self.logits[other])
 
     def alternative(self, decision: int) -> int | None:
         """The row that a choice is measured against: the heuristic's, or where they agree the second choice's."""
-        if self.observations.kind != "choice":
+        if self.observations.kind != "categorical":
             return None
         if self.differs is not None and self.differs[decision]:
             return self.row_of(decision, self.heuristic[decision])
@@ -94,13 +94,19 @@ def replay(network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions
         if heuristic is not None:
             theirs = pack(recorded.features, heuristic, network.normalizer, problem, recorded.context)
     except ObservationError as error:
-        raise RunError(f"decisions of {recorded.module}", str(error), "Delete the output folder and run again") from error
+        raise RunError(
+            f"decisions of {recorded.module}", str(error), "Delete the output folder and run again"
+        ) from error
     logits = exact.row_logits(observations.levels)
     greedy = greedy_decisions(logits, observations)
-    differs = None if heuristic is None else comparable(greedy, observations) != comparable(theirs.actions, observations)
+    differs = (
+        None if heuristic is None else comparable(greedy, observations) != comparable(theirs.actions, observations)
+    )
     observations = with_decisions(observations, greedy)
-    unit = problem.number_unit or 1
-    return Replay(observations, logits, greedy * unit if observations.kind == "number" else greedy, heuristic, differs)
+    unit = problem.output_unit or 1
+    return Replay(
+        observations, logits, greedy * unit if observations.kind == "continuous" else greedy, heuristic, differs
+    )
 
 
 def with_decisions(observations: Observations, decisions: np.ndarray) -> Observations:
@@ -108,10 +114,12 @@ def with_decisions(observations: Observations, decisions: np.ndarray) -> Observa
 
     Args: decisions: [N], as `Observations.actions`; each is legal in its state.
     """
-    if observations.kind != "choice":
+    if observations.kind != "categorical":
         return dataclasses.replace(observations, answers=decisions.astype(np.float32))
     row_decision = np.repeat(decisions, np.diff(observations.offsets))
-    return dataclasses.replace(observations, chosen=np.flatnonzero(observations.positions == row_decision).astype(np.int64))
+    return dataclasses.replace(
+        observations, chosen=np.flatnonzero(observations.positions == row_decision).astype(np.int64)
+    )
 
 
 def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
@@ -119,7 +127,7 @@ def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
 
     Args: decisions: [N], as `Observations.actions`.
     """
-    if observations.kind != "number":
+    if observations.kind != "continuous":
         return np.asarray(decisions, np.int64)
     order = np.zeros(len(decisions), np.int64)
     order[1:] = np.sign(np.diff(np.asarray(decisions, np.float64)))
@@ -130,7 +138,7 @@ def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
 
 def confidence(logits: np.ndarray, observations: Observations) -> np.ndarray:
     """float64 [N]: the probability of the decisions in `observations` under `logits`; of numbers the number itself, in network units."""
-    if observations.kind == "number":
+    if observations.kind == "continuous":
         return greedy_decisions(logits, observations).astype(np.float64)
     return np.exp(log_probabilities(logits, observations).astype(np.float64))
 

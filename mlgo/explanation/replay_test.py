@@ -65,7 +65,9 @@ class ReplayTest(unittest.TestCase):
     def test_decisions_that_no_compiler_takes_are_refused(self):
         recorded = states.eviction("broken", 5, 4)
         recorded.features["mask"][2] = 0
-        with self.assertRaisesRegex(RunError, r"decisions of broken: observation 2 of 5: decision .* not among the legal"):
+        with self.assertRaisesRegex(
+            RunError, r"decisions of broken: observation 2 of 5: decision .* not among the legal"
+        ):
             replay(states.smallest_evictor(), EVICTION, recorded)
 
 

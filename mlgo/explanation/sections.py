@@ -44,20 +44,35 @@ def sections_of(
     if default is not None:
         seen = shown.among(default[0])
         remark = "The heuristic took these decisions; the policy is asked about the same states."
-        sections.append(_section(network, problem, default, typical, shown, seen, "In the states of the default's compile", remark))
+        sections.append(
+            _section(network, problem, default, typical, shown, seen, "In the states of the default's compile", remark)
+        )
     if policy is not None:
         decided = policy[0]
         numbers = shown.among(decided)
         same = decided.same_states(numbers, default[0], seen) if default is not None else 0
-        known = "LLVM asked the heuristic, too." if problem.default_decision_spec else "what the heuristic would decide here is not logged."
-        remark = f"The policy took these decisions; {known} {_same_remark(decided, shown.function, numbers, same)}".rstrip()
+        known = (
+            "LLVM asked the heuristic, too."
+            if problem.default_decision_spec
+            else "what the heuristic would decide here is not logged."
+        )
+        remark = (
+            f"The policy took these decisions; {known} {_same_remark(decided, shown.function, numbers, same)}".rstrip()
+        )
         title = "In the states of the policy's own compile"
         sections.append(_section(network, problem, policy, typical, shown, numbers[same:], title, remark))
     return sections
 
 
 def _section(
-    network: PolicyNetwork, problem: Problem, view: View, typical: Typical, shown: Shown, numbers: Sequence[int], title: str, remark: str
+    network: PolicyNetwork,
+    problem: Problem,
+    view: View,
+    typical: Typical,
+    shown: Shown,
+    numbers: Sequence[int],
+    title: str,
+    remark: str,
 ) -> Section:
     decided, answers = view
     differing = None if answers.differs is None else [n for n in numbers if answers.differs[n]]

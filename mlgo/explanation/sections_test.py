@@ -20,12 +20,24 @@ def _view(seed: int = 1, costs=(10, 30, 12)):
 
 def _sections(default, policy, **shown):
     view = default or policy
-    return sections_of(_NETWORK, INLINING, default, policy, typical_of(INLINING, [view[0]], [view[1].observations]), Shown("f0", **shown))
+    return sections_of(
+        _NETWORK,
+        INLINING,
+        default,
+        policy,
+        typical_of(INLINING, [view[0]], [view[1].observations]),
+        Shown("f0", **shown),
+    )
 
 
 class SectionsTest(unittest.TestCase):
     def test_a_functions_decisions_all_or_some(self):
-        for shown, expected in (({}, [0, 1, 2]), ({"callees": {"g1", "g2"}}, [1, 2]), ({"only_different": True}, [0, 2]), ({"limit": 1}, [0])):
+        for shown, expected in (
+            ({}, [0, 1, 2]),
+            ({"callees": {"g1", "g2"}}, [1, 2]),
+            ({"only_different": True}, [0, 2]),
+            ({"limit": 1}, [0]),
+        ):
             section = _sections(_view(), None, **shown)[0]
             self.assertEqual([each.number for each in section.decisions], expected, shown)
         self.assertEqual((section.total, section.differing), (3, 2))

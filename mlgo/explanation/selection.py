@@ -28,7 +28,9 @@ def matching(wanted: str, names: Mapping[str, str]) -> list[str]:
         lambda name, shown: _is_called(shown, wanted),
         lambda name, shown: wanted in name or wanted in shown,
     )
-    return next((found for test in tests if (found := [name for name, shown in names.items() if test(name, shown)])), [])
+    return next(
+        (found for test in tests if (found := [name for name, shown in names.items() if test(name, shown)])), []
+    )
 
 
 def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what: str) -> str:
@@ -45,19 +47,29 @@ def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what
         return found[0]
     if found:
         listed = listing(found, names)
-        raise RunError(f"{flag}={wanted}", f"could be {len(found)} {what}s of {of_what}:{listed}\n", "Give more of the name, or all of it")
+        raise RunError(
+            f"{flag}={wanted}",
+            f"could be {len(found)} {what}s of {of_what}:{listed}\n",
+            "Give more of the name, or all of it",
+        )
     if not names:
-        raise RunError(f"{flag}={wanted}", f"{of_what} has no {what} with a decision", "Give another", ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            f"{flag}={wanted}", f"{of_what} has no {what} with a decision", "Give another", ExitCode.NOTHING_PRODUCED
+        )
     shown = {text: name for name, text in names.items()}
     close = [shown[text] for text in difflib.get_close_matches(wanted, shown, _LISTED, 0.4)]
     rest = [name for name in names if name not in close]
     listed = listing(close + rest, names)
-    raise RunError(f"{flag}={wanted}", f"is in no name of the {len(names)} {what}s of {of_what}:{listed}\n", "Give one of these")
+    raise RunError(
+        f"{flag}={wanted}", f"is in no name of the {len(names)} {what}s of {of_what}:{listed}\n", "Give one of these"
+    )
 
 
 def listing(found: Sequence[str], names: Mapping[str, str]) -> str:
     """A line for each name, as people write it first, and how many more there are."""
-    lines = [f"\n  {_cut(names[name])}" + ("" if names[name] == name else f"  {_cut(name)}") for name in found[:_LISTED]]
+    lines = [
+        f"\n  {_cut(names[name])}" + ("" if names[name] == name else f"  {_cut(name)}") for name in found[:_LISTED]
+    ]
     more = [f"\n  ... and {len(found) - _LISTED} more"] if len(found) > _LISTED else []
     return "".join(lines + more)
 
@@ -68,7 +80,9 @@ def varied(candidates: Iterable[T], count: int, keys: Sequence[Callable[[T], str
     chosen: list[T] = []
     for candidate in candidates:
         of_candidate = [(index, key(candidate)) for index, key in enumerate(keys)]
-        if len(chosen) < count and all(seen.get(key, 0) < limit for key, limit in zip(of_candidate, limits, strict=True)):
+        if len(chosen) < count and all(
+            seen.get(key, 0) < limit for key, limit in zip(of_candidate, limits, strict=True)
+        ):
             chosen.append(candidate)
             for key in of_candidate:
                 seen[key] = seen.get(key, 0) + 1

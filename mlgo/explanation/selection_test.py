@@ -30,9 +30,13 @@ class SelectionTest(unittest.TestCase):
             self.assertEqual(matching(wanted, _NAMES), expected, wanted)
 
     def test_several_or_none_are_refused_with_the_names(self):
-        with self.assertRaisesRegex(RunError, r"(?s)--function=a::: could be 3 functions of module m:.*a::f\(int\)  _ZN1a1fEi\n.*Give more"):
+        with self.assertRaisesRegex(
+            RunError, r"(?s)--function=a::: could be 3 functions of module m:.*a::f\(int\)  _ZN1a1fEi\n.*Give more"
+        ):
             the_one("a::", _NAMES, "--function", "function", "module m")
-        with self.assertRaisesRegex(RunError, r"(?s)--function=mian: is in no name of the 5 functions of module m:\n  main\n"):
+        with self.assertRaisesRegex(
+            RunError, r"(?s)--function=mian: is in no name of the 5 functions of module m:\n  main\n"
+        ):
             the_one("mian", _NAMES, "--function", "function", "module m")
         with self.assertRaisesRegex(RunError, "module m has no function with a decision") as caught:
             the_one("main", {}, "--function", "function", "module m")

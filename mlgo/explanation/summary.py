@@ -16,9 +16,9 @@ from mlgo.explanation.importance import FeatureImportance, Share
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.explanation.selection import varied
-from mlgo.learning.determinism import generator
 from mlgo.learning.observations import Observations
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 
 #: Value of "kind" in explanation.json.
 KIND = "explanation"
@@ -72,11 +72,15 @@ def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rat
     found = []
     for n in np.flatnonzero(replayed.differs).tolist():
         margin = replayed.margin(n)
-        found.append(Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), 0.0 if margin is None else margin))
+        found.append(
+            Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), 0.0 if margin is None else margin)
+        )
     found.sort(key=lambda each: (-each.margin, each.decision))
     kept = varied(found, _CANDIDATES_PER_MODULE, [lambda each: each.function], [1])
     ways = collections.Counter(_way(problem, replayed, candidate.decision) for candidate in found)
-    return ModuleView(recorded.module, len(recorded), len(found), replayed.observations.select(sampled), dict(ways), tuple(kept))
+    return ModuleView(
+        recorded.module, len(recorded), len(found), replayed.observations.select(sampled), dict(ways), tuple(kept)
+    )
 
 
 def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
@@ -148,9 +152,15 @@ class Explanation:
             "modules": self.differs.modules,
             "failed": dict(self.failed),
             "differs_from_heuristic": _share_json(self.differs),
-            "differs_from_heuristic_in_own_states": self.own_differs and {**_share_json(self.own_differs), "decisions": self.own_differs.total},
-            "ways_to_differ": [{"heuristic": way[0], "policy": way[1], "count": count} for way, count in self.ways.items()],
-            "by_module": {module: {"differing": count, "decisions": total} for module, (count, total) in sorted(self.by_module.items())},
+            "differs_from_heuristic_in_own_states": self.own_differs
+            and {**_share_json(self.own_differs), "decisions": self.own_differs.total},
+            "ways_to_differ": [
+                {"heuristic": way[0], "policy": way[1], "count": count} for way, count in self.ways.items()
+            ],
+            "by_module": {
+                module: {"differing": count, "decisions": total}
+                for module, (count, total) in sorted(self.by_module.items())
+            },
             "importance_sample": {"decisions": self.sampled, "repeats": self.repeats},
             "importance": [
                 {
@@ -165,7 +175,10 @@ class Explanation:
             "formula": self.formula
             and {
                 "start": _rounded(self.formula[0]),
-                "pieces": [{key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()} for piece in self.formula[1]],
+                "pieces": [
+                    {key: _rounded_number(value) for key, value in dataclasses.asdict(piece).items()}
+                    for piece in self.formula[1]
+                ],
             },
             "examples": [self._example_json(each) for each in self.examples],
         }
@@ -193,7 +206,7 @@ class Explanation:
 
 def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
     """What the heuristic and the policy decide; positions and numbers, which mean something in one state only, become "one" and "another"."""
-    if problem.decision_kind == "number":
+    if problem.decision_kind == "continuous":
         return "one order", "another"
     theirs, ours = int(replayed.heuristic[decision]), int(replayed.policy[decision])
     first = problem.choice_names.get(theirs, problem.other_choice_name.format("one"))

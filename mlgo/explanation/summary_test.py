@@ -31,10 +31,22 @@ def _explanation(network, problem, recorded, seed=1, rate=1.0):
         examples += explain(network, problem, recorded[index], replays[index], [candidate.decision], typical)
     importance = importances(network, problem, sample, [view.module for view in views], module_of, seed, 2)
     return Explanation(
-        problem=problem.name, policy="p", corpus="c", seed=seed, repeats=2, differs=share_of(differing(views), seed), own_differs=None,
-        ways=ways_of(views), by_module=differing(views), sampled=len(sample), importance=importance, examples=examples, formula=formula(network),
-        failed={"broken": "crash"}, demangled={"f0": "void f0<`quoted`>()"},
-    )  # fmt: skip
+        problem=problem.name,
+        policy="p",
+        corpus="c",
+        seed=seed,
+        repeats=2,
+        differs=share_of(differing(views), seed),
+        own_differs=None,
+        ways=ways_of(views),
+        by_module=differing(views),
+        sampled=len(sample),
+        importance=importance,
+        examples=examples,
+        formula=formula(network),
+        failed={"broken": "crash"},
+        demangled={"f0": "void f0<`quoted`>()"},
+    )
 
 
 class SummaryTest(unittest.TestCase):
@@ -46,10 +58,14 @@ class SummaryTest(unittest.TestCase):
         self.assertEqual(content["differs_from_heuristic"]["count"], expected)
         self.assertAlmostEqual(content["differs_from_heuristic"]["share"], expected / 300, places=6)
         self.assertEqual(sum(each["differing"] for each in content["by_module"].values()), expected)
-        self.assertEqual(content["ways_to_differ"], [{"heuristic": "keep the call", "policy": "inline", "count": expected}])
+        self.assertEqual(
+            content["ways_to_differ"], [{"heuristic": "keep the call", "policy": "inline", "count": expected}]
+        )
         self.assertEqual([each["feature"] for each in content["importance"]], ["cost_estimate", "callee_users"])
         self.assertEqual(content["importance"][1]["changed_decisions"], 0)
-        self.assertEqual(content["formula"]["pieces"][0], {"feature": "cost_estimate", "start": 7.0, "end": 23.0, "adds": -16.0})
+        self.assertEqual(
+            content["formula"]["pieces"][0], {"feature": "cost_estimate", "start": 7.0, "end": 23.0, "adds": -16.0}
+        )
 
     def test_examples_differ_and_are_varied_and_clear(self):
         content = _explanation(states.stock_inliner(15), INLINING, _CALLS).to_json()
@@ -60,18 +76,27 @@ class SummaryTest(unittest.TestCase):
             self.assertIn(example["features"]["cost_estimate"], (6, 8, 10, 12, 14))
             # To the nearest level of the features; z is cut off at 8.
             self.assertAlmostEqual(example["margin"], min(8, 15 - example["features"]["cost_estimate"]), delta=0.1)
-        self.assertEqual([example["margin"] for example in examples], sorted((example["margin"] for example in examples), reverse=True))
+        self.assertEqual(
+            [example["margin"] for example in examples],
+            sorted((example["margin"] for example in examples), reverse=True),
+        )
         for key in ("function", "callee"):
             self.assertEqual(len({example[key] for example in examples}), len(examples))
 
     def test_an_evictors_examples_show_both_candidates(self):
         recorded = [states.eviction(f"m{index}", 20, index) for index in range(3)]
-        content = _explanation(states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded).to_json()
+        content = _explanation(
+            states.linear(EVICTION, {"liverange_size": (0.0, 1.0, 8.0)}, -4.0), EVICTION, recorded
+        ).to_json()
         self.assertEqual(content["differs_from_heuristic"]["share"], 1.0)
         ways = {(each["heuristic"], each["policy"]): each["count"] for each in content["ways_to_differ"]}
         # All states are open to eviction and to none.
         self.assertEqual(sum(ways.values()), 60)
-        named = ("evict at one", "evict at another"), ("evict at one", "evict nothing"), ("evict nothing", "evict at one")
+        named = (
+            ("evict at one", "evict at another"),
+            ("evict at one", "evict nothing"),
+            ("evict nothing", "evict at one"),
+        )
         self.assertLessEqual(ways.keys(), set(named))
         example = content["examples"][0]
         self.assertGreater(example["features"]["liverange_size"], example["compared_with"]["liverange_size"])
@@ -97,7 +122,12 @@ class SummaryTest(unittest.TestCase):
 
     def test_the_document_names_everything(self):
         text = document.markdown(_explanation(states.stock_inliner(15), INLINING, _CALLS), "chart.svg")
-        for part in ("of 300 decisions in 5 modules", "broken (crash)", "![Permutation importance](chart.svg)", "7: 0, 23: -16.00"):
+        for part in (
+            "of 300 decisions in 5 modules",
+            "broken (crash)",
+            "![Permutation importance](chart.svg)",
+            "7: 0, 23: -16.00",
+        ):
             self.assertIn(part, text)
         self.assertNotIn("<`quoted`>", text)  # It would end the name's own quotes.
 

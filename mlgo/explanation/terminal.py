@@ -56,13 +56,17 @@ def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]])
 
 def show_summary(out: Console, explanation: Explanation) -> None:
     """Prints the figures of a corpus."""
-    out.print(Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), explanation.differs.text())
+    out.print(
+        Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), explanation.differs.text()
+    )
     for (heuristic, policy), count in explanation.ways.items():
         out.print(f"  {count:7,}  heuristic: {heuristic}, policy: {policy}")
     if explanation.own_differs is not None:
         out.print("  in the states of the policy's own compiles:", explanation.own_differs.text())
     columns = ("feature", "decisions that change, 95 % interval", "confidence lost")
-    table = _table(columns, title=f"Each feature permuted, {explanation.repeats} times, {explanation.sampled:,} decisions sampled")
+    table = _table(
+        columns, title=f"Each feature permuted, {explanation.repeats} times, {explanation.sampled:,} decisions sampled"
+    )
     for each in explanation.importance[:_SHOWN_FEATURES]:
         table.add_row(each.feature, each.changed.percent(), f"{each.confidence_lost:+.4f}")
     out.print(table)
@@ -72,7 +76,9 @@ def show_summary(out: Console, explanation: Explanation) -> None:
 
 def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDecision) -> None:
     differs = "  DIFFERS" if decision.differs else ""
-    callee = f": call of {reports.short(report.demangled.get(decision.callee, decision.callee))}" if decision.callee else ""
+    callee = (
+        f": call of {reports.short(report.demangled.get(decision.callee, decision.callee))}" if decision.callee else ""
+    )
     out.print(Text(f"decision {decision.number}{callee}{differs}", "bold yellow" if decision.differs else "bold"))
     out.print(f"  policy:    {reports.choice_text(decision)}")
     out.print(f"  heuristic: {reports.heuristic_text(decision)}")
@@ -83,7 +89,9 @@ def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDeci
         against = decision.alternative or "median"
         table = _table(("feature", decision.policy if decision.alternative else "value", against, "adds"))
         for reason in shown:
-            table.add_row(reason.feature, reports.number(reason.value), reports.number(reason.compared), f"{reason.adds:+.2f}")
+            table.add_row(
+                reason.feature, reports.number(reason.value), reports.number(reason.compared), f"{reason.adds:+.2f}"
+            )
         if others:
             table.add_row(f"{others} other{'s' * (others > 1)}", "", "", f"{rest:+.2f}")
         out.print(table)

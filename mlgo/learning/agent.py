@@ -32,9 +32,9 @@ class CandidateActor(network.DistributionNetwork):
     What it decides for is a position, or from the one row of a yes-or-no problem 0 or 1, whose logits are (0, z).
     """
 
-    def __init__(self, observation_spec, weights: Mapping[str, tf.Variable], yes_no: bool):
-        positions = 2 if yes_no else observation_spec["legal"].shape[0]
-        self._yes_no = yes_no
+    def __init__(self, observation_spec, weights: Mapping[str, tf.Variable], binary: bool):
+        positions = 2 if binary else observation_spec["legal"].shape[0]
+        self._binary = binary
         spec = distribution_spec.DistributionSpec(
             tfp.distributions.Categorical,
             input_params_spec={"logits": tf.TensorSpec((positions,), tf.float32)},
@@ -47,8 +47,10 @@ class CandidateActor(network.DistributionNetwork):
     def call(self, inputs, step_type=None, network_state=(), training=False):
         del step_type, training
         levels, legal = inputs["levels"], inputs["legal"]
-        logits = tf.reshape(row_logits(self._policy_variables, tf.reshape(levels, [-1, levels.shape[-1]])), tf.shape(legal))
-        if self._yes_no:
+        logits = tf.reshape(
+            row_logits(self._policy_variables, tf.reshape(levels, [-1, levels.shape[-1]])), tf.shape(legal)
+        )
+        if self._binary:
             logits = tf.concat([tf.zeros_like(logits), logits], axis=-1)
         else:
             logits = tf.where(legal > 0, logits, ILLEGAL_LOGIT)
@@ -81,13 +83,13 @@ def clip_agent(
     entropy: float,
     value_loss: float,
     optimizer=None,
-    yes_no: bool = False,
+    binary: bool = False,
     gradient_clipping: float | None = None,
     advantages_given: bool = False,
 ) -> ppo_clip_agent.PPOClipAgent:
     """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step.
 
-    With `yes_no` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the trajectories'
+    With `binary` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the trajectories'
     policy_info carries return, advantage and value_prediction; else `train` computes them, and counts the zeros of each
     sequence's last step when it normalises advantages.
     """
@@ -99,10 +101,10 @@ def clip_agent(
     }
     return ppo_clip_agent.PPOClipAgent(
         time_step.time_step_spec(observation_spec),
-        _action_spec(2 if yes_no else positions),
+        _action_spec(2 if binary else positions),
         # Without `train` none is needed, but tf-agents warns when there is none.
         optimizer=optimizer or tf.keras.optimizers.SGD(0.0),
-        actor_net=CandidateActor(observation_spec, weights, yes_no),
+        actor_net=CandidateActor(observation_spec, weights, binary),
         value_net=SummaryValue(observation_spec, weights),
         importance_ratio_clipping=clip,
         entropy_regularization=entropy,

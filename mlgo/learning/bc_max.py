@@ -17,13 +17,13 @@ import numpy as np
 
 from mlgo.learning.behavioural_cloning import Cloner
 from mlgo.learning.configuration import BcMaxConfig
-from mlgo.learning.determinism import generator
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exploration import exploring_network
 from mlgo.learning.learner import Sample, Variant
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations, concatenate
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
@@ -61,11 +61,11 @@ class BcMaxLearner:
         policies: Sequence[PolicyNetwork] = (),
     ):
         """Args:
-          network: the weights to start from.
-          seed: of the minibatches' order.
-          state: what `state()` returned together with these weights.
-          policies: to be imitated where they are best. Observations are packed with the normaliser of `network`, so
-            theirs may be others. Numbers are imitated as they are: all must answer on one scale.
+        network: the weights to start from.
+        seed: of the minibatches' order.
+        state: what `state()` returned together with these weights.
+        policies: to be imitated where they are best. Observations are packed with the normaliser of `network`, so
+          theirs may be others. Numbers are imitated as they are: all must answer on one scale.
         """
         self.config = config or BcMaxConfig()
         self._seed, self._problem, self._policies = seed, problem, tuple(policies)
@@ -86,7 +86,7 @@ class BcMaxLearner:
         """The policies to imitate and the current one, greedy; then the current one, exploring."""
         del iteration
         network, config = self.network, self.config
-        deviation = config.deviation if self._problem.decision_kind == "number" else None
+        deviation = config.deviation if self._problem.decision_kind == "continuous" else None
         exploring = Variant(exploring_network(network, config.temperature, deviation), exploring=True)
         greedy = [Variant(policy, exploring=False) for policy in (*self._policies, network)]
         return greedy + [exploring] * config.exploring_samples
@@ -127,7 +127,9 @@ class BcMaxLearner:
             "modules": float(len(found)),
             "remembered_modules": float(len(self._memory)),
             "mean_best_improvement": float(np.mean(gains)),
-            "improvement_deviation": float(np.mean([np.std([e.improvement for _, e in each]) for each in found.values()])),
+            "improvement_deviation": float(
+                np.mean([np.std([e.improvement for _, e in each]) for each in found.values()])
+            ),
             "best_is_another_policy": float(np.mean([variant < fixed for variant in best_variants])),
             "best_is_exploring": float(np.mean([variant > fixed for variant in best_variants])),
             "minibatches": float(minibatches),
@@ -221,9 +223,9 @@ def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str,
         prefix = f"memory/{len(memory)}/"
         observations = Observations(
             **{name: arrays.get(prefix + name) for name in _ARRAYS},
-            position_count=problem.action_count if problem.decision_kind == "choice" else 1,
+            position_count=problem.action_count if problem.decision_kind == "categorical" else 1,
             kind=problem.decision_kind,
-            highest_answer=problem.number_top,
+            highest_answer=problem.max_output,
         )
         memory[str(arrays[f"{prefix}module"])] = Remembered(
             float(arrays[f"{prefix}improvement"]),

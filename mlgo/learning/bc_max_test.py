@@ -5,7 +5,6 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning import determinism
 from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.bc_max import BcMaxLearner, best_of, entry_of
 from mlgo.learning.behavioural_cloning import train_bc
@@ -14,6 +13,7 @@ from mlgo.learning.configuration import BcConfig, BcMaxConfig
 from mlgo.learning.learner import Sample
 from mlgo.learning.learner_contract import check_repeatable
 from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 
 _ENVIRONMENT = synthetic.YesNoEnvironment()
@@ -51,8 +51,10 @@ class BestTest(unittest.TestCase):
             entry_of(_sample(1, 0.2, {"a": 0.1, "b": 0.3}, answer=0)),
         ]
         best = best_of(entries, "context")
-        decided = {name: set(best.observations.actions[best.observations.group == index])
-                   for index, name in enumerate(best.contexts)}
+        decided = {
+            name: set(best.observations.actions[best.observations.group == index])
+            for index, name in enumerate(best.contexts)
+        }
         self.assertEqual(decided, {"a": {1}, "b": {0}})
         np.testing.assert_array_equal(best.improvements, [0.5, 0.3])
         again = best_of([best, *entries], "context")
@@ -72,9 +74,11 @@ class BcMaxTest(unittest.TestCase):
         environment = _ENVIRONMENT
         policies = []
         for low in (True, False):
+
             def half(shown, step, low=low):
                 known = (shown["noise"][:, 0] < 0.5) == low
                 return np.where(known, environment.best(shown, step), 0)
+
             shown = synthetic.play(environment, range(200), half).observations
             policies.append(train_bc(_fresh(), shown, 1, BcConfig(epochs=30, learning_rate=5e-3)).network)
 

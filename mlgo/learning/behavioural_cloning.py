@@ -21,13 +21,13 @@ import tensorflow as tf
 
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, remove_superseded, save_checkpoint
 from mlgo.learning.configuration import BcConfig, BcMaxConfig
-from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.distribution import RowDistribution
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, row_logits
 from mlgo.learning.observations import DecisionKind, Observations
 from mlgo.learning.optimizer import Adam
 from mlgo.learning.order import order_agreement, order_scale
+from mlgo.run.determinism import derive_seed, generator
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import Progress, Silent
 
@@ -98,7 +98,7 @@ def train_bc(
     """
     config, progress = config or BcConfig(), progress or Silent()
     training, validation = split_by_function(observations, config.validation_share, seed)
-    if observations.kind == "number":
+    if observations.kind == "continuous":
         scale = order_scale(observations.answers[training])
         observations = dataclasses.replace(observations, answers=scale.apply(observations.answers))
     state = _State(network, config)
@@ -144,13 +144,13 @@ def train_bc(
 def accuracy_of(network: PolicyNetwork, observations: Observations) -> float:
     """Share of decisions that the shipped form of `network` repeats; of numbers, see `order_agreement`."""
     decisions = exact_network(network.weights).decisions(observations)
-    if observations.kind == "number":
+    if observations.kind == "continuous":
         return order_agreement(observations, decisions)
     return float(np.mean(decisions == observations.actions))
 
 
 def _majority(training: Observations, held_back: Observations) -> float:
-    if training.kind == "number":
+    if training.kind == "continuous":
         return order_agreement(held_back, np.zeros(len(held_back)))
     return majority_accuracy(training.actions, held_back.actions)
 
@@ -179,7 +179,9 @@ class _State:
         self.best_epoch = 0
         self._total = config.epochs
 
-    def finish_epoch(self, epoch: BcEpoch, weights: Mapping[str, np.ndarray], optimizer: Mapping[str, np.ndarray]) -> None:
+    def finish_epoch(
+        self, epoch: BcEpoch, weights: Mapping[str, np.ndarray], optimizer: Mapping[str, np.ndarray]
+    ) -> None:
         self.epochs.append(epoch)
         self.weights, self.optimizer = dict(weights), dict(optimizer)
         if len(self.epochs) == 1 or epoch.validation_accuracy > self.epochs[self.best_epoch].validation_accuracy:
@@ -229,9 +231,9 @@ class Cloner:
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)
         self._names, self._l2, self._smoothing = sorted(trained), config.l2, config.label_smoothing
-        self._loss = {"choice": self._of_choices, "yes_no": self._of_answers, "number": self._of_numbers}[kind]
+        self._loss = {"categorical": self._of_choices, "binary": self._of_answers, "continuous": self._of_numbers}[kind]
         number, vector = tf.TensorSpec([], tf.float32), tf.TensorSpec([None], tf.int32)
-        taken = tf.TensorSpec([None], tf.int32 if kind == "choice" else tf.float32)
+        taken = tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32)
         levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
         self._step = tf.function(
             self._step_once,
@@ -242,11 +244,7 @@ class Cloner:
     def step(self, part: Observations, learning_rate: float) -> np.ndarray:
         """[mean cross-entropy, accuracy before the step], float32."""
         return self._step(
-            part.levels,
-            part.row_observation(),
-            part.taken,
-            np.float32(learning_rate),
-            *self._adam.next_powers(),
+            part.levels, part.row_observation(), part.taken, np.float32(learning_rate), *self._adam.next_powers()
         ).numpy()
 
     def weights(self) -> dict[str, np.ndarray]:

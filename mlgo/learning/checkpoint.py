@@ -65,8 +65,7 @@ def save_checkpoint(
     array_file = f"{name}-{digest[:16]}.npz"
     write_atomically(folder / array_file, content)
     write_json_atomically(
-        folder / f"{name}.json",
-        {"format": _FORMAT, "arrays": array_file, "sha256": digest, "facts": dict(facts)},
+        folder / f"{name}.json", {"format": _FORMAT, "arrays": array_file, "sha256": digest, "facts": dict(facts)}
     )
     remove_superseded(folder, name)
 

@@ -114,7 +114,15 @@ class PpoConfig:
         for name in ("samples_per_module", "minibatch", "epochs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be at least 1")
-        for name in ("learning_rate", "adam_epsilon", "clip", "highest_kl", "divergence_loss", "temperature", "deviation"):
+        for name in (
+            "learning_rate",
+            "adam_epsilon",
+            "clip",
+            "highest_kl",
+            "divergence_loss",
+            "temperature",
+            "deviation",
+        ):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"PpoConfig.{name}={getattr(self, name)} must be positive")
         if not 0 < self.learning_rate_decay <= 1:
@@ -249,7 +257,9 @@ class EffectConfig:
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
         if not (0 < self.step <= 1 and 0 <= self.decay < 1 and self.prior >= 0):
-            raise ValueError(f"EffectConfig: step={self.step} in (0, 1], decay={self.decay} in [0, 1), prior={self.prior} >= 0")
+            raise ValueError(
+                f"EffectConfig: step={self.step} in (0, 1], decay={self.decay} in [0, 1), prior={self.prior} >= 0"
+            )
         for name in ("effect_deviation", "outlier"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise ValueError(f"EffectConfig.{name}={getattr(self, name)} must be positive")

@@ -18,12 +18,12 @@ from collections.abc import Mapping, Sequence
 import gin
 import numpy as np
 
-from mlgo.learning.determinism import generator
 from mlgo.learning.evolution import fitness_of
 from mlgo.learning.learner import Sample, Variant, refuse_numbers
 from mlgo.learning.linear_network import TOP_LOGIT, WHOLE_PIECE, linear_effect, linear_network, stated_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 
 #: z of the shipped policy is scaled to lie within this part of the range in which a linear network tells values apart.
 _USED_RANGE = 0.99
@@ -61,7 +61,9 @@ class CmaConfig:
         if self.population < 4:
             raise ValueError(f"CmaConfig.population={self.population} must be at least 4")
         if not (self.sigma > 0 and self.regression_penalty >= 0 and 0 <= self.project_balance <= 1):
-            raise ValueError(f"{self}: sigma must be positive, regression_penalty not negative, project_balance in 0..1")
+            raise ValueError(
+                f"{self}: sigma must be positive, regression_penalty not negative, project_balance in 0..1"
+            )
 
 
 @dataclasses.dataclass
@@ -128,7 +130,9 @@ class Search:
         covariance = kept * self.covariance + one_rate * np.outer(path, path) + many_rate * (best.T * weights) @ best
         sigma = self.sigma * math.exp(min(1.0, sigma_rate / damping * (length / expected - 1)))
         sigma = min(max(sigma, _SMALLEST_SIGMA), _LARGEST_SIGMA)
-        return Search(self.mean + self.sigma * step, sigma, (covariance + covariance.T) / 2, path, sigma_path, self.generation + 1)
+        return Search(
+            self.mean + self.sigma * step, sigma, (covariance + covariance.T) / 2, path, sigma_path, self.generation + 1
+        )
 
 
 class CmaLearner:
@@ -148,9 +152,9 @@ class CmaLearner:
         state: Mapping[str, np.ndarray] | None = None,
     ):
         """Args:
-          network: whose normaliser the policy sees through; if it is linear already, what the search starts from.
-          seed: of the candidates.
-          state: what `state()` returned together with these weights.
+        network: whose normaliser the policy sees through; if it is linear already, what the search starts from.
+        seed: of the candidates.
+        state: what `state()` returned together with these weights.
         """
         refuse_numbers(problem, "CMA-ES", "searches policies whose z is cut off, and these decisions are numbers")
         self.config = config or CmaConfig()
@@ -173,7 +177,10 @@ class CmaLearner:
 
     def variants(self, iteration: int) -> list[Variant]:
         """The generation's candidates, greedy."""
-        return [Variant(self._policy(self._search.mean + self._search.sigma * step), False) for step in self._steps(iteration)]
+        return [
+            Variant(self._policy(self._search.mean + self._search.sigma * step), False)
+            for step in self._steps(iteration)
+        ]
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`; only modules that compiled under every candidate count.

@@ -1,8 +1,8 @@
 """What a policy draws its decisions from, given the logits z of all rows: one distribution for each kind of decision.
 
-    choice    softmax of z over the rows of an observation
-    yes_no    P(1) = sigmoid(z)
-    number    z plus Gaussian noise, then cut off at 0 and at the highest answer
+choice    softmax of z over the rows of an observation
+binary    P(1) = sigmoid(z)
+number    z plus Gaussian noise, then cut off at 0 and at the highest answer
 """
 
 import numpy as np
@@ -29,9 +29,9 @@ def decision_distribution(
       deviation: of the noise of a number.
       highest: `Observations.highest_answer`.
     """
-    if kind == "choice":
+    if kind == "categorical":
         return RowDistribution(logits, row_observation, batch)
-    if kind == "yes_no":
+    if kind == "binary":
         return tfp.distributions.Bernoulli(logits=logits, dtype=tf.float32)
     return CutOffNormal(logits, deviation, highest)
 
@@ -77,7 +77,6 @@ class RowDistribution(tfp.distributions.Distribution):
     def _entropy(self):
         each = tf.exp(self._row_log_probability) * self._row_log_probability
         return -tf.math.unsorted_segment_sum(each, self._observation, self._batch)
-
 
 
 class CutOffNormal(tfp.distributions.Distribution):

@@ -5,11 +5,11 @@ import unittest
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning import determinism
 from mlgo.learning.distribution import CutOffNormal, RowDistribution, decision_distribution
 from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of, exploring_network
 from mlgo.learning.network import initial_network
 from mlgo.learning.synthetic_environments import NumberEnvironment, YesNoEnvironment
+from mlgo.run import determinism
 
 
 class DistributionTest(unittest.TestCase):
@@ -24,7 +24,7 @@ class DistributionTest(unittest.TestCase):
 
     def test_yes_has_the_sigmoid(self):
         logits = tf.constant([0.0, 2.0, -30.0])
-        drawn = decision_distribution("yes_no", logits, tf.range(3), tf.constant(3), 1.0, None)
+        drawn = decision_distribution("binary", logits, tf.range(3), tf.constant(3), 1.0, None)
         probabilities = 1 / (1 + np.exp([0.0, -2.0, 30.0]))
         np.testing.assert_allclose(drawn.log_prob(tf.ones(3)), np.log(probabilities), rtol=1e-6)
         np.testing.assert_allclose(drawn.log_prob(tf.zeros(3)), np.log1p(-probabilities), rtol=1e-5)

@@ -74,7 +74,9 @@ class DivergenceRules:
 
     def __post_init__(self):
         if self.patience < 1 or self.most_rollbacks < 0:
-            raise ValueError(f"DivergenceRules: patience={self.patience} >= 1, most_rollbacks={self.most_rollbacks} >= 0")
+            raise ValueError(
+                f"DivergenceRules: patience={self.patience} >= 1, most_rollbacks={self.most_rollbacks} >= 0"
+            )
         if not 0 < self.slow_down < 1:
             raise ValueError(f"DivergenceRules.slow_down={self.slow_down} must lie between 0 and 1")
 

@@ -3,7 +3,15 @@
 import unittest
 
 from mlgo.learning.configuration import PpoConfig
-from mlgo.learning.divergence import Divergence, DivergenceError, DivergenceRules, OnDivergence, answer_to, judge, slowed
+from mlgo.learning.divergence import (
+    Divergence,
+    DivergenceError,
+    DivergenceRules,
+    OnDivergence,
+    answer_to,
+    judge,
+    slowed,
+)
 from mlgo.learning.evolution import EsConfig
 
 _RULES = DivergenceRules(patience=2)

@@ -9,7 +9,7 @@ memory, the Huber loss (tf-agents') and exploration by value. Q is split into th
 of the decision (Wang et al., arXiv:1511.06581); the advantage is the policy network's z:
 
     choice    Q(row) = V + z(row) - mean of z over the observation's rows, weighted by their probabilities
-    yes_no    Q(yes) = V + z (1 - p),  Q(no) = V - z p
+    binary    Q(yes) = V + z (1 - p),  Q(no) = V - z p
 
 where the probabilities are those the decision was drawn with. Advantages then have the mean 0 whatever was observed, and what
 is learned about them does not depend on how well V fits: an observation that comes with good returns is not taken for a
@@ -32,7 +32,6 @@ with gin.unlock_config():
     from tf_agents.utils import common
 
 from mlgo.learning.configuration import DqnConfig
-from mlgo.learning.determinism import generator
 from mlgo.learning.distribution import decision_distribution
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exact_network import exact_network
@@ -43,6 +42,7 @@ from mlgo.learning.observations import Observations, concatenate, rows_of
 from mlgo.learning.optimizer import Adam
 from mlgo.learning.returns import returns_of
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 
 _OBSERVATION_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
 
@@ -78,9 +78,9 @@ class DqnLearner:
         state: Mapping[str, np.ndarray] | None = None,
     ):
         """Args:
-          network: the weights to start from; logits count as advantages.
-          seed: of the minibatches' order.
-          state: what `state()` returned together with these weights.
+        network: the weights to start from; logits count as advantages.
+        seed: of the minibatches' order.
+        state: what `state()` returned together with these weights.
         """
         refuse_numbers(problem, "DQN", "compares the values of all decisions, and a number has no end of them")
         self.config = config or DqnConfig()
@@ -93,8 +93,10 @@ class DqnLearner:
         self._names = sorted(network.weights)
         levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
         summaries = tf.TensorSpec([None, network.normalizer.width], tf.float32)
-        floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
-        taken = indices if problem.decision_kind == "choice" else floats
+        floats, indices, number = (
+            tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32))
+        )
+        taken = indices if problem.decision_kind == "categorical" else floats
         self._step = tf.function(
             self._step_once,
             input_signature=[levels, indices, taken, floats, summaries, floats, number, number],
@@ -133,7 +135,10 @@ class DqnLearner:
             self._unit = max(float(returns.std()), 1e-6)
         probabilities, entropy = self._behaviour(iteration, observations)
         discounted = returns * np.float32(config.discount) ** remaining_decisions(observations.group)
-        self._replay = [*self._replay, _Memory(observations, (discounted / self._unit).astype(np.float32), probabilities)]
+        self._replay = [
+            *self._replay,
+            _Memory(observations, (discounted / self._unit).astype(np.float32), probabilities),
+        ]
         self._replay = self._replay[-config.replay_iterations :]
         memory = concatenate([each.observations for each in self._replay])
         targets = np.concatenate([each.targets for each in self._replay])
@@ -183,7 +188,7 @@ class DqnLearner:
         logits = exact.row_logits_tensor(observations.levels)
         kind, batch = self._problem.decision_kind, tf.constant(len(observations))
         drawn = decision_distribution(kind, logits, tf.constant(observations.row_observation()), batch, 1.0, None)
-        probabilities = tf.sigmoid(logits) if kind == "yes_no" else drawn.row_probabilities()
+        probabilities = tf.sigmoid(logits) if kind == "binary" else drawn.row_probabilities()
         return probabilities.numpy(), float(tf.reduce_mean(drawn.entropy()))
 
     def _step_once(self, levels, observation, taken, probabilities, summaries, targets, power1, power2):
@@ -206,7 +211,7 @@ class DqnLearner:
 
     def _advantages(self, logits, observation, taken, probabilities):
         """float32 [B], of the decisions taken."""
-        if self._problem.decision_kind == "yes_no":
+        if self._problem.decision_kind == "binary":
             return logits * (taken - probabilities)
         mean = tf.math.unsorted_segment_sum(logits * probabilities, observation, tf.shape(taken)[0])
         return tf.gather(logits, taken) - mean
@@ -237,7 +242,7 @@ def _replay_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> list[_Me
     replay = []
     while f"replay/{len(replay)}/targets" in arrays:
         parts = {name: arrays.get(f"replay/{len(replay)}/{name}") for name in _OBSERVATION_ARRAYS}
-        positions = problem.action_count if problem.decision_kind == "choice" else 1
+        positions = problem.action_count if problem.decision_kind == "categorical" else 1
         observations = Observations(**parts, position_count=positions, kind=problem.decision_kind)
         prefix = f"replay/{len(replay)}/"
         replay.append(_Memory(observations, arrays[f"{prefix}targets"], arrays[f"{prefix}probabilities"]))

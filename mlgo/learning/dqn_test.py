@@ -5,7 +5,6 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning import determinism
 from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.configuration import DqnConfig
 from mlgo.learning.divergence import Divergence, DivergenceError
@@ -14,6 +13,7 @@ from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
 from mlgo.learning.learner_contract import check_repeatable
 from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 
 _ENVIRONMENT = synthetic.YesNoEnvironment()
@@ -35,7 +35,9 @@ class DqnTest(unittest.TestCase):
         shown = synthetic.play(_ENVIRONMENT, range(4), _ENVIRONMENT.default).observations
         shown = shown.select(np.arange(256))
         contexts = tuple(str(index) for index in range(256))
-        shown = type(shown)(**{**vars(shown), "group": np.arange(256), "answers": np.arange(256).astype(np.float32) % 2})
+        shown = type(shown)(
+            **{**vars(shown), "group": np.arange(256), "answers": np.arange(256).astype(np.float32) % 2}
+        )
         improvements = {name: 0.3 if shown.answers[int(name)] else 0.1 for name in contexts}
         for iteration in range(3):
             metrics = learner.update(iteration, [Sample("m", 0, 0.2, 1.0, shown, contexts, improvements)])
@@ -49,7 +51,9 @@ class DqnTest(unittest.TestCase):
         self.assertEqual([learner.temperature(iteration) for iteration in range(3)], [0.5, 0.25, 0.2])
         variant = learner.variants(1)[0]
         np.testing.assert_allclose(
-            variant.network.weights["policy/logits/kernel"] / 4, learner.network.weights["policy/logits/kernel"], rtol=1e-6
+            variant.network.weights["policy/logits/kernel"] / 4,
+            learner.network.weights["policy/logits/kernel"],
+            rtol=1e-6,
         )
 
     def test_the_memory_holds_the_last_iterations(self):

@@ -78,9 +78,9 @@ class EffectLearner:
         state: Mapping[str, np.ndarray] | None = None,
     ):
         """Args:
-          network: what is explored first, and what a linear policy is fitted to.
-          seed: not used; nothing here is drawn.
-          state: what `state()` returned together with these weights.
+        network: what is explored first, and what a linear policy is fitted to.
+        seed: not used; nothing here is drawn.
+        state: what `state()` returned together with these weights.
         """
         del seed
         refuse_numbers(
@@ -207,7 +207,7 @@ def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarra
     Args: logits: float [M], of the policy that was drawn from.
     """
     rows = np.column_stack([observations.levels * LEVEL_SCALE, np.ones(observations.row_count)])
-    if observations.kind == "yes_no":
+    if observations.kind == "binary":
         taken = observations.answers.astype(np.float64)
         chance = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
         return rows * (taken - chance)[:, None], int(((logits > 0) != (taken > 0)).sum())
@@ -237,7 +237,7 @@ def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: flo
 
 def _expected_strays(observations: Observations, logits: np.ndarray) -> float:
     """How many of the decisions are expected not to be the likeliest one."""
-    if observations.kind == "yes_no":
+    if observations.kind == "binary":
         return float((1.0 / (1.0 + np.exp(np.abs(logits)))).sum())
     starts, counts = observations.offsets[:-1], np.diff(observations.offsets)
     likeliest = 1.0 / np.add.reduceat(np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts)), starts)
@@ -262,7 +262,7 @@ def _linear_fit(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndar
     for each in seen:
         z = np.clip(exact.row_logits(each.levels).astype(np.float64), -_START_TOP, _START_TOP)
         rows = np.column_stack([each.levels * LEVEL_SCALE, np.ones(each.row_count)])
-        if each.kind == "choice":
+        if each.kind == "categorical":
             # What all candidates of an observation have in common decides nothing.
             counts = np.diff(each.offsets)
             z = z - np.repeat(np.add.reduceat(z, each.offsets[:-1]) / counts, counts)

@@ -29,7 +29,7 @@ PROBLEM = Problem(
     advisor_flag="a",
     log_flag="b",
     model_flag="c",
-    decision_kind="yes_no",
+    decision_kind="binary",
 )
 NORMALIZER = build_normalizer({"large": np.array([0.0, 1.0])}, PROBLEM)
 
@@ -63,9 +63,13 @@ class EffectTest(unittest.TestCase):
         learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config)
         levels = np.array([[0] * len(columns), [192] * len(columns)], np.uint8)
         pieces = sum(column.feature == "gain" for column in columns)
-        np.testing.assert_allclose(exact_network(learner.network.weights).row_logits(levels), [-0.5, pieces - 0.5], atol=0.02)
+        np.testing.assert_allclose(
+            exact_network(learner.network.weights).row_logits(levels), [-0.5, pieces - 0.5], atol=0.02
+        )
         resumed = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config, learner.state())
-        np.testing.assert_array_equal(resumed.network.weights["policy/0/kernel"], _fresh(_YES_NO).weights["policy/0/kernel"])
+        np.testing.assert_array_equal(
+            resumed.network.weights["policy/0/kernel"], _fresh(_YES_NO).weights["policy/0/kernel"]
+        )
         with self.assertRaisesRegex(RunError, "EffectConfig.start: names gains"):
             EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(start={"gains": 1.0}))
 
@@ -80,7 +84,12 @@ class EffectTest(unittest.TestCase):
         self.assertAlmostEqual(of_large, -0.8, delta=0.1)
         self.assertAlmostEqual(of_getter, 0.05, delta=0.02)
         # A regression on what was done, not on what chance decided, gets the sign wrong.
-        done = np.array([[s.observations.answers @ s.observations.levels[:, 0] / 192, s.observations.answers[1:].sum()] for s in samples])
+        done = np.array(
+            [
+                [s.observations.answers @ s.observations.levels[:, 0] / 192, s.observations.answers[1:].sum()]
+                for s in samples
+            ]
+        )
         returns = np.array([s.improvement for s in samples])
         alone = np.linalg.lstsq(np.column_stack([done[:, 1], np.ones(len(done))]), returns, rcond=None)[0]
         self.assertLess(alone[0], 0)
@@ -129,7 +138,9 @@ class SurprisesTest(unittest.TestCase):
         np.testing.assert_allclose(mean, 0, atol=1e-7)
 
     def test_strays_are_decisions_that_are_not_the_likeliest(self):
-        observations = pack({"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64))
+        observations = pack(
+            {"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64)
+        )
         self.assertEqual(surprises(observations, np.array([1.0, 1.0], np.float32))[1], 1)
 
 

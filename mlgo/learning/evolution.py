@@ -16,10 +16,10 @@ from typing import Literal
 import gin
 import numpy as np
 
-from mlgo.learning.determinism import generator
 from mlgo.learning.learner import Sample, Variant, balance_of
 from mlgo.learning.network import PolicyNetwork, layer_arrays
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
@@ -60,7 +60,9 @@ class EsConfig:
         if self.pairs < 1 or (self.last_layers is not None and self.last_layers < 1):
             raise ValueError(f"EsConfig: pairs={self.pairs} and last_layers={self.last_layers} must be at least 1")
         if not (self.sigma > 0 and self.learning_rate > 0 and self.l2 >= 0 and self.regression_penalty >= 0):
-            raise ValueError(f"{self}: sigma and learning_rate must be positive, l2 and regression_penalty not negative")
+            raise ValueError(
+                f"{self}: sigma and learning_rate must be positive, l2 and regression_penalty not negative"
+            )
         if self.optimizer not in ("adam", "plain"):
             raise ValueError(f"EsConfig.optimizer={self.optimizer!r} is neither adam nor plain")
 
@@ -79,10 +81,10 @@ class EsLearner:
         state: Mapping[str, np.ndarray] | None = None,
     ):
         """Args:
-          network: the weights to start from; its value network, if any, stays as it is.
-          problem: not looked at: a candidate is greedy whatever is decided.
-          seed: of the changes.
-          state: what `state()` returned together with these weights.
+        network: the weights to start from; its value network, if any, stays as it is.
+        problem: not looked at: a candidate is greedy whatever is decided.
+        seed: of the changes.
+        state: what `state()` returned together with these weights.
         """
         del problem
         self.config = config or EsConfig()
@@ -175,7 +177,9 @@ def trained_names(weights: Mapping[str, np.ndarray], last_layers: int | None) ->
 
     Raises: ValueError: there are fewer layers.
     """
-    hidden = [[f"policy/{index}/kernel", f"policy/{index}/bias"] for index in range(len(layer_arrays(weights, "policy")))]
+    hidden = [
+        [f"policy/{index}/kernel", f"policy/{index}/bias"] for index in range(len(layer_arrays(weights, "policy")))
+    ]
     layers = [*hidden, ["policy/logits/kernel"]]
     if last_layers is not None and last_layers > len(layers):
         raise ValueError(f"last_layers={last_layers} of a network with {len(layers)}")

@@ -34,9 +34,12 @@ class EvolutionTest(unittest.TestCase):
                 continue
             np.testing.assert_allclose(above - centre, centre - below, atol=1e-6)
             self.assertFalse(np.array_equal(above, other))
-        changes = np.concatenate([
-            (v.network.weights["policy/0/kernel"] - learner.network.weights["policy/0/kernel"]).reshape(-1) for v in variants
-        ])
+        changes = np.concatenate(
+            [
+                (v.network.weights["policy/0/kernel"] - learner.network.weights["policy/0/kernel"]).reshape(-1)
+                for v in variants
+            ]
+        )
         self.assertAlmostEqual(float(changes.std()), 0.07, delta=0.01)
 
     def test_only_the_last_layers_change_when_asked(self):

@@ -84,9 +84,9 @@ def log_probabilities(logits: np.ndarray, observations: Observations) -> np.ndar
     Raises: ValueError: the decisions are numbers.
     """
     logits = logits.astype(np.float64)
-    if observations.kind == "number":
+    if observations.kind == "continuous":
         raise ValueError("numbers have no probability without the deviation of their noise (distribution.py)")
-    if observations.kind == "yes_no":
+    if observations.kind == "binary":
         return -np.logaddexp(0.0, np.where(observations.answers > 0, -logits, logits)).astype(np.float32)
     starts = observations.offsets[:-1]
     counts = np.diff(observations.offsets)
@@ -100,9 +100,9 @@ def greedy_decisions(logits: np.ndarray, observations: Observations) -> np.ndarr
 
     Args: logits: float32 [M], of the observations' rows.
     """
-    if observations.kind == "yes_no":
+    if observations.kind == "binary":
         return (logits > 0).astype(np.int64)
-    if observations.kind == "number":
+    if observations.kind == "continuous":
         return np.where(logits > 0, np.minimum(logits, np.float32(observations.highest_answer)), np.float32(0))
     starts = observations.offsets[:-1]
     best = np.repeat(np.maximum.reduceat(logits, starts), np.diff(observations.offsets))

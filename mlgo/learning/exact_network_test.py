@@ -34,7 +34,9 @@ class ExactNetworkTest(unittest.TestCase):
         shuffle = np.random.default_rng(1).permutation
         for layer in network.hidden:
             grid = 2.0**-40
-            integers = inputs @ np.round(layer.kernel / grid).astype(np.int64) + np.round(layer.bias / grid).astype(np.int64)
+            integers = inputs @ np.round(layer.kernel / grid).astype(np.int64) + np.round(layer.bias / grid).astype(
+                np.int64
+            )
             order = shuffle(inputs.shape[1])
             summed = np.zeros(integers.shape, np.float32)
             for column in order:  # One product at a time, in an order of its own, in float32.

@@ -17,7 +17,9 @@ _DEVIATION = "exploration/deviation"
 DEFAULT_DEVIATION = 0.25
 
 
-def exploring_network(network: PolicyNetwork, temperature: float = 1.0, deviation: float | None = None) -> PolicyNetwork:
+def exploring_network(
+    network: PolicyNetwork, temperature: float = 1.0, deviation: float | None = None
+) -> PolicyNetwork:
     """What to write for the compiler in order to explore with `network`.
 
     Args:

@@ -66,10 +66,14 @@ class Sample:
 
     def __post_init__(self):
         if not (math.isfinite(self.improvement) and math.isfinite(self.weight) and self.weight > 0):
-            raise ValueError(f"{self.module}: improvement {self.improvement} and weight {self.weight} > 0 must be finite")
+            raise ValueError(
+                f"{self.module}: improvement {self.improvement} and weight {self.weight} > 0 must be finite"
+            )
         if self.observations is not None and len(self.observations):
             if not 0 <= self.observations.group.min() <= self.observations.group.max() < len(self.contexts):
-                raise ValueError(f"{self.module}: decisions belong to contexts that are not among the {len(self.contexts)} named")
+                raise ValueError(
+                    f"{self.module}: decisions belong to contexts that are not among the {len(self.contexts)} named"
+                )
 
 
 class Learner(typing.Protocol):
@@ -101,7 +105,7 @@ class Learner(typing.Protocol):
 
 def refuse_numbers(problem: Problem, algorithm: str, why: str) -> None:
     """For learners that want finitely many decisions. Raises: RunError: the problem's decisions are numbers."""
-    if problem.decision_kind == "number":
+    if problem.decision_kind == "continuous":
         raise RunError(f"{algorithm} for {problem.name}", why, "Train with PPO or evolution strategies")
 
 

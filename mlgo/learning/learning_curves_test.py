@@ -3,7 +3,6 @@ never saw, in a made-up problem of each kind of decision it can learn, with fixe
 
 import unittest
 
-from mlgo.learning import determinism
 from mlgo.learning import synthetic_environments as synthetic
 from mlgo.learning.bc_max import BcMaxLearner
 from mlgo.learning.behavioural_cloning import train_bc
@@ -14,6 +13,7 @@ from mlgo.learning.dqn import DqnLearner
 from mlgo.learning.evolution import EsConfig, EsLearner
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.ppo import PpoLearner
+from mlgo.run import determinism
 
 _ENVIRONMENTS = (synthetic.ChoiceEnvironment(), synthetic.YesNoEnvironment(), synthetic.NumberEnvironment())
 

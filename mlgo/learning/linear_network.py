@@ -43,7 +43,8 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
     if policies[0] != policies[1]:
         return None
     same = all(
-        again[name].shape == np.shape(network.weights[name]) and np.allclose(again[name], network.weights[name], atol=1e-4)
+        again[name].shape == np.shape(network.weights[name])
+        and np.allclose(again[name], network.weights[name], atol=1e-4)
         for name in policies[0]
     )
     return effect if same else None

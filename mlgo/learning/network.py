@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 import gin
 import numpy as np
 
-from mlgo.learning.determinism import generator
 from mlgo.learning.normalization import DEFAULT_SEGMENTS, LEVEL_SCALE, MAX_SEGMENTS, Normalizer
+from mlgo.run.determinism import generator
 
 #: Weights by name: "policy/0/kernel" [D, 80], "policy/0/bias" [80], ..., "policy/logits/kernel" [40, 1]. A bias of the
 #: logits would cancel in the softmax, so there is none.

@@ -226,13 +226,17 @@ def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) ->
     remedy = "Correct NetworkConfig.knots in the gin file"
     shown = [spec.name for spec in problem.observation_specs if spec.name != problem.mask_feature]
     if unknown := sorted(set(knots) - set(shown)):
-        raise RunError("NetworkConfig.knots", f"names {', '.join(unknown)}, and {problem.name} has {', '.join(shown)}", remedy)
+        raise RunError(
+            "NetworkConfig.knots", f"names {', '.join(unknown)}, and {problem.name} has {', '.join(shown)}", remedy
+        )
     columns: list[Column] = []
     for name in shown:
         cuts = [float(value) for value in knots.get(name, ())]
         pieces = [Column(name, start, end) for start, end in zip(cuts, cuts[1:])]
         if name in knots and not (pieces and all(_usable(piece) for piece in pieces)):
-            raise RunError(f"NetworkConfig.knots[{name!r}]", f"is {cuts}: needs two or more finite values that increase", remedy)
+            raise RunError(
+                f"NetworkConfig.knots[{name!r}]", f"is {cuts}: needs two or more finite values that increase", remedy
+            )
         columns.extend(pieces)
     dropped = tuple(name for name in shown if name not in knots)
     return Normalizer(problem.name, tuple(columns), dropped, mark_last_position=problem.mask_feature is not None)

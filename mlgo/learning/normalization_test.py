@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlgo.learning import synthetic
-from mlgo.learning.normalization import TOP_LEVEL, Normalizer, build_normalizer, chosen_normalizer, choose_knots, load_normalizer
+from mlgo.learning.normalization import (
+    TOP_LEVEL,
+    Normalizer,
+    build_normalizer,
+    choose_knots,
+    chosen_normalizer,
+    load_normalizer,
+)
 from mlgo.run.exit_codes import RunError
 
 _ANY_FLOAT = st.floats(width=32, allow_nan=True, allow_infinity=True)

@@ -15,7 +15,7 @@ from mlgo.learning.normalization import Normalizer
 from mlgo.problems.problem import Problem
 
 #: `Problem.decision_kind`.
-DecisionKind = Literal["choice", "yes_no", "number"]
+DecisionKind = Literal["categorical", "binary", "continuous"]
 
 #: Observations packed at a time: keeps the working set of the normalisation (33 positions x 8 bytes x features) in cache.
 _BLOCK = 2048
@@ -38,8 +38,8 @@ class Observations:
       position_count: P; 1 unless it is a choice.
       kind: how is decided.
       answers: float32 [N], what was decided unless it is a choice: 0 or 1, or a number in units of the network's output
-        (`Problem.number_unit`). None for choices.
-      highest_answer: of a number: the network's output counts as at most this (`Problem.number_top`).
+        (`Problem.output_unit`). None for choices.
+      highest_answer: of a number: the network's output counts as at most this (`Problem.max_output`).
     """
 
     levels: np.ndarray
@@ -48,7 +48,7 @@ class Observations:
     chosen: np.ndarray
     group: np.ndarray
     position_count: int
-    kind: DecisionKind = "choice"
+    kind: DecisionKind = "categorical"
     answers: np.ndarray | None = None
     highest_answer: float | None = None
 
@@ -62,14 +62,14 @@ class Observations:
     @property
     def actions(self) -> np.ndarray:
         """[N], what was decided: int64, the position or 0 and 1; float32, the number as in `answers`."""
-        if self.kind == "number":
+        if self.kind == "continuous":
             return self.answers
-        return (self.positions[self.chosen] if self.kind == "choice" else self.answers).astype(np.int64)
+        return (self.positions[self.chosen] if self.kind == "categorical" else self.answers).astype(np.int64)
 
     @property
     def taken(self) -> np.ndarray:
         """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the answer."""
-        return self.chosen.astype(np.int32) if self.kind == "choice" else self.answers
+        return self.chosen.astype(np.int32) if self.kind == "categorical" else self.answers
 
     def row_observation(self) -> np.ndarray:
         """int32 [M], which observation a row belongs to."""
@@ -125,7 +125,7 @@ def pack(
     """
     actions = np.asarray(actions).reshape(len(actions))
     group = np.zeros(len(actions), np.int64) if group is None else np.asarray(group, np.int64)
-    if problem.decision_kind == "choice":
+    if problem.decision_kind == "categorical":
         return _pack_choices(features, actions.astype(np.int64), normalizer, problem, group)
     return _pack_answers(features, actions, normalizer, problem, group)
 
@@ -151,8 +151,8 @@ def _pack_answers(features, actions, normalizer: Normalizer, problem: Problem, g
         position_count=1,
         kind=problem.decision_kind,
         # The unit is a power of two: nothing is rounded.
-        answers=(actions.astype(np.float32) / np.float32(problem.number_unit or 1)).astype(np.float32),
-        highest_answer=problem.number_top,
+        answers=(actions.astype(np.float32) / np.float32(problem.output_unit or 1)).astype(np.float32),
+        highest_answer=problem.max_output,
     )
 
 

@@ -20,7 +20,9 @@ class Adam:
       step: updates made so far.
     """
 
-    def __init__(self, weights: Mapping[str, np.ndarray], epsilon: float, state: Mapping[str, np.ndarray] | None = None):
+    def __init__(
+        self, weights: Mapping[str, np.ndarray], epsilon: float, state: Mapping[str, np.ndarray] | None = None
+    ):
         """`state` is what `state()` returned; None starts afresh.
 
         Raises: ValueError: `state` is of other weights.

@@ -13,7 +13,9 @@ class OrderTest(unittest.TestCase):
     def test_bit_fields_become_evenly_spread_ranks(self):
         priorities = np.array([5, 2**31, 2**31 + 2**29, 7, 5, 2**31], np.float32)
         targets = order_scale(priorities).apply(priorities)
-        self.assertTrue((np.sign(np.subtract.outer(targets, targets)) == np.sign(np.subtract.outer(priorities, priorities))).all())
+        self.assertTrue(
+            (np.sign(np.subtract.outer(targets, targets)) == np.sign(np.subtract.outer(priorities, priorities))).all()
+        )
         self.assertTrue(LOWEST < targets.min() and targets.max() < HIGHEST)
         self.assertAlmostEqual(targets[3] - targets[0], 1.5)
         np.testing.assert_array_equal(order_scale(priorities).apply([0, 1e12]), [targets.min(), targets.max()])

@@ -18,7 +18,6 @@ import tensorflow as tf
 
 from mlgo.learning.agent import clip_agent
 from mlgo.learning.configuration import PpoConfig
-from mlgo.learning.determinism import generator
 from mlgo.learning.distribution import decision_distribution
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
@@ -29,6 +28,7 @@ from mlgo.learning.observations import Observations
 from mlgo.learning.optimizer import Adam
 from mlgo.learning.returns import MovingAverage, returns_of
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 
 #: Before the names of the moving averages in the learner's state.
 _USUAL = "usual/"
@@ -88,10 +88,10 @@ class PpoLearner:
         state: Mapping[str, np.ndarray] | None = None,
     ):
         """Args:
-          network: the weights to start from.
-          problem: what is decided.
-          seed: of the minibatches' order.
-          state: what `state()` returned together with these weights, to go on from there.
+        network: the weights to start from.
+        problem: what is decided.
+        seed: of the minibatches' order.
+        state: what `state()` returned together with these weights, to go on from there.
         """
         self.config = config or PpoConfig()
         self._seed = seed
@@ -107,8 +107,8 @@ class PpoLearner:
         self._problem = problem
         self._agent = clip_agent(
             self._adam.variables,
-            problem.action_count if problem.decision_kind == "choice" else 1,
-            yes_no=problem.decision_kind == "yes_no",
+            problem.action_count if problem.decision_kind == "categorical" else 1,
+            binary=problem.decision_kind == "binary",
             clip=self.config.clip,
             entropy=self.config.entropy,
             value_loss=self.config.value_loss,
@@ -117,8 +117,10 @@ class PpoLearner:
         # autograph, which has nothing to convert here and takes half of the first update to find out.
         width = network.normalizer.width
         levels, summaries = tf.TensorSpec([None, width], tf.uint8), tf.TensorSpec([None, width], tf.float32)
-        floats, indices, number = (tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32)))
-        taken = indices if problem.decision_kind == "choice" else floats
+        floats, indices, number = (
+            tf.TensorSpec(*of) for of in (([None], tf.float32), ([None], tf.int32), ([], tf.float32))
+        )
+        taken = indices if problem.decision_kind == "categorical" else floats
         self._step = tf.function(
             self._step_once,
             input_signature=[levels, indices, taken, floats, floats, floats, summaries, number, number, number],
@@ -135,7 +137,7 @@ class PpoLearner:
     @property
     def _exploring(self) -> PolicyNetwork:
         """What decisions are drawn from."""
-        deviation = self.config.deviation if self._problem.decision_kind == "number" else None
+        deviation = self.config.deviation if self._problem.decision_kind == "continuous" else None
         return exploring_network(self.network, self.config.temperature, deviation)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -158,7 +160,7 @@ class PpoLearner:
         centre = self.config.baseline == "samples" and self.config.samples_per_module > 1
         batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre, self._usual))
         metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
-        if self._problem.decision_kind == "number":
+        if self._problem.decision_kind == "continuous":
             del metrics["entropy"]  # Of the noise alone, a constant of the configuration.
         return metrics
 
@@ -244,7 +246,7 @@ class PpoLearner:
 
     def _distribution(self, logits, observation, batch):
         problem, deviation = self._problem, self.config.deviation
-        return decision_distribution(problem.decision_kind, logits, observation, batch, deviation, problem.number_top)
+        return decision_distribution(problem.decision_kind, logits, observation, batch, deviation, problem.max_output)
 
     def _look_once(self, levels, observation, taken, exact):
         hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(exact[:-1:2], exact[1:-1:2]))

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.trajectories import trajectory
 
-from mlgo.learning import determinism, synthetic, synthetic_environments
+from mlgo.learning import synthetic, synthetic_environments
 from mlgo.learning.agent import clip_agent
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.divergence import DivergenceError
@@ -18,6 +18,7 @@ from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network,
 from mlgo.learning.observations import Observations, pack
 from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch
 from mlgo.learning.returns import returns_of
+from mlgo.run import determinism
 
 
 def _draw(network: PolicyNetwork, random: np.random.Generator, count: int) -> tuple[Observations, dict]:
@@ -40,7 +41,9 @@ def _batch(network: PolicyNetwork, seed: int, functions: int = 64, decisions: in
     return TrainingBatch(packed, np.repeat((average - paid).mean(axis=1), decisions).astype(np.float32))
 
 
-def _learner(seed: int = 1, config: PpoConfig | None = None, network: PolicyNetwork | None = None, state=None) -> PpoLearner:
+def _learner(
+    seed: int = 1, config: PpoConfig | None = None, network: PolicyNetwork | None = None, state=None
+) -> PpoLearner:
     network = network or initial_network(synthetic.normalizer(), seed, NetworkConfig((32, 16), (16,)))
     config = config or PpoConfig(minibatch=512, epochs=3, learning_rate=3e-3)
     return PpoLearner(network, synthetic.PROBLEM, seed, config, state)
@@ -148,7 +151,9 @@ class PpoTest(unittest.TestCase):
         good = _batch(learner.network, 0)
         with self.assertRaisesRegex(DivergenceError, "returns hold NaN"):
             learner.learn(TrainingBatch(good.observations, good.returns * np.float32(np.nan)))
-        wild = _learner(config=PpoConfig(minibatch=256, epochs=3, learning_rate=1e3, gradient_clipping=None, highest_kl=1e30))
+        wild = _learner(
+            config=PpoConfig(minibatch=256, epochs=3, learning_rate=1e3, gradient_clipping=None, highest_kl=1e30)
+        )
         with self.assertRaisesRegex(DivergenceError, r"minibatch \d+ has loss .*smaller PpoConfig.learning_rate"):
             wild.learn(good)
 
@@ -192,14 +197,14 @@ def _tf_agents_update(network: PolicyNetwork, batch: TrainingBatch, config: PpoC
     logits[observations.row_observation(), observations.positions] = exact_network(network.weights).row_logits(
         observations.levels
     )
-    yes_no = observations.kind == "yes_no"
-    if yes_no:
+    binary = observations.kind == "binary"
+    if binary:
         logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
     variables = {name: tf.Variable(value) for name, value in network.weights.items()}
     agent = clip_agent(
         variables,
         positions,
-        yes_no=yes_no,
+        binary=binary,
         clip=config.clip,
         entropy=config.entropy,
         value_loss=config.value_loss,

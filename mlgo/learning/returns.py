@@ -9,8 +9,8 @@ import numpy as np
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.learner import Sample
 from mlgo.learning.observations import Observations, concatenate
-from mlgo.learning.rewards import decision_returns
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.rewards import decision_returns
 
 
 def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
@@ -66,12 +66,16 @@ class MovingAverage:
         usual = {name: self._averages.get(key, 0.0) for name, key in keys.items()}
         for sample in samples:
             for name, value in sample.items():
-                self._averages[keys[name]] = self._decay * self._averages.get(keys[name], 0.0) + (1 - self._decay) * value
+                self._averages[keys[name]] = (
+                    self._decay * self._averages.get(keys[name], 0.0) + (1 - self._decay) * value
+                )
         return [{name: value - usual[name] for name, value in sample.items()} for sample in samples]
 
 
 def _key(module: str, name: str) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{module}\0{name}".encode("utf-8", "surrogateescape"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        hashlib.blake2b(f"{module}\0{name}".encode("utf-8", "surrogateescape"), digest_size=8).digest(), "little"
+    )
 
 
 def returns_of(

@@ -5,7 +5,7 @@ as in LLVM. Decisions of a function interact, so what is best here is not what l
 
     choice    of up to five positions take one; each has a cost, and the position taken last costs REUSE_COST more.
               Best: the lowest sum of both. Default: the lowest legal position.
-    yes_no    yes saves `gain` in -1 .. 1, and CHAIN_GAIN more after a yes. Best by backward induction: yes from a gain below 0
+    binary    yes saves `gain` in -1 .. 1, and CHAIN_GAIN more after a yes. Best by backward induction: yes from a gain below 0
               on, for the sake of the next one. Default: yes if the gain is above 0.5.
     number    jobs with weights and lengths are done in the order of the numbers, highest first; the cost is the sum of
               weights times completion times. Best: weight / length (Smith, 1956). Default: the weight.
@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from mlgo.learning import synthetic
-from mlgo.learning.determinism import generator
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.exploration import deviation_of
 from mlgo.learning.learner import Learner, Sample, Variant
@@ -25,6 +24,7 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.run.determinism import generator
 
 FUNCTIONS, STEPS = 8, 8
 REUSE_COST = 0.3
@@ -76,7 +76,7 @@ class YesNoEnvironment:
     """See the module's docstring."""
 
     problem = Problem(
-        name="synthetic_yes_no",
+        name="synthetic_binary",
         observation_specs=(
             TensorSpec("gain", "float32", (1,)),
             TensorSpec("after_yes", "int64", (1,)),
@@ -88,11 +88,12 @@ class YesNoEnvironment:
         mask_feature=None,
         score_spec=_SCORE,
         score_goal="minimize",
-        decision_kind="yes_no",
+        decision_kind="binary",
         **_FLAGS,
     )
     normalizer = build_normalizer(
-        {"gain": 2 * _QUANTILES - 1, "after_yes": np.array([0.0, 1]), "progress": _QUANTILES, "noise": _QUANTILES}, problem
+        {"gain": 2 * _QUANTILES - 1, "after_yes": np.array([0.0, 1]), "progress": _QUANTILES, "noise": _QUANTILES},
+        problem,
     )
     base_cost = 2.0 * STEPS
 
@@ -139,10 +140,10 @@ class NumberEnvironment:
         mask_feature=None,
         score_spec=_SCORE,
         score_goal="minimize",
-        decision_kind="number",
+        decision_kind="continuous",
         action_bounds=(0.0, 16.0),
-        number_top=15.0,
-        number_unit=0.5,
+        max_output=15.0,
+        output_unit=0.5,
         **_FLAGS,
     )
     normalizer = build_normalizer({"weight": _QUANTILES, "length": 0.1 + 0.9 * _QUANTILES}, problem)
@@ -187,7 +188,9 @@ class Episode:
     costs: np.ndarray
 
 
-def play(environment: Environment, modules: Sequence[int], decider: Decider, normalizer: Normalizer | None = None) -> Episode:
+def play(
+    environment: Environment, modules: Sequence[int], decider: Decider, normalizer: Normalizer | None = None
+) -> Episode:
     """All decisions of these modules; what the functions hold depends on the modules' numbers only."""
     starts = [environment.start(generator(0, "module", module), FUNCTIONS) for module in modules]
     state = {name: np.concatenate([each[name] for each in starts]) for name in starts[0]}
@@ -215,17 +218,17 @@ def decider_of(environment: Environment, variant: Variant, seed: int) -> Decider
         packed = pack(shown, environment.default(shown, step), variant.network.normalizer, environment.problem)
         if not variant.exploring:
             answers = exact.decisions(packed)
-        elif kind == "choice":
+        elif kind == "categorical":
             noisy = exact.row_logits(packed.levels) + random.gumbel(size=packed.row_count)
             best = np.repeat(np.maximum.reduceat(noisy, packed.offsets[:-1]), np.diff(packed.offsets))
             answers = packed.positions[np.flatnonzero(noisy == best)]
-        elif kind == "yes_no":
+        elif kind == "binary":
             answers = (exact.row_logits(packed.levels) + random.logistic(size=len(packed)) > 0).astype(np.int64)
         else:
             noise = random.standard_normal(len(packed)) * deviation_of(variant.network)
             noisy = (exact.row_logits(packed.levels) + noise).astype(np.float32)
             answers = np.clip(noisy, 0, np.float32(packed.highest_answer))
-        return answers * np.float32(environment.problem.number_unit) if kind == "number" else answers
+        return answers * np.float32(environment.problem.output_unit) if kind == "continuous" else answers
 
     return decide
 

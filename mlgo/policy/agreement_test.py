@@ -55,9 +55,9 @@ def _network(problem: Problem, without: str | None = None) -> PolicyNetwork:
         for name, weight in network.weights.items()
     }
     output = weights["policy/logits/kernel"]
-    if problem.decision_kind == "yes_no":
+    if problem.decision_kind == "binary":
         output -= output.mean()
-    if problem.decision_kind == "number":
+    if problem.decision_kind == "continuous":
         output *= np.float32(1000)
     return network.with_weights(weights)
 
@@ -115,7 +115,10 @@ def _observations(draw, problem: Problem):
     """Drawn values, in drawn places: 693 values drawn one by one (eviction) are more than hypothesis shrinks or even makes."""
     drawn = {dtype: draw(strategies.lists(elements, min_size=1, max_size=12)) for dtype, elements in _ELEMENTS.items()}
     random = np.random.default_rng(draw(strategies.integers(0, 2**32 - 1)))
-    return {spec.name: random.choice(np.array(drawn[spec.dtype], spec.dtype), spec.shape) for spec in problem.observation_specs}
+    return {
+        spec.name: random.choice(np.array(drawn[spec.dtype], spec.dtype), spec.shape)
+        for spec in problem.observation_specs
+    }
 
 
 class AgreementTest(unittest.TestCase):
@@ -181,7 +184,8 @@ class AgreementTest(unittest.TestCase):
                 random = np.random.default_rng(2)
                 for _ in range(20):
                     observation = {
-                        spec.name: random.integers(0, 7, spec.shape).astype(spec.dtype) for spec in problem.observation_specs
+                        spec.name: random.integers(0, 7, spec.shape).astype(spec.dtype)
+                        for spec in problem.observation_specs
                     }
                     self.check(name, observation, without)
 
@@ -189,8 +193,13 @@ class AgreementTest(unittest.TestCase):
         for name in PROBLEMS:
             problem, network, _ = _prepared(name)
             random = np.random.default_rng(4)
-            many = {spec.name: random.integers(0, 7, (10, *spec.shape)).astype(spec.dtype) for spec in problem.observation_specs}
-            each = [decide(network, problem, {feature: values[n] for feature, values in many.items()}) for n in range(10)]
+            many = {
+                spec.name: random.integers(0, 7, (10, *spec.shape)).astype(spec.dtype)
+                for spec in problem.observation_specs
+            }
+            each = [
+                decide(network, problem, {feature: values[n] for feature, values in many.items()}) for n in range(10)
+            ]
             np.testing.assert_array_equal(decide_many(network, problem, many), np.stack(each))
 
     def test_the_reference_refuses_other_arrays(self):
@@ -231,9 +240,12 @@ class ExploringTest(unittest.TestCase):
     def test_numbers_are_drawn_around_the_greedy_one(self):
         problem, network, backends = _prepared("regalloc_priority")
         exact = exact_network(network.weights)
-        observation = {name: np.ones(problem.observation_spec(name).shape, spec.dtype)
-                       for spec in problem.observation_specs for name in [spec.name]}
-        greedy = float(decide(network, problem, observation)[0]) / problem.number_unit
+        observation = {
+            name: np.ones(problem.observation_spec(name).shape, spec.dtype)
+            for spec in problem.observation_specs
+            for name in [spec.name]
+        }
+        greedy = float(decide(network, problem, observation)[0]) / problem.output_unit
         self.assertTrue(1 < greedy < 2046, greedy)
         template = tflite.template_for(network, problem, exploring=True)
         draws = []
@@ -241,7 +253,7 @@ class ExploringTest(unittest.TestCase):
             interpreter = tf.lite.Interpreter(model_content=template.model(exact, seed, deviation))
             interpreter.allocate_tensors()
             drawn = [backends._tflite(interpreter, observation)[0] for _ in range(2000)]  # pylint: disable=protected-access
-            draws.append(np.array(drawn, np.float64) / problem.number_unit)
+            draws.append(np.array(drawn, np.float64) / problem.output_unit)
         np.testing.assert_array_equal(draws[0], draws[1])
         self.assertFalse(np.array_equal(draws[0], draws[2]))
         for each in (draws[0], draws[2]):

@@ -87,7 +87,9 @@ class DirectoryTest(unittest.TestCase):
         columns = (*NORMALIZER.columns, Column("colour", 0, 1))
         save_policy(initial_network(dataclasses.replace(NORMALIZER, columns=columns), 1), wider, self.folder)
         load_policy(self.folder, wider)
-        self.assert_refused("policy.json: it wants the feature 'colour', which the compiler lacks", "Train the policy for this")
+        self.assert_refused(
+            "policy.json: it wants the feature 'colour', which the compiler lacks", "Train the policy for this"
+        )
         self.rewrite(normalizer=NORMALIZER.to_json() | {"columns": [["colour", 0, 1]]})
         self.assert_refused("it wants the feature 'colour'")
 
@@ -129,7 +131,11 @@ class DirectoryTest(unittest.TestCase):
             ("0/kernel", np.float32(1), "has the shape []"),
             ("0/bias", np.array([np.inf] * 80, np.float32), "holds 80 values that are NaN or infinite"),
             ("0/bias", np.zeros(79, np.float32), "[79] instead of [80]"),
-            ("1/kernel", np.zeros((81, 40), np.float32), "[81, 40] instead of [80, 40], which the layer before it asks for"),
+            (
+                "1/kernel",
+                np.zeros((81, 40), np.float32),
+                "[81, 40] instead of [80, 40], which the layer before it asks for",
+            ),
             ("logits/kernel", np.zeros((40, 2), np.float32), "[40, 2] instead of [40, 1]"),
             ("3/kernel", kernel, "belongs to no layer"),
         ):
@@ -139,7 +145,9 @@ class DirectoryTest(unittest.TestCase):
 
     def test_weights_too_large_to_be_exact(self):
         self.rewrite_weights(**{"0/kernel": np.full((2, 80), 1e9, np.float32)})
-        self.assert_refused("weights.npz: weights policy/0 are too large to compute with exactly", "Train with a smaller")
+        self.assert_refused(
+            "weights.npz: weights policy/0 are too large to compute with exactly", "Train with a smaller"
+        )
 
     def test_missing_tensors(self):
         for missing in ("policy/0/kernel", "policy/1/bias", "policy/logits/kernel"):

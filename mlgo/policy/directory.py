@@ -35,7 +35,9 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise RunError(what, f"is not of format {FORMAT!r}", _REMEDY)
     if record.get("problem") != problem.name:
-        raise RunError(f"the policy in {folder}", f"is for {record.get('problem')!r}, not for {problem.name!r}", _REMEDY)
+        raise RunError(
+            f"the policy in {folder}", f"is for {record.get('problem')!r}, not for {problem.name!r}", _REMEDY
+        )
     normalizer = _recorded_normalizer(record, problem, what)
     content = _recorded_file(folder, "weights.npz", record, what)
     if (folder / "saved_model.pb").exists():
@@ -48,7 +50,7 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     try:
         exact_network(weights)
     except RunError as error:
-        raise RunError(what, f"{error.read} {error.wrong}", error.remedy) from error
+        raise RunError(what, f"{error.subject} {error.wrong}", error.remedy) from error
     return PolicyNetwork(normalizer, weights), record
 
 

@@ -5,8 +5,8 @@ What is decided from it:
 
     choice    the lowest position among those with the highest z, computed as such (ArgMax leaves ties open). Masked positions
               are replaced after the last layer, so whatever they hold, NaN included, does not reach the decision.
-    yes_no    one row; 1 if z > 0 else 0, which is the likelier of the logits (0, z); a tie is 0
-    number    one row; min(z, number_top) * number_unit if z > 0 else 0 (never -0)
+    binary    one row; 1 if z > 0 else 0, which is the likelier of the logits (0, z); a tie is 0
+    number    one row; min(z, max_output) * output_unit if z > 0 else 0 (never -0)
 
 reference.py does the same in NumPy, bit for bit.
 """
@@ -79,7 +79,7 @@ def build_graph(
             for name in known_features(normalizer, problem)
             for spec in [problem.observation_spec(name)]
         }
-        decide = {"choice": _choice, "yes_no": _yes_no, "number": _number}[problem.decision_kind]
+        decide = {"categorical": _choice, "binary": _binary, "continuous": _number}[problem.decision_kind]
         output = decide(problem, inputs, normalizer, network, exploration)
     return PolicyGraph(graph, inputs, output)
 
@@ -97,7 +97,7 @@ def _choice(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
     return tf.cast(lowest, tf.int64, name=problem.action_spec.name)
 
 
-def _yes_no(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
+def _binary(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
     z = _single_logit(problem, inputs, normalizer, network)
     if exploration is not None:
         uniform = _uniform(exploration.seeds, problem.action_spec.shape)
@@ -109,7 +109,7 @@ def _number(problem, inputs, normalizer, network, exploration) -> tf.Tensor:
     z = _single_logit(problem, inputs, normalizer, network)
     if exploration is not None:
         z = z + _normal(exploration.seeds, problem.action_spec.shape) * np.float32(exploration.deviation)
-    number = tf.minimum(z, np.float32(problem.number_top)) * np.float32(problem.number_unit)
+    number = tf.minimum(z, np.float32(problem.max_output)) * np.float32(problem.output_unit)
     # A choice, not a maximum: a sum of products that are all -0 is -0 in some runtimes and 0 in others.
     return tf.where(z > np.float32(0), number, np.float32(0), name=problem.action_spec.name)
 
@@ -146,7 +146,9 @@ def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int
     whole = [name for name in features if inputs[name].dtype != tf.float32 and name not in single]
     order = whole + [name for name in features if name not in whole and name not in single] + single
     # Whole features are converted together: one cast instead of five.
-    stacked = [tf.cast(tf.concat([tf.reshape(inputs[name], [1, -1]) for name in whole], 0), tf.float32)] if whole else []
+    stacked = (
+        [tf.cast(tf.concat([tf.reshape(inputs[name], [1, -1]) for name in whole], 0), tf.float32)] if whole else []
+    )
     for name in order[len(whole) :]:
         value = tf.cast(tf.reshape(inputs[name], [1, -1]), tf.float32)
         stacked.append(tf.tile(value, [1, positions]) if name in single else value)

@@ -34,7 +34,9 @@ def identity(folder: str | os.PathLike[str], problem_name: str) -> Identity:
     Raises: RunError: policy.json is damaged, saved_model.pb cannot be read, or is not the one that policy.json names.
     """
     folder = pathlib.Path(folder)
-    record = read_json(folder / "policy.json", "the policy's record", _REMEDY) if (folder / "policy.json").exists() else {}
+    record = (
+        read_json(folder / "policy.json", "the policy's record", _REMEDY) if (folder / "policy.json").exists() else {}
+    )
     if not isinstance(record, dict):
         raise RunError(f"the policy's record {folder / 'policy.json'}", "is not a JSON object", _REMEDY)
     recorded = _mapping(record, "sha256").get("saved_model.pb")

@@ -72,7 +72,9 @@ def _first_legal(features: dict[str, np.ndarray], mask: str) -> np.ndarray:
 def _tflite_decisions(model: bytes, features: dict[str, np.ndarray], **options) -> np.ndarray:
     interpreter = tf.lite.Interpreter(model_content=model, **options)
     interpreter.allocate_tensors()
-    inputs = [(d["index"], d["name"].removeprefix("action_").removesuffix(":0")) for d in interpreter.get_input_details()]
+    inputs = [
+        (d["index"], d["name"].removeprefix("action_").removesuffix(":0")) for d in interpreter.get_input_details()
+    ]
     (output,) = interpreter.get_output_details()
     decisions = []
     for n in range(len(next(iter(features.values())))):
@@ -95,7 +97,9 @@ class DecisionsTest(unittest.TestCase):
         self.assertGreater(len(np.unique(expected)), 20)
 
         model = tflite.template_for(network, EVICTION, exploring=False).model(exact)
-        np.testing.assert_array_equal(_tflite_decisions(model, features, experimental_op_resolver_type=_BUILTIN), expected)
+        np.testing.assert_array_equal(
+            _tflite_decisions(model, features, experimental_op_resolver_type=_BUILTIN), expected
+        )
         np.testing.assert_array_equal(_tflite_decisions(model, features), expected)  # With XNNPACK.
 
         policy = graph.build_graph(EVICTION, network.normalizer, exact)
@@ -179,7 +183,9 @@ class ModelTest(unittest.TestCase):
             self.assertTrue((greedy / "model.tflite").exists())
             small = initial_network(synthetic.normalizer(), 1, NetworkConfig((8,)))
             other = (policy.write(small, "other layers", None) / "model.tflite").read_bytes()
-            expected = tflite.template_for(small, synthetic.PROBLEM, exploring=False).model(exact_network(small.weights))
+            expected = tflite.template_for(small, synthetic.PROBLEM, exploring=False).model(
+                exact_network(small.weights)
+            )
             self.assertEqual(other, expected)
 
 

@@ -45,20 +45,26 @@ def decide_many(network: PolicyNetwork, problem: Problem, observations: Mapping[
     for name, array in arrays.items():
         spec = problem.observation_spec(name)
         if array.dtype != spec.dtype or array.shape != (count, *spec.shape):
-            raise ValueError(f"feature {name} is {array.dtype}{list(array.shape)}, expected {spec.dtype}{[count, *spec.shape]}")
+            raise ValueError(
+                f"feature {name} is {array.dtype}{list(array.shape)}, expected {spec.dtype}{[count, *spec.shape]}"
+            )
     exact = exact_network(network.weights)
-    positions = problem.action_count if problem.decision_kind == "choice" else 1
+    positions = problem.action_count if problem.decision_kind == "categorical" else 1
     z = np.empty((count, positions), np.float32)
     for begin in range(0, count, _BLOCK):
         end = min(begin + _BLOCK, count)
         values = {
             # A feature of the whole observation counts for each of its positions.
-            name: np.broadcast_to(arrays[name][begin:end].reshape(end - begin, -1), (end - begin, positions)).reshape(-1)
+            name: np.broadcast_to(arrays[name][begin:end].reshape(end - begin, -1), (end - begin, positions)).reshape(
+                -1
+            )
             for name in normalizer.features
         }
         is_last = np.tile(np.arange(positions) == positions - 1, end - begin)
         z[begin:end] = exact.row_logits(normalizer.levels(values, is_last)).reshape(end - begin, positions)
-    decisions = {"choice": _choice, "yes_no": _yes_no, "number": _number}[problem.decision_kind](problem, arrays, z)
+    decisions = {"categorical": _choice, "binary": _binary, "continuous": _number}[problem.decision_kind](
+        problem, arrays, z
+    )
     return decisions.astype(problem.action_spec.dtype).reshape(count, *problem.action_spec.shape)
 
 
@@ -68,12 +74,12 @@ def _choice(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -
     return np.where(legal, z, -np.inf).argmax(axis=1)
 
 
-def _yes_no(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
+def _binary(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
     del problem, arrays
     return z[:, 0] > 0
 
 
 def _number(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:
     del arrays
-    number = np.minimum(z[:, 0], np.float32(problem.number_top)) * np.float32(problem.number_unit)
+    number = np.minimum(z[:, 0], np.float32(problem.max_output)) * np.float32(problem.output_unit)
     return np.where(z[:, 0] > 0, number, np.float32(0))

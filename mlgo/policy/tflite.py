@@ -18,7 +18,6 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.lite.python import schema_py_generated as schema
 
-from mlgo.learning.determinism import derive_seed, generator
 from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
 from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of
 from mlgo.learning.network import PolicyNetwork
@@ -26,6 +25,7 @@ from mlgo.learning.normalization import Normalizer
 from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
+from mlgo.run.determinism import derive_seed, generator
 from mlgo.run.files import write_atomically
 
 MODEL_FILE = "model.tflite"
@@ -61,7 +61,7 @@ class TfliteTemplate:
         patterns["logits"] = stand_in.logits.T.tobytes()
         if exploring:
             patterns |= {f"seed {index}": struct.pack("<q", seed) for index, seed in enumerate(_SEED_STAND_INS)}
-        self._has_deviation = exploring and problem.decision_kind == "number"
+        self._has_deviation = exploring and problem.decision_kind == "continuous"
         if self._has_deviation:
             patterns["deviation"] = struct.pack("<f", _DEVIATION_STAND_IN)
         self._offsets = {}
@@ -141,7 +141,9 @@ def convert(
     """
     network, _ = load_policy(policy_dir, problem)
     template = template_for(network, problem, exploring=exploration_seed is not None)
-    return write_model(out_dir, problem, template.model(exact_network(network.weights), exploration_seed, deviation_of(network)))
+    return write_model(
+        out_dir, problem, template.model(exact_network(network.weights), exploration_seed, deviation_of(network))
+    )
 
 
 def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> TfliteTemplate:
@@ -161,7 +163,9 @@ def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:
 
 def _convert(policy: PolicyGraph) -> bytes:
     with tf.compat.v1.Session(graph=policy.graph) as session:
-        converter = tf.compat.v1.lite.TFLiteConverter.from_session(session, list(policy.inputs.values()), [policy.output])
+        converter = tf.compat.v1.lite.TFLiteConverter.from_session(
+            session, list(policy.inputs.values()), [policy.output]
+        )
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         return converter.convert()
 
@@ -182,7 +186,6 @@ def _normalise(model: bytes, policy: PolicyGraph) -> bytes:
     subgraph.tensors[subgraph.outputs[0]].name = f"{policy.output.op.name}:0"
     subgraph.name, unpacked.description = "main", "mlgo"
     unpacked.metadata, unpacked.signatureDefs = None, None
-
 
     builder = flatbuffers.Builder(len(model))
     builder.Finish(unpacked.Pack(builder), b"TFL3")

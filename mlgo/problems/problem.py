@@ -61,10 +61,10 @@ class Problem:
       score_goal: "minimize" when a smaller score is better code.
       advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the training
         log's path, the directory of the TFLite model under training.
-      decision_kind: "choice": one of `action_count` positions of which `mask_feature` allows some; "yes_no": 0 or 1;
+      decision_kind: "choice": one of `action_count` positions of which `mask_feature` allows some; "binary": 0 or 1;
         "number": any float32 within `action_bounds`.
       action_bounds: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is a number.
-      number_top, number_unit: a policy's number is min(max(z, 0), number_top) * number_unit, z being the network's
+      max_output, output_unit: a policy's number is min(max(z, 0), max_output) * output_unit, z being the network's
         output. The unit is a power of two and the largest number has few bits, so float32 never rounds it.
       default_decision_spec: what the compiler's own heuristic would decide, which LLVM logs beside the decision; not an
         observation, because no policy is shown it. None: not logged.
@@ -73,7 +73,7 @@ class Problem:
       release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
       context_flags: further cc1 flags under which the log's contexts are named after what a decision belongs to.
       rewards: where the score is the size of the code, names of the ways to count it, the usual one first
-        (mlgo/pipeline/code_measure.py).
+        (mlgo/score/code_measure.py).
       interactive_flag: LLVM option, without dash: base of the names of the channel's two files. None: no such channel.
       interactive_default_flag: option that puts `default_decision_spec` behind the observations in the channel.
       choice_names: what decisions are called before people, by number; "{}" in `other_choice_name` stands for the number of others.
@@ -91,10 +91,10 @@ class Problem:
     advisor_flag: str
     log_flag: str
     model_flag: str
-    decision_kind: Literal["choice", "yes_no", "number"] = "choice"
+    decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
     action_bounds: tuple[float, float] | None = None
-    number_top: float | None = None
-    number_unit: float | None = None
+    max_output: float | None = None
+    output_unit: float | None = None
     default_decision_spec: TensorSpec | None = None
     decides_after_optimiser: bool = False
     release_setting: str | None = None
@@ -119,15 +119,17 @@ class Problem:
             raise ValueError(f"problem {self.name}: two tensors have the same name among {names}")
         if self.action_spec.element_count != 1:
             raise ValueError(f"problem {self.name}: the decision {self.action_spec.name} must be one value")
-        if self.interactive_default_flag is not None and (self.interactive_flag is None or self.default_decision_spec is None):
+        if self.interactive_default_flag is not None and (
+            self.interactive_flag is None or self.default_decision_spec is None
+        ):
             raise ValueError(
                 f"problem {self.name}: interactive_default_flag needs interactive_flag and default_decision_spec"
             )
-        check = {"choice": self._check_choice, "yes_no": self._check_yes_no, "number": self._check_number}
+        check = {"categorical": self._check_choice, "binary": self._check_binary, "continuous": self._check_number}
         if self.decision_kind not in check:
             raise ValueError(f"problem {self.name}: decision_kind {self.decision_kind!r} is none of {', '.join(check)}")
         check[self.decision_kind]()
-        if self.decision_kind != "number":
+        if self.decision_kind != "continuous":
             object.__setattr__(self, "action_bounds", (0, self.action_count - 1))
 
     def _check_choice(self) -> None:
@@ -140,26 +142,30 @@ class Problem:
                 f"{self.action_count} decisions; they must be as many"
             )
 
-    def _check_yes_no(self) -> None:
-        self._check_single("yes_no")
+    def _check_binary(self) -> None:
+        self._check_single("binary")
         if self.action_count != 2 or self.action_spec.dtype != "int64":
-            raise ValueError(f"problem {self.name}: yes_no needs action_count=2 and an int64 decision")
+            raise ValueError(f"problem {self.name}: binary needs action_count=2 and an int64 decision")
 
     def _check_number(self) -> None:
-        self._check_single("number")
+        self._check_single("continuous")
         if self.action_count is not None or self.action_spec.dtype != "float32":
             raise ValueError(f"problem {self.name}: a number needs action_count=None and a float32 decision")
         if self.action_bounds is None or not -math.inf < self.action_bounds[0] < self.action_bounds[1] < math.inf:
             raise ValueError(f"problem {self.name}: a number needs finite action_bounds=(smallest, largest)")
-        top, unit = self.number_top, self.number_unit
+        top, unit = self.max_output, self.output_unit
         if top is None or unit is None or not (top > 0 and unit > 0 and math.frexp(unit)[0] == 0.5):
-            raise ValueError(f"problem {self.name}: a number needs number_top > 0 and number_unit, a power of two")
+            raise ValueError(f"problem {self.name}: a number needs max_output > 0 and output_unit, a power of two")
         if not self.action_bounds[0] <= 0 < top * unit <= self.action_bounds[1]:
-            raise ValueError(f"problem {self.name}: 0 and number_top * number_unit must lie within {self.action_bounds}")
+            raise ValueError(
+                f"problem {self.name}: 0 and max_output * output_unit must lie within {self.action_bounds}"
+            )
 
     def _check_single(self, kind: str) -> None:
         if self.mask_feature is not None:
-            raise ValueError(f"problem {self.name}: {kind} has no mask_feature; give None instead of {self.mask_feature!r}")
+            raise ValueError(
+                f"problem {self.name}: {kind} has no mask_feature; give None instead of {self.mask_feature!r}"
+            )
         if large := [spec.name for spec in self.observation_specs if spec.element_count != 1]:
             raise ValueError(f"problem {self.name}: {kind} is decided from single values; {large} have several")
 
@@ -181,7 +187,9 @@ class Problem:
         for spec in self.observation_specs:
             if spec.name == name:
                 return spec
-        raise KeyError(f"problem {self.name} has no observation {name!r}; it has {[s.name for s in self.observation_specs]}")
+        raise KeyError(
+            f"problem {self.name} has no observation {name!r}; it has {[s.name for s in self.observation_specs]}"
+        )
 
     def development_flags(self, log_path: str | None, model_dir: str | None) -> list[str]:
         """cc1 flags for a development clang: log decisions to `log_path`, take them from `model_dir`.
@@ -207,7 +215,9 @@ class Problem:
         if not name and self.rewards:
             return self.rewards[0]
         if name not in self.rewards:
-            raise ValueError(f"{self.name}: reward {name!r} is none of {', '.join(self.rewards) or 'its own: LLVM logs the score'}")
+            raise ValueError(
+                f"{self.name}: reward {name!r} is none of {', '.join(self.rewards) or 'its own: LLVM logs the score'}"
+            )
         return name
 
     def release_flags(self) -> list[str]:

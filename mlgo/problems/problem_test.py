@@ -60,7 +60,9 @@ class InliningTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "regalloc_priority: LLVM does not send the default's decision"):
             load_problem("regalloc_priority").interactive_flags("base", True)
         with self.assertRaisesRegex(ValueError, "has no interactive channel"):
-            dataclasses.replace(self.problem, interactive_flag=None, interactive_default_flag=None).interactive_flags("base")
+            dataclasses.replace(self.problem, interactive_flag=None, interactive_default_flag=None).interactive_flags(
+                "base"
+            )
 
 
 class RefusalTest(unittest.TestCase):
@@ -78,20 +80,20 @@ class RefusalTest(unittest.TestCase):
             dataclasses.replace(problem, observation_specs=problem.observation_specs * 2)
         with self.assertRaisesRegex(ValueError, "mask mask has 33 elements for 5 decisions"):
             dataclasses.replace(problem, action_count=5)
-        with self.assertRaisesRegex(ValueError, "decision_kind 'maybe' is none of choice, yes_no, number"):
+        with self.assertRaisesRegex(ValueError, "decision_kind 'maybe' is none of categorical, binary, continuous"):
             dataclasses.replace(problem, decision_kind="maybe")
         with self.assertRaisesRegex(ValueError, "a choice needs mask_feature"):
             dataclasses.replace(problem, mask_feature=None)
-        with self.assertRaisesRegex(ValueError, "yes_no has no mask_feature; give None instead of 'mask'"):
-            dataclasses.replace(problem, decision_kind="yes_no")
+        with self.assertRaisesRegex(ValueError, "binary has no mask_feature; give None instead of 'mask'"):
+            dataclasses.replace(problem, decision_kind="binary")
         with self.assertRaisesRegex(ValueError, "must be one value"):
             dataclasses.replace(problem, action_spec=TensorSpec("index_to_evict", "int64", (2,)))
         with self.assertRaisesRegex(KeyError, "has no observation 'colour'"):
             problem.observation_spec("colour")
 
-    def test_yes_no_and_number(self):
+    def test_binary_and_number(self):
         inlining, priority = load_problem("inlining_for_size"), load_problem("regalloc_priority")
-        with self.assertRaisesRegex(ValueError, "yes_no needs action_count=2"):
+        with self.assertRaisesRegex(ValueError, "binary needs action_count=2"):
             dataclasses.replace(inlining, action_count=3)
         wide = TensorSpec("wide", "int64", (1, 7))
         with self.assertRaisesRegex(ValueError, r"decided from single values; \['wide'\] have several"):
@@ -104,10 +106,10 @@ class RefusalTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "needs finite action_bounds"):
                 dataclasses.replace(priority, action_bounds=bounds)
         for unit in (None, 3.0, -1.0):
-            with self.assertRaisesRegex(ValueError, "number_unit, a power of two"):
-                dataclasses.replace(priority, number_unit=unit)
+            with self.assertRaisesRegex(ValueError, "output_unit, a power of two"):
+                dataclasses.replace(priority, output_unit=unit)
         with self.assertRaisesRegex(ValueError, "must lie within"):
-            dataclasses.replace(priority, number_top=8192.0)
+            dataclasses.replace(priority, max_output=8192.0)
 
 
 if __name__ == "__main__":

@@ -7,24 +7,33 @@ from typing import Any
 from mlgo.learning.configuration import BcConfig
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
-from mlgo.pipeline.algorithms import ALGORITHMS
-from mlgo.pipeline.configuration import configure
-from mlgo.pipeline.settings import RunSettings
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training.algorithms import ALGORITHMS
+from mlgo.training.configuration import configure
+from mlgo.training.settings import RunSettings
 
 #: The classes that bindings name, by the part of a configuration that has their fields.
 _CLASSES = {
-    "run": RunSettings.__name__, "vocabulary": VocabularyConfig.__name__, "network": NetworkConfig.__name__,
-    "behavioural_cloning": BcConfig.__name__, "divergence": DivergenceRules.__name__,
+    "run": RunSettings.__name__,
+    "vocabulary": VocabularyConfig.__name__,
+    "network": NetworkConfig.__name__,
+    "behavioural_cloning": BcConfig.__name__,
+    "divergence": DivergenceRules.__name__,
     **{name: algorithm.config.__name__ for name, algorithm in ALGORITHMS.items()},
-}  # fmt: skip
+}
 
 #: Fields of RunSettings that flags set; they are always said.
 FLAGS = (
-    "algorithm", "iterations", "modules_per_iteration", "validation_interval", "validation_modules", "seed", "max_failure_ratio",
+    "algorithm",
+    "iterations",
+    "modules_per_iteration",
+    "validation_interval",
+    "validation_modules",
+    "seed",
+    "max_failure_ratio",
     "on_divergence",
-)  # fmt: skip
+)
 
 
 def bindings_of(configuration: Mapping[str, Any]) -> list[str]:

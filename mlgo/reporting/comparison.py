@@ -15,6 +15,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 #: What reading.py calls a run's held-out corpus, whose name the run does not record.
 HELD_OUT = "held_out"
 
+
 @dataclasses.dataclass(frozen=True)
 class Contender:
     """One of the compared.
@@ -64,15 +65,24 @@ def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list
     """
     own = [contender for record in records if isinstance(record, Run) for contender in _of_run(record, name)]
     by_policy = {contender.policy: contender.corpora for contender in own if contender.policy}
-    evaluated = [contender for record in records if isinstance(record, Evaluation) for contender in _of_evaluation(record, name, all_sides)]
-    evaluated = [dataclasses.replace(each, corpora=[*each.corpora, *by_policy.get(each.policy, ())]) for each in evaluated]
+    evaluated = [
+        contender
+        for record in records
+        if isinstance(record, Evaluation)
+        for contender in _of_evaluation(record, name, all_sides)
+    ]
+    evaluated = [
+        dataclasses.replace(each, corpora=[*each.corpora, *by_policy.get(each.policy, ())]) for each in evaluated
+    ]
     for found in (evaluated, own):
         if any(side.rows for contender in found for corpus in contender.corpora for side in corpus.sides):
             return found
     raise RunError(
-        name, "holds no modules.csv or functions.csv with a policy's figures: nothing can be paired",
-        "Name the folder of //mlgo:evaluate, or of a training run that has ended", ExitCode.NOTHING_PRODUCED,
-    )  # fmt: skip
+        name,
+        "holds no modules.csv or functions.csv with a policy's figures: nothing can be paired",
+        "Name the folder of //mlgo:evaluate, or of a training run that has ended",
+        ExitCode.NOTHING_PRODUCED,
+    )
 
 
 def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Contender]:
@@ -80,11 +90,15 @@ def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Conte
     chosen = [side for side in sides if all_sides or side in record.policies]
     return [
         Contender(
-            side if all_sides else name if len(chosen) == 1 else f"{name}:{side}", record.problem, record.reward, record.clang,
-            [_only(corpus, side) for corpus in record.corpora], record.policies.get(side, ""),
+            side if all_sides else name if len(chosen) == 1 else f"{name}:{side}",
+            record.problem,
+            record.reward,
+            record.clang,
+            [_only(corpus, side) for corpus in record.corpora],
+            record.policies.get(side, ""),
         )
         for side in chosen
-    ]  # fmt: skip
+    ]
 
 
 def usual_reward(problem: str) -> str | None:
@@ -101,7 +115,11 @@ def _of_run(record: Run, name: str) -> list[Contender]:
         return []
     corpus = _only(record.held_out, "policy")
     reward = usual_reward(record.problem) if not record.settings.get("reward") else record.settings["reward"]
-    return [Contender(name, record.problem, reward, record.training["inputs"].get("clang"), [corpus], digest_of(record.policy))]
+    return [
+        Contender(
+            name, record.problem, reward, record.training["inputs"].get("clang"), [corpus], digest_of(record.policy)
+        )
+    ]
 
 
 def _only(corpus: CorpusResult, side: str) -> CorpusResult:
@@ -122,8 +140,15 @@ def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
     tables = [_by_corpus(contender, first) for contender in contenders]
     common = _common(tables)
     if not common:
-        had = "; ".join(f"{contender.name} has {', '.join(table) or 'none'}" for contender, table in zip(contenders, tables))
-        raise RunError("the compared", f"have no corpus in common: {had}", "Evaluate them on the same corpora", ExitCode.NOTHING_PRODUCED)
+        had = "; ".join(
+            f"{contender.name} has {', '.join(table) or 'none'}" for contender, table in zip(contenders, tables)
+        )
+        raise RunError(
+            "the compared",
+            f"have no corpus in common: {had}",
+            "Evaluate them on the same corpora",
+            ExitCode.NOTHING_PRODUCED,
+        )
     found = []
     for corpus in common:
         _refuse_other_corpora(corpus, contenders, tables)
@@ -138,7 +163,7 @@ def left_out_corpora(contenders: Sequence[Contender]) -> list[str]:
 
 
 def worse_than(pairings: Sequence[Pairing], allowed: float) -> list[str]:
-    """"CORPUS: NAME +0.30 %" for each contender that is worse than the first by more than `allowed`, 0.001 for 0.1 %."""
+    """ "CORPUS: NAME +0.30 %" for each contender that is worse than the first by more than `allowed`, 0.001 for 0.1 %."""
     return [
         f"{pairing.corpus}: {pairing.contender} {100.0 * (pairing.against_first.geometric_mean - 1.0):+.2f} %"
         for pairing in pairings
@@ -161,18 +186,24 @@ def _by_corpus(contender: Contender, first: Contender) -> dict[str, tuple[str | 
     found = {}
     for corpus in contender.corpora:
         for side in corpus.sides:
-            found.setdefault(names.get(corpus.digest, corpus.name), (corpus.digest, {row.key: row for row in side.rows}))
+            found.setdefault(
+                names.get(corpus.digest, corpus.name), (corpus.digest, {row.key: row for row in side.rows})
+            )
     return found
 
 
-def _refuse_other(what: str, first: Contender, other: Contender, expected: str | None, found: str | None, remedy: str) -> None:
+def _refuse_other(
+    what: str, first: Contender, other: Contender, expected: str | None, found: str | None, remedy: str
+) -> None:
     # Older results do not say; their figures under the default, which are compared row by row, tell.
     if expected is not None and found is not None and expected != found:
         wrong = f"is of another {what} than {first.name}: {found!r} instead of {expected!r}"
         raise RunError(other.name, wrong, f"These cannot be compared; {remedy}")
 
 
-def _refuse_other_corpora(corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, tuple[str | None, _Table]]]) -> None:
+def _refuse_other_corpora(
+    corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, tuple[str | None, _Table]]]
+) -> None:
     digest, rows = tables[0][corpus]
     for contender, table in zip(contenders[1:], tables[1:], strict=True):
         other_digest, other_rows = table[corpus]
@@ -185,7 +216,9 @@ def _refuse_other_corpora(corpus: str, contenders: Sequence[Contender], tables: 
                     f"has another default than {contenders[0].name} in {corpus}: {other_rows[key].default_score:g} instead of"
                     f" {rows[key].default_score:g} for {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
                 )
-                raise RunError(contender.name, wrong, "Evaluate both on the same corpus with the same compiler and reward")
+                raise RunError(
+                    contender.name, wrong, "Evaluate both on the same corpus with the same compiler and reward"
+                )
 
 
 def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Table], seed: int) -> list[Pairing]:
@@ -194,8 +227,12 @@ def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Ta
     if not common:
         return []
     # Linked code is what decides, where all were linked.
-    linked = all(table[key].linked is not None and table[key].default_linked is not None for table in tables for key in common)
-    linked = linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)
+    linked = all(
+        table[key].linked is not None and table[key].default_linked is not None for table in tables for key in common
+    )
+    linked = (
+        linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)
+    )
     found = []
     for index, (contender, table) in enumerate(zip(contenders, tables, strict=True)):
         if linked:
@@ -206,7 +243,9 @@ def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Ta
             first = _geometric({key: table[key].ratio / tables[0][key].ratio for key in common}, seed)
         if default is None or first is None:
             return []
-        found.append(Pairing(corpus, contender.name, default, first if index else None, linked, len(everything) - len(common)))
+        found.append(
+            Pairing(corpus, contender.name, default, first if index else None, linked, len(everything) - len(common))
+        )
     return found
 
 

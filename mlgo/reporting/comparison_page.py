@@ -10,7 +10,16 @@ from mlgo.reporting.results import corpus_title, side_title
 from mlgo.reporting.scale import number
 from mlgo.run.tabular import aligned_lines
 
-_COLUMNS = ("corpus", "policy", "against the first", "95 %", "better / worse / equal", "against the default", "95 %", "samples")
+_COLUMNS = (
+    "corpus",
+    "policy",
+    "against the first",
+    "95 %",
+    "better / worse / equal",
+    "against the default",
+    "95 %",
+    "samples",
+)
 
 
 def comparison_table(pairings: Sequence[Pairing]) -> Table:
@@ -23,13 +32,20 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
         else:
             change = Change.of(paired)
             first = [
-                Cell(drawings.percent(change.percent), change.tone, True), Cell(drawings.interval(change), number=True),
+                Cell(drawings.percent(change.percent), change.tone, True),
+                Cell(drawings.interval(change), number=True),
                 Cell(f"{paired.better} / {paired.worse} / {paired.equal}", number=True),
-            ]  # fmt: skip
-        rows.append((
-            Cell(pairing.corpus), Cell(pairing.contender), *first, Cell(drawings.percent(default.percent), default.tone, True),
-            Cell(drawings.interval(default), number=True), Cell(_samples(pairing), number=True),
-        ))  # fmt: skip
+            ]
+        rows.append(
+            (
+                Cell(pairing.corpus),
+                Cell(pairing.contender),
+                *first,
+                Cell(drawings.percent(default.percent), default.tone, True),
+                Cell(drawings.interval(default), number=True),
+                Cell(_samples(pairing), number=True),
+            )
+        )
     return Table("Paired: the same functions or modules under both; minus is better.", _COLUMNS, rows)
 
 
@@ -44,16 +60,22 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
     paired = [pairing for pairing in pairings if pairing.against_first is not None]
     cards = [
         Card(
-            f"{pairing.contender}: {corpus_title(pairing.corpus)}", Change.of(pairing.against_first),
-            f"{_what(pairing)}, against {first}, paired", _samples(pairing),
+            f"{pairing.contender}: {corpus_title(pairing.corpus)}",
+            Change.of(pairing.against_first),
+            f"{_what(pairing)}, against {first}, paired",
+            _samples(pairing),
         )
         for pairing in paired
-    ]  # fmt: skip
+    ]
     points = []
     if not_shared:
-        points.append(Point(Tone.EQUAL, f"Left out, since not all have it: {', '.join(map(corpus_title, not_shared))}."))
+        points.append(
+            Point(Tone.EQUAL, f"Left out, since not all have it: {', '.join(map(corpus_title, not_shared))}.")
+        )
     if left_out := sum({pairing.corpus: pairing.left_out for pairing in pairings}.values()):
-        points.append(Point(Tone.EQUAL, f"Left out, since not all have them: {number(left_out, 0)} functions or modules."))
+        points.append(
+            Point(Tone.EQUAL, f"Left out, since not all have them: {number(left_out, 0)} functions or modules.")
+        )
     tones = {Change.of(pairing.against_first).tone for pairing in paired}
     tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
     return Page(
@@ -73,7 +95,9 @@ def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
     against_first = [_row(pairing, pairing.against_first) for pairing in pairings if pairing.against_first is not None]
     against_default = [_row(pairing, pairing.against_default) for pairing in pairings]
     return [
-        Paragraph(f"Each function or module under a policy by the same under {first}: what both share does not blur the difference."),
+        Paragraph(
+            f"Each function or module under a policy by the same under {first}: what both share does not blur the difference."
+        ),
         drawings.forest(f"Against {first}.", against_first),
         drawings.forest("Against the compiler's default, of the same rows.", against_default),
         comparison_table(pairings),
@@ -82,15 +106,26 @@ def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
 
 def _row(pairing: Pairing, summary) -> tuple[str, str, str, Change, bool]:
     note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
-    return corpus_title(pairing.corpus), side_title(pairing.contender), note, Change.of(summary), pairing.against_first is not None
+    return (
+        corpus_title(pairing.corpus),
+        side_title(pairing.contender),
+        note,
+        Change.of(summary),
+        pairing.against_first is not None,
+    )
 
 
 def _verdict(paired: Sequence[Pairing], first: str) -> str:
     names = list(dict.fromkeys(pairing.contender for pairing in paired))
     parts = []
     for name in names:
-        changes = [(pairing.corpus, Change.of(pairing.against_first)) for pairing in paired if pairing.contender == name]
-        shown = ", ".join(f"{change.verdict} on {corpus_title(corpus)} ({drawings.percent(change.percent)})" for corpus, change in changes)
+        changes = [
+            (pairing.corpus, Change.of(pairing.against_first)) for pairing in paired if pairing.contender == name
+        ]
+        shown = ", ".join(
+            f"{change.verdict} on {corpus_title(corpus)} ({drawings.percent(change.percent)})"
+            for corpus, change in changes
+        )
         if len(names) > 2:
             # Of many, only how often: their figures stand below.
             counts = collections.Counter(change.verdict for _, change in changes)
@@ -111,7 +146,12 @@ def _samples(pairing: Pairing) -> str:
 
 
 def _provenance(contenders: Sequence[Contender]) -> Facts:
-    rows = [(f"policy {contender.name}", contender.policy or "not recorded, or the compiler's own") for contender in contenders]
-    rows += [("clang", digest) for digest in dict.fromkeys(contender.clang for contender in contenders if contender.clang)]
+    rows = [
+        (f"policy {contender.name}", contender.policy or "not recorded, or the compiler's own")
+        for contender in contenders
+    ]
+    rows += [
+        ("clang", digest) for digest in dict.fromkeys(contender.clang for contender in contenders if contender.clang)
+    ]
     corpora = dict.fromkeys((corpus.name, corpus.digest) for contender in contenders for corpus in contender.corpora)
     return Facts([*rows, *((f"corpus {name}", digest or "not recorded") for name, digest in corpora)], code=True)

@@ -21,7 +21,14 @@ def _contender(name: str, rows: list[Row], **fields) -> Contender:
 
 def _rows(ratios: list[float], linked: bool = False) -> list[Row]:
     return [
-        Row(f"m{index}", "", 1000.0 + index, (1000.0 + index) * ratio, ratio, *((1000, round(1000 * ratio)) if linked else ()))
+        Row(
+            f"m{index}",
+            "",
+            1000.0 + index,
+            (1000.0 + index) * ratio,
+            ratio,
+            *((1000, round(1000 * ratio)) if linked else ()),
+        )
         for index, ratio in enumerate(ratios)
     ]
 
@@ -30,7 +37,9 @@ class CompareTest(unittest.TestCase):
     def test_what_both_share_does_not_blur_the_difference(self):
         # Against the default anything from -50 to +50 %; against each other always exactly 1 % apart.
         ratios = [0.5, 0.7, 0.9, 1.1, 1.3, 1.5]
-        _, second = comparison.compare([_contender("a", _rows(ratios)), _contender("b", _rows([1.01 * ratio for ratio in ratios]))], 1)
+        _, second = comparison.compare(
+            [_contender("a", _rows(ratios)), _contender("b", _rows([1.01 * ratio for ratio in ratios]))], 1
+        )
         for value in (second.against_first.geometric_mean, second.against_first.low, second.against_first.high):
             self.assertAlmostEqual(value, 1.01)
         self.assertLess(second.against_default.low, 0.8)
@@ -45,33 +54,52 @@ class CompareTest(unittest.TestCase):
 
     # Each example is two bootstraps, and how long they take says nothing.
     @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    @given(strategies.lists(strategies.tuples(strategies.floats(0.5, 2.0), strategies.floats(0.5, 2.0)), min_size=1, max_size=8))
+    @given(
+        strategies.lists(
+            strategies.tuples(strategies.floats(0.5, 2.0), strategies.floats(0.5, 2.0)), min_size=1, max_size=8
+        )
+    )
     def test_the_other_way_round_is_the_inverse(self, pairs):
         first, second = (_contender(name, _rows([pair[index] for pair in pairs])) for index, name in enumerate("ab"))
-        forth, back = comparison.compare([first, second], 1)[1].against_first, comparison.compare([second, first], 1)[1].against_first
+        forth, back = (
+            comparison.compare([first, second], 1)[1].against_first,
+            comparison.compare([second, first], 1)[1].against_first,
+        )
         self.assertAlmostEqual(forth.geometric_mean * back.geometric_mean, 1.0)
         self.assertEqual((forth.better, forth.worse, forth.equal), (back.worse, back.better, back.equal))
 
     def test_what_one_lacks_is_left_out_for_all_and_counted(self):
         pairings = comparison.compare([_contender("a", _rows([1.0, 1.0, 3.0])), _contender("b", _rows([1.0, 1.0]))], 1)
-        self.assertEqual([(pairing.left_out, pairing.against_default.functions) for pairing in pairings], [(1, 2), (1, 2)])
+        self.assertEqual(
+            [(pairing.left_out, pairing.against_default.functions) for pairing in pairings], [(1, 2), (1, 2)]
+        )
 
     def test_worse_by_more_than_allowed(self):
-        pairings = comparison.compare([_contender("a", _rows([1.0])), _contender("b", _rows([1.002])), _contender("c", _rows([0.9]))], 1)
+        pairings = comparison.compare(
+            [_contender("a", _rows([1.0])), _contender("b", _rows([1.002])), _contender("c", _rows([0.9]))], 1
+        )
         self.assertEqual(comparison.worse_than(pairings, 0.001), ["c: b +0.20 %"])
         self.assertEqual(comparison.worse_than(pairings, 0.003), [])
 
     def test_another_problem_reward_or_compiler_is_refused(self):
         first = _contender("a", _rows([1.0]))
-        for field, message in (("problem", "problem than a: 'other' instead of 'p'"), ("reward", "reward than a: 'other' instead of 'r'"),
-                               ("clang", "clang than a: 'other' instead of 'c'")):  # fmt: skip
-            with self.assertRaisesRegex(RunError, f"b: is of another {message}. These cannot be compared; evaluate both"):
+        for field, message in (
+            ("problem", "problem than a: 'other' instead of 'p'"),
+            ("reward", "reward than a: 'other' instead of 'r'"),
+            ("clang", "clang than a: 'other' instead of 'c'"),
+        ):
+            with self.assertRaisesRegex(
+                RunError, f"b: is of another {message}. These cannot be compared; evaluate both"
+            ):
                 comparison.compare([first, _contender("b", _rows([1.0]), **{field: "other"})], 1)
             # Nobody recorded it: the rows decide.
             self.assertEqual(len(comparison.compare([first, _contender("b", _rows([1.0]), **{field: None})], 1)), 2)
 
     def test_another_default_is_refused(self):
-        with self.assertRaisesRegex(RunError, "b: has another default than a in c: 7 instead of 1000 for m0, so corpus, compiler or reward differ"):
+        with self.assertRaisesRegex(
+            RunError,
+            "b: has another default than a in c: 7 instead of 1000 for m0, so corpus, compiler or reward differ",
+        ):
             comparison.compare([_contender("a", _rows([1.0])), _contender("b", [Row("m0", "", 7.0, 7.0, 1.0)])], 1)
 
 
@@ -96,7 +124,9 @@ class FoldersTest(unittest.TestCase):
     def test_another_content_of_a_corpus_is_refused(self):
         made_up.write_evaluation(self.folder / "a", {"p": 0.02})
         made_up.write_evaluation(self.folder / "b", {"p": 0.02}, digests={"alpha": "a" * 64, "beta": "f" * 64})
-        with self.assertRaisesRegex(RunError, "b: was measured on another content of beta than a: ffffffffffff instead of bbbbbbbbbbbb"):
+        with self.assertRaisesRegex(
+            RunError, "b: was measured on another content of beta than a: ffffffffffff instead of bbbbbbbbbbbb"
+        ):
             comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
 
     def test_corpora_that_not_all_have_are_named(self):

@@ -39,7 +39,9 @@ def compose(records: Sequence[Record]) -> Page:
     headlines = real_programs.cards(programs)
     verdict, points = _verdict(found, runs, headlines)
     return Page(
-        title=" and ".join(_title(name) for name in names) if len(names) <= 2 else f"{len(names)} policies: {', '.join(names)}",
+        title=" and ".join(_title(name) for name in names)
+        if len(names) <= 2
+        else f"{len(names)} policies: {', '.join(names)}",
         lead=_lead(runs, evaluations, programs, explanations),
         verdict=verdict,
         points=tuple(points),
@@ -49,7 +51,7 @@ def compose(records: Sequence[Record]) -> Page:
 
 
 def _title(name: str) -> str:
-    """"Inlining for size" for "inlining_for_size"."""
+    """ "Inlining for size" for "inlining_for_size"."""
     words = training.problem_title(name)
     return words[:1].upper() + words[1:]
 
@@ -64,7 +66,9 @@ def _completed(evaluation: Evaluation, runs: Sequence[Run]) -> Evaluation:
 
 def _lead(runs, evaluations, programs, explanations) -> str:
     problems = dict.fromkeys(record.problem for record in (*runs, *evaluations) if record.problem)
-    problems |= dict.fromkeys(str(record.content["problem"]) for record in explanations if record.content.get("problem"))
+    problems |= dict.fromkeys(
+        str(record.content["problem"]) for record in explanations if record.content.get("problem")
+    )
     about = ", ".join(training.problem_title(name) for name in problems) or "a compiler policy"
     parts = []
     if runs:
@@ -72,7 +76,9 @@ def _lead(runs, evaluations, programs, explanations) -> str:
         parts.append(f"trained with {algorithms}")
     if evaluations:
         corpora = [corpus for evaluation in evaluations for corpus in evaluation.corpora]
-        modules = sum(max((side.headline.modules for side in corpus.sides if side.headline), default=0) for corpus in corpora)
+        modules = sum(
+            max((side.headline.modules for side in corpus.sides if side.headline), default=0) for corpus in corpora
+        )
         parts.append(f"evaluated on {len(corpora)} corpora of {modules} modules in all")
     if programs:
         parts.append("measured in real programs")
@@ -84,7 +90,10 @@ def _verdict(found, runs: Sequence[Run], headlines: Sequence[Card]) -> tuple[Poi
     verdicts = [*map(_of_programs, headlines), *(point for _, point in results.verdicts(found, SEED))]
     points = results.points(found, SEED)
     unfinished = [run.name for run in runs if run.chosen_iteration is None]
-    points += [Point(Tone.EQUAL, f"The run {name} has not ended: its figures are of a policy that still learns.") for name in unfinished]
+    points += [
+        Point(Tone.EQUAL, f"The run {name} has not ended: its figures are of a policy that still learns.")
+        for name in unfinished
+    ]
     if not verdicts:
         return Point(Tone.EQUAL, "There is no result on held-out code yet."), points
     if len(verdicts) == 1:

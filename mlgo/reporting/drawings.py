@@ -5,7 +5,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.reporting.page import Band, Bar, Change, Forest, ForestRow, Histogram, Lines, Mark, RankedBar, Ranking, Series, Tone
+from mlgo.reporting.page import (
+    Band,
+    Bar,
+    Change,
+    Forest,
+    ForestRow,
+    Histogram,
+    Lines,
+    Mark,
+    RankedBar,
+    Ranking,
+    Series,
+    Tone,
+)
 from mlgo.reporting.scale import Scale, number
 
 #: The bins of a distribution end here, percent; what lies outside is in the last ones. Half a percent is what one instruction is in a
@@ -17,12 +30,12 @@ _QUANTILES = (("p05", "p95", "outer"), ("p25", "p75", "inner"))
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """"−1.40 %"."""
+    """ "−1.40 %"."""
     return f"{number(value, digits, signed=True)}\N{NARROW NO-BREAK SPACE}%"
 
 
 def interval(change: Change, digits: int = 2) -> str:
-    """"−2.10 … −0.70"."""
+    """ "−2.10 … −0.70"."""
     return f"{number(change.low, digits, signed=True)} … {number(change.high, digits, signed=True)}"
 
 
@@ -31,7 +44,9 @@ def forest(caption: str, rows: Sequence[tuple[str, str, str, Change, bool]]) -> 
 
     Args: rows: (group, label, note, change, whether it is what the page is about).
     """
-    scale = Scale.around([0.0, *(value for *_, change, _ in rows for value in (change.low, change.high, change.percent))], 4)
+    scale = Scale.around(
+        [0.0, *(value for *_, change, _ in rows for value in (change.low, change.high, change.percent))], 4
+    )
     drawn, last = [], None
     for group, label, note, change, emphasised in rows:
         positions = (scale.at(change.low), scale.at(change.high), scale.at(change.percent))
@@ -42,7 +57,10 @@ def forest(caption: str, rows: Sequence[tuple[str, str, str, Change, bool]]) -> 
 
 def validation_curve(validations: Sequence[Mapping[str, Any]], chosen: int | None) -> Lines:
     """The validation score over iterations with its interval. Args: validations: at least one; chosen: the iteration that was shipped."""
-    changes = {v["iteration"]: Change(*(100.0 * (v[name] - 1.0) for name in ("geometric_mean", "low", "high"))) for v in validations}
+    changes = {
+        v["iteration"]: Change(*(100.0 * (v[name] - 1.0) for name in ("geometric_mean", "low", "high")))
+        for v in validations
+    }
     across = _iterations(changes)
     up = Scale.around([0.0, *(value for change in changes.values() for value in (change.low, change.high))])
     upper = [(across.at(step), up.from_top(change.high)) for step, change in changes.items()]
@@ -59,10 +77,15 @@ def validation_curve(validations: Sequence[Mapping[str, Any]], chosen: int | Non
     modules = validations[-1].get("modules", 0)
     caption = f"Score of the greedy policy on {modules} validation modules against the compiler's default, in percent, over iterations."
     return Lines(
-        caption, described, tuple(across.ticks()), tuple(up.ticks(signed=True, suffix=" %")), up.from_top(0.0),
+        caption,
+        described,
+        tuple(across.ticks()),
+        tuple(up.ticks(signed=True, suffix=" %")),
+        up.from_top(0.0),
         (Band("95 % interval", (*upper, *reversed(lower)), "interval"),),
-        (Series("validation, geometric mean", tuple(middle), tuple(titles), "main"),), star,
-    )  # fmt: skip
+        (Series("validation, geometric mean", tuple(middle), tuple(titles), "main"),),
+        star,
+    )
 
 
 def reward_curve(iterations: Sequence[Mapping[str, Any]]) -> Lines | None:
@@ -81,20 +104,34 @@ def reward_curve(iterations: Sequence[Mapping[str, Any]]) -> Lines | None:
     bands = []
     for low, high, style in _QUANTILES:
         edges = [[(across.at(r["iteration"]), up.from_top(change(r, name))) for r in known] for name in (low, high)]
-        bands.append(Band({"outer": "5 to 95 of 100 compiles", "inner": "25 to 75 of 100"}[style], (*edges[0], *reversed(edges[1])), style))
+        bands.append(
+            Band(
+                {"outer": "5 to 95 of 100 compiles", "inner": "25 to 75 of 100"}[style],
+                (*edges[0], *reversed(edges[1])),
+                style,
+            )
+        )
     means = tuple((across.at(r["iteration"]), up.from_top(change(r, "mean"))) for r in known)
     first, last = change(known[0], "mean"), change(known[-1], "mean")
     described = f"Scores of the training compiles: mean {percent(first)} in the first iteration, {percent(last)} in the last of {len(known)}."
     return Lines(
-        "Scores of the compiles that were learned from, while exploring, against the default, in percent, over iterations.", described,
-        tuple(across.ticks()), tuple(up.ticks(signed=True, suffix=" %")), up.from_top(0.0), tuple(bands),
+        "Scores of the compiles that were learned from, while exploring, against the default, in percent, over iterations.",
+        described,
+        tuple(across.ticks()),
+        tuple(up.ticks(signed=True, suffix=" %")),
+        up.from_top(0.0),
+        tuple(bands),
         (Series("mean", means, (), "second"),),
-    )  # fmt: skip
+    )
 
 
 def figure_curve(iterations: Sequence[Mapping[str, Any]], name: str, title: str) -> Lines | None:
     """One figure over iterations, small. Args: name: its key; None: fewer than two iterations have it."""
-    known = [(r["iteration"], float(r[name])) for r in iterations if isinstance(r.get(name), (int, float)) and math.isfinite(r[name])]
+    known = [
+        (r["iteration"], float(r[name]))
+        for r in iterations
+        if isinstance(r.get(name), (int, float)) and math.isfinite(r[name])
+    ]
     if len(known) < 2:
         return None
     across, up = _iterations([step for step, _ in known]), Scale.around([value for _, value in known], 3)
@@ -102,7 +139,14 @@ def figure_curve(iterations: Sequence[Mapping[str, Any]], name: str, title: str)
     described = f"{title}: {known[0][1]:.3g} in the first iteration, {known[-1][1]:.3g} in the last."
     zero = up.from_top(0.0) if up.low < 0.0 < up.high else None
     return Lines(
-        title, described, tuple(across.ticks()), tuple(up.ticks()), zero, (), (Series(title, points, (), "second"),), small=True
+        title,
+        described,
+        tuple(across.ticks()),
+        tuple(up.ticks()),
+        zero,
+        (),
+        (Series(title, points, (), "second"),),
+        small=True,
     )
 
 
@@ -114,7 +158,9 @@ def distribution(ratios: Sequence[float], unit: str, title: str) -> Histogram:
     for change in changes:
         counts[bisect.bisect_left(_BINS, change)] += 1
     middle = len(_BINS) // 2 + 1  # Exactly equal has a bar of its own in the middle.
-    labelled = [(_bin_name(index), count, Tone.BETTER if index < middle else Tone.WORSE) for index, count in enumerate(counts)]
+    labelled = [
+        (_bin_name(index), count, Tone.BETTER if index < middle else Tone.WORSE) for index, count in enumerate(counts)
+    ]
     labelled.insert(middle, ("exactly as the default", equal, Tone.EQUAL))
     up, width = Scale.around([0.0, float(max(count for _, count, _ in labelled))], 4), 100.0 / len(labelled)
     bars = [
@@ -122,10 +168,15 @@ def distribution(ratios: Sequence[float], unit: str, title: str) -> Histogram:
         for index, (name, count, tone) in enumerate(labelled)
     ]
     borders = [index + 1 + (index >= middle) for index in range(len(_BINS))]
-    marks = [(borders[index], number(_BINS[index], 1 if abs(_BINS[index]) < 1 else 0, signed=True)) for index in (0, 2, 4, 8, 10, 12)]
+    marks = [
+        (borders[index], number(_BINS[index], 1 if abs(_BINS[index]) < 1 else 0, signed=True))
+        for index in (0, 2, 4, 8, 10, 12)
+    ]
     horizontal = [*(Mark(round(border * width, 2), text) for border, text in marks), Mark(50.0, "0")]
     better, worse = sum(ratio < 1.0 for ratio in ratios), sum(ratio > 1.0 for ratio in ratios)
-    described = f"{title}: of {len(ratios)} {unit} {better} are better, {worse} worse and {equal} exactly as the default."
+    described = (
+        f"{title}: of {len(ratios)} {unit} {better} are better, {worse} worse and {equal} exactly as the default."
+    )
     caption = f"{title}: {better} {unit} better, {worse} worse, {equal} equal"
     return Histogram(caption, described, tuple(bars), tuple(horizontal), tuple(up.ticks()))
 
@@ -133,19 +184,23 @@ def distribution(ratios: Sequence[float], unit: str, title: str) -> Histogram:
 def ranking(caption: str, entries: Sequence[tuple[str, float, float | None, float | None]], most: int) -> Ranking:
     """Shares as bars, longest first. Args: entries: (label, share, its interval or None, None); most: how many are shown."""
     shown = sorted(entries, key=lambda entry: (-entry[1], entry[0]))[:most]
-    top = max([value for _, *values in shown for value in values if value is not None and math.isfinite(value)], default=0.0)
+    top = max(
+        [value for _, *values in shown for value in values if value is not None and math.isfinite(value)], default=0.0
+    )
     if top <= 0.0:
         top = 1.0
 
     def width(value: float | None) -> float | None:
         return None if value is None else round(100.0 * min(max(value / top, 0.0), 1.0), 2)
 
-    bars = [RankedBar(label, share_text(share), width(share), width(low), width(high)) for label, share, low, high in shown]
+    bars = [
+        RankedBar(label, share_text(share), width(share), width(low), width(high)) for label, share, low, high in shown
+    ]
     return Ranking(caption, tuple(bars))
 
 
 def share_text(share: float) -> str:
-    """"12.3 %" for 0.123."""
+    """ "12.3 %" for 0.123."""
     return f"{number(100.0 * share, 1)}\N{NARROW NO-BREAK SPACE}%"
 
 

@@ -23,8 +23,12 @@ class ScaleTest(unittest.TestCase):
         self.assertEqual([mark.at for mark in marks], sorted(mark.at for mark in marks))
 
     def test_ticks_are_at_one_two_five(self):
-        self.assertEqual([mark.label for mark in Scale.around([0.0, 0.93], 5).ticks()], ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])
-        self.assertEqual([mark.label for mark in Scale.around([-7.0, 3.0], 4).ticks(signed=True)], ["−10", "−5", "0", "+5"])
+        self.assertEqual(
+            [mark.label for mark in Scale.around([0.0, 0.93], 5).ticks()], ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        )
+        self.assertEqual(
+            [mark.label for mark in Scale.around([-7.0, 3.0], 4).ticks(signed=True)], ["−10", "−5", "0", "+5"]
+        )
 
     def test_up_is_up(self):
         scale = Scale(0.0, 10.0, 5.0)
@@ -37,15 +41,20 @@ class ScaleTest(unittest.TestCase):
 
     def test_numbers_for_people(self):
         self.assertEqual(number(-1234567.0, 0), "−1\u202f234\u202f567")
-        self.assertEqual((number(-0.001, 2, True), number(0.5, 1, True), number(0.0, 2, True)), ("0.00", "+0.5", "0.00"))
+        self.assertEqual(
+            (number(-0.001, 2, True), number(0.5, 1, True), number(0.0, 2, True)), ("0.00", "+0.5", "0.00")
+        )
 
 
 class ChangeTest(unittest.TestCase):
     def test_the_interval_decides(self):
         for low, high, tone, words in (
-            (-2.0, -1.0, Tone.BETTER, "better"), (1.0, 2.0, Tone.WORSE, "worse"), (-1.0, 1.0, Tone.EQUAL, "not known to differ"),
-            (0.0, 0.0, Tone.EQUAL, "not known to differ"), (-1.0, 0.0, Tone.EQUAL, "not known to differ"),
-        ):  # fmt: skip
+            (-2.0, -1.0, Tone.BETTER, "better"),
+            (1.0, 2.0, Tone.WORSE, "worse"),
+            (-1.0, 1.0, Tone.EQUAL, "not known to differ"),
+            (0.0, 0.0, Tone.EQUAL, "not known to differ"),
+            (-1.0, 0.0, Tone.EQUAL, "not known to differ"),
+        ):
             change = Change((low + high) / 2, low, high)
             self.assertEqual((change.tone, change.verdict), (tone, words))
 
@@ -55,23 +64,32 @@ class DrawingsTest(unittest.TestCase):
     @given(strategies.lists(strategies.floats(0.01, 100.0), min_size=1, max_size=50))
     def test_every_ratio_is_in_one_bar_of_its_side(self, ratios):
         bars = drawings.distribution(ratios, "functions", "x").bars
-        counts = {tone: sum(int(bar.title.rpartition(": ")[2].split()[0]) for bar in bars if bar.tone is tone) for tone in Tone}
+        counts = {
+            tone: sum(int(bar.title.rpartition(": ")[2].split()[0]) for bar in bars if bar.tone is tone)
+            for tone in Tone
+        }
         self.assertEqual(counts[Tone.BETTER], sum(ratio < 1.0 for ratio in ratios))
         self.assertEqual(counts[Tone.EQUAL], sum(ratio == 1.0 for ratio in ratios))
         self.assertEqual(counts[Tone.WORSE], sum(ratio > 1.0 for ratio in ratios))
 
     def test_bars_stand_where_their_changes_are(self):
         for ratio, name in (
-            (0.5, "more than 20 % better"), (0.985, "−2 to −1 %"), (1.0, "exactly as the default"), (1.003, "0.0 to +0.5 %"),
+            (0.5, "more than 20 % better"),
+            (0.985, "−2 to −1 %"),
+            (1.0, "exactly as the default"),
+            (1.003, "0.0 to +0.5 %"),
             (9.0, "more than 20 % worse"),
-        ):  # fmt: skip
+        ):
             bars = [bar for bar in drawings.distribution([ratio], "modules", "x").bars if bar.height]
             self.assertEqual([bar.title.rpartition(": ")[0] for bar in bars], [name])
 
     @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_VALUES, _VALUES, _VALUES), min_size=1, max_size=6))
     def test_intervals_lie_in_the_drawing_around_their_dot(self, figures):
-        rows = [("g", str(index), "", Change(middle, low, high), True) for index, (low, middle, high) in enumerate(map(sorted, figures))]
+        rows = [
+            ("g", str(index), "", Change(middle, low, high), True)
+            for index, (low, middle, high) in enumerate(map(sorted, figures))
+        ]
         for row in drawings.forest("x", rows).rows:
             self.assertTrue(0.0 <= row.left <= row.dot <= row.right <= 100.0)
 
@@ -89,7 +107,9 @@ class DrawingsTest(unittest.TestCase):
     def test_figures_that_nobody_recorded_are_not_drawn(self):
         self.assertIsNone(drawings.reward_curve([{"iteration": 0}]))
         self.assertIsNone(drawings.figure_curve([{"iteration": 0, "kl": 1.0}], "kl", "KL"))
-        self.assertIsNone(drawings.figure_curve([{"iteration": 0, "kl": math.nan}, {"iteration": 1, "kl": math.inf}], "kl", "KL"))
+        self.assertIsNone(
+            drawings.figure_curve([{"iteration": 0, "kl": math.nan}, {"iteration": 1, "kl": math.inf}], "kl", "KL")
+        )
 
     @settings(deadline=None)
     @given(strategies.lists(strategies.floats(0.0, 1.0), min_size=1, max_size=30))

@@ -30,7 +30,9 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         if is_number(differs.get("low")) and is_number(differs.get("high")):
             text += f" (95 % interval {drawings.share_text(differs['low'])} to {drawings.share_text(differs['high'])})"
         ways = [way for way in _listed(content.get("ways_to_differ")) if isinstance(way.get("count"), int)]
-        shown = [f"{number(way['count'], 0)} times {way.get('policy')} instead of {way.get('heuristic')}" for way in ways]
+        shown = [
+            f"{number(way['count'], 0)} times {way.get('policy')} instead of {way.get('heuristic')}" for way in ways
+        ]
         blocks.append(Paragraph(". ".join([text, *([", ".join(shown)] if shown else [])]) + "."))
     entries = [entry for entry in _listed(content.get("importance")) if is_number(entry.get("changed_decisions"))]
     if entries:
@@ -39,20 +41,24 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
             caption += f" The first {_FEATURES} of {len(entries)} features."
         ranked = [
             (
-                str(entry.get("feature")), float(entry["changed_decisions"]),
+                str(entry.get("feature")),
+                float(entry["changed_decisions"]),
                 *(entry[end] if is_number(entry.get(end)) else None for end in ("low", "high")),
             )
             for entry in entries
-        ]  # fmt: skip
+        ]
         blocks.append(drawings.ranking(caption, ranked, _FEATURES))
     if examples := _listed(content.get("examples")):
         rows = [
             (
-                Cell.of_name(str(entry.get("module", ""))), Cell.of_name(_where(entry), 140), Cell(_text(entry.get("policy_choice"))),
-                Cell(_text(entry.get("heuristic_choice"))), Cell(_features(entry), code=True),
+                Cell.of_name(str(entry.get("module", ""))),
+                Cell.of_name(_where(entry), 140),
+                Cell(_text(entry.get("policy_choice"))),
+                Cell(_text(entry.get("heuristic_choice"))),
+                Cell(_features(entry), code=True),
             )
             for entry in examples[:_EXAMPLES]
-        ]  # fmt: skip
+        ]
         columns = ("module", "function", "policy", "heuristic", "what the policy saw")
         caption = "Decisions where the policy differs from the heuristic. In brackets, what a feature adds to the policy's answer."
         blocks.append(Details(f"{len(rows)} such decisions", [Table(caption, columns, rows)]))
@@ -63,7 +69,9 @@ def _where(entry: Mapping[str, Any]) -> str:
     """The function, as people write it where that is known, what it calls, and which of its decisions it is."""
     name = str(entry.get("function_demangled") or entry.get("function", ""))
     callee = entry.get("callee_demangled") or entry.get("callee")
-    return name + (f" → {callee}" if callee else "") + (f", decision {entry['decision']}" if "decision" in entry else "")
+    return (
+        name + (f" → {callee}" if callee else "") + (f", decision {entry['decision']}" if "decision" in entry else "")
+    )
 
 
 def _listed(value: Any) -> list[Mapping[str, Any]]:

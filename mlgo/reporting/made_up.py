@@ -5,11 +5,13 @@ import pathlib
 import random
 from typing import Any
 
-from mlgo.evaluation.held_out import Comparison, FunctionRow, rows_to_csv
+from mlgo.evaluation.corpora import evaluation
+from mlgo.evaluation.corpora import tables as evaluation_tables
+from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow, rows_to_csv
 from mlgo.evaluation.statistics import summarize, summarize_totals
-from mlgo.pipeline import evaluation, evaluation_tables, figures
 from mlgo.run import files
 from mlgo.run.tabular import encode_csv
+from mlgo.training import figures
 
 #: What a template's instance can be called, and what a browser or Markdown must not take for markup.
 HOSTILE = '_Z1f<script>alert("x")</script>|&amp;`*_[a](javascript:alert(1))'
@@ -24,49 +26,107 @@ def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12,
     rewards = [better * (1.0 - math.exp(-step / 3.0)) for step in range(iterations + 1)]
     records = [
         {
-            "iteration": step, "modules": 4, "compiles": 16, "failed_compiles": {}, "failures": {"timeout": 1} if step == 2 else {},
-            "kl": 0.01 + 0.005 * random_source.random(), "entropy": 0.5 - 0.02 * step, "explained_variance": 0.05 * step,
-            "reward": {"mean": rewards[step], "median": rewards[step], "lowest": -0.1, "highest": 0.2,
-                       "p05": rewards[step] - 0.04, "p25": rewards[step] - 0.01, "p75": rewards[step] + 0.01, "p95": rewards[step] + 0.04},
+            "iteration": step,
+            "modules": 4,
+            "compiles": 16,
+            "failed_compiles": {},
+            "failures": {"timeout": 1} if step == 2 else {},
+            "kl": 0.01 + 0.005 * random_source.random(),
+            "entropy": 0.5 - 0.02 * step,
+            "explained_variance": 0.05 * step,
+            "reward": {
+                "mean": rewards[step],
+                "median": rewards[step],
+                "lowest": -0.1,
+                "highest": 0.2,
+                "p05": rewards[step] - 0.04,
+                "p25": rewards[step] - 0.01,
+                "p75": rewards[step] + 0.01,
+                "p95": rewards[step] + 0.04,
+            },
         }
         for step in range(iterations)
-    ]  # fmt: skip
+    ]
     validations = [
-        {"iteration": step, "failures": {}, "functions": 80, "modules": 8, "geometric_mean": 1.0 - rewards[step], "low": 1.0 - rewards[step] - 0.01,
-         "high": 1.0 - rewards[step] + 0.01, "better": 4, "worse": 2, "equal": 2}
+        {
+            "iteration": step,
+            "failures": {},
+            "functions": 80,
+            "modules": 8,
+            "geometric_mean": 1.0 - rewards[step],
+            "low": 1.0 - rewards[step] - 0.01,
+            "high": 1.0 - rewards[step] + 0.01,
+            "better": 4,
+            "worse": 2,
+            "equal": 2,
+        }
         for step in range(0, iterations + 1, 3)
-    ]  # fmt: skip
+    ]
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(records, validations))
     identity: dict[str, Any] = {
-        "configuration": {"run": {
-            "algorithm": "ppo", "problem": "regalloc_eviction", "reward": "", "seed": _SEED, "iterations": iterations, "warm_start": "bc",
-            "modules_per_iteration": 4, "validation_interval": 3, "validation_modules": 8, "max_failure_ratio": 0.1,
-        }},
-        "inputs": {"clang": _CLANG, "train_corpus": "a1" * 32, "held_out_corpus": "b1" * 32, "policy": None, "imitated": []},
+        "configuration": {
+            "run": {
+                "algorithm": "ppo",
+                "problem": "regalloc_eviction",
+                "reward": "",
+                "seed": _SEED,
+                "iterations": iterations,
+                "warm_start": "bc",
+                "modules_per_iteration": 4,
+                "validation_interval": 3,
+                "validation_modules": 8,
+                "max_failure_ratio": 0.1,
+            }
+        },
+        "inputs": {
+            "clang": _CLANG,
+            "train_corpus": "a1" * 32,
+            "held_out_corpus": "b1" * 32,
+            "policy": None,
+            "imitated": [],
+        },
         "versions": {"numpy": "2.1.3"},
-    }  # fmt: skip
+    }
     files.write_json_atomically(folder / "configuration.json", identity)
     if not ended:
         return
     comparison = _comparison({"policy": better, "warm_start": 0.0})
     files.write_json_atomically(folder / "held_out" / "result.json", comparison.to_json())
-    files.write_atomically(folder / "held_out" / "functions.csv", rows_to_csv(comparison.rows, list(comparison.summaries)))
+    files.write_atomically(
+        folder / "held_out" / "functions.csv", rows_to_csv(comparison.rows, list(comparison.summaries))
+    )
     training = {
         **identity,
         "learning": {"chosen_iteration": validations[-1]["iteration"]},
-        "trace": {"train": {"traced": 12, "no decisions": 1, "decisions": 3456}, "held_out": {"traced": 9, "decisions": 789}},
+        "trace": {
+            "train": {"traced": 12, "no decisions": 1, "decisions": 3456},
+            "held_out": {"traced": 9, "decisions": 789},
+        },
         "warm_start": {"validation_accuracy": 0.9, "validation_decisions": 1234},
     }
-    record = {"format": "mlgo policy 1", "problem": "regalloc_eviction", "sha256": {"weights.npz": "d1" * 32}, "training": training}
+    record = {
+        "format": "mlgo policy 1",
+        "problem": "regalloc_eviction",
+        "sha256": {"weights.npz": "d1" * 32},
+        "training": training,
+    }
     files.write_json_atomically(folder / "policy" / "policy.json", record)
     files.write_json_atomically(folder / "timings.json", {"trace/train": 10.0, "learning": 100.0})
 
 
 def write_evaluation(
-    folder: pathlib.Path, policies: dict[str, float], *, thresholds: dict[str, float] | None = None, corpora: tuple[str, ...] = ("alpha", "beta"),
-    problem: str = "inlining_for_size", reward: str = "comdat_weighted_code", clang: str = _CLANG, digests: dict[str, str] | None = None, noise: int = 3,
+    folder: pathlib.Path,
+    policies: dict[str, float],
+    *,
+    thresholds: dict[str, float] | None = None,
+    corpora: tuple[str, ...] = ("alpha", "beta"),
+    problem: str = "inlining_for_size",
+    reward: str = "comdat_weighted_code",
+    clang: str = _CLANG,
+    digests: dict[str, str] | None = None,
+    noise: int = 3,
     skipped: tuple[str, ...] = (),
-) -> None:  # fmt: skip
+) -> None:
     """An evaluation of inlining, linked, module by module.
 
     Args:
@@ -82,56 +142,138 @@ def write_evaluation(
         linked = {"default": {row.module: round(row.default_score) for row in comparison.rows}}
         linked |= {side: {row.module: round(row.scores[side]) for row in comparison.rows} for side in sides}
         summaries = {
-            side: summarize_totals({module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, _SEED)
+            side: summarize_totals(
+                {module: (linked[side][module], linked["default"][module]) for module in linked["default"]}, _SEED
+            )
             for side in sides
         }
         code = {side: {module: {"": size} for module, size in sizes.items()} for side, sizes in linked.items()}
         digest = (digests or {}).get(corpus, corpus[:1] * 64)
         results.append(evaluation.CorpusResult(corpus, digest, comparison, linked, summaries, code))
     content = {
-        "kind": "evaluation", "clang": clang, "policies": {name: "e1" * 32 for name in policies}, "seed": _SEED, "icf": False,
-        "problem": problem, "reward": reward, "corpora": {result.corpus: result.to_json() for result in results},
-    }  # fmt: skip
+        "kind": "evaluation",
+        "clang": clang,
+        "policies": dict.fromkeys(policies, "e1" * 32),
+        "seed": _SEED,
+        "icf": False,
+        "problem": problem,
+        "reward": reward,
+        "corpora": {result.corpus: result.to_json() for result in results},
+    }
     files.write_json_atomically(folder / "result.json", content)
-    files.write_atomically(folder / "modules.csv", encode_csv(list(evaluation_tables.COMPARED_COLUMNS), evaluation_tables.compared_rows(results, list(sides))))
+    files.write_atomically(
+        folder / "modules.csv",
+        encode_csv(list(evaluation_tables.COMPARED_COLUMNS), evaluation_tables.compared_rows(results, list(sides))),
+    )
 
 
 def write_programs(folder: pathlib.Path) -> None:
     """Measured programs."""
-    sizes = {program: {"default": {"code_bytes": size, "code_bytes_icf": size - 10, "code_bytes_thinlto": None, "file_bytes": 2 * size},
-                       "policy": {"code_bytes": size - 30, "code_bytes_icf": size - 35, "code_bytes_thinlto": None, "file_bytes": 2 * size}}
-             for program, size in (("lua", 1000), ("sqlite", 9000))}  # fmt: skip
-    runs = {"lua": {"default": {"instructions": 10_000_000, "loads": 300_000, "stores": 20_000},
-                    "policy": {"instructions": 9_900_000, "loads": 310_000, "stores": 20_000}}}  # fmt: skip
-    symbols = {"lua": [{"symbol": HOSTILE, "default": 100, "policy": 40}, {"symbol": "main", "default": 10, "policy": None}]}
-    total = {"geometric_mean": 0.98, "low": 0.97, "high": 0.99, "mean": 0.98, "worst": {"program": "sqlite", "ratio": 0.997}, "programs": 2}
-    totals = {"size": {"policy": {"code_bytes": total}}, "run": {"policy": {"instructions": total}}, "best_threshold": None}
-    cost = {"-O2": {"policy": {"cpu_seconds": {"ratio": 1.01, "low": 1.0, "high": 1.02, "sum": 10.1, "base_sum": 10.0, "sources": 7}}}}
+    sizes = {
+        program: {
+            "default": {
+                "code_bytes": size,
+                "code_bytes_icf": size - 10,
+                "code_bytes_thinlto": None,
+                "file_bytes": 2 * size,
+            },
+            "policy": {
+                "code_bytes": size - 30,
+                "code_bytes_icf": size - 35,
+                "code_bytes_thinlto": None,
+                "file_bytes": 2 * size,
+            },
+        }
+        for program, size in (("lua", 1000), ("sqlite", 9000))
+    }
+    runs = {
+        "lua": {
+            "default": {"instructions": 10_000_000, "loads": 300_000, "stores": 20_000},
+            "policy": {"instructions": 9_900_000, "loads": 310_000, "stores": 20_000},
+        }
+    }
+    symbols = {
+        "lua": [{"symbol": HOSTILE, "default": 100, "policy": 40}, {"symbol": "main", "default": 10, "policy": None}]
+    }
+    total = {
+        "geometric_mean": 0.98,
+        "low": 0.97,
+        "high": 0.99,
+        "mean": 0.98,
+        "worst": {"program": "sqlite", "ratio": 0.997},
+        "programs": 2,
+    }
+    totals = {
+        "size": {"policy": {"code_bytes": total}},
+        "run": {"policy": {"instructions": total}},
+        "best_threshold": None,
+    }
+    cost = {
+        "-O2": {
+            "policy": {
+                "cpu_seconds": {"ratio": 1.01, "low": 1.0, "high": 1.02, "sum": 10.1, "base_sum": 10.0, "sources": 7}
+            }
+        }
+    }
     content = {
-        "kind": "programs", "size": sizes, "run": runs, "symbols": symbols, "totals": totals, "cost": cost, "digests": {"clang": _CLANG},
+        "kind": "programs",
+        "size": sizes,
+        "run": runs,
+        "symbols": symbols,
+        "totals": totals,
+        "cost": cost,
+        "digests": {"clang": _CLANG},
         "left_out": {"run": {"box2d": "timeout"}},
-    }  # fmt: skip
+    }
     files.write_json_atomically(folder / "result.json", content)
 
 
 def write_explanation(folder: pathlib.Path) -> None:
     """What a policy looks at."""
-    importance = [{"feature": f"feature_{index}", "changed_decisions": 0.3 / (index + 1), "low": 0.25 / (index + 1), "high": 0.35 / (index + 1)}
-                  for index in range(6)]  # fmt: skip
-    examples = [{"module": "a.cpp", "function": HOSTILE, "decision": 3, "policy_choice": "inline", "heuristic_choice": "keep",
-                 "callee": "g", "features": {"cost_estimate": 12.5, "callee_users": 1},
-                 "adds": {"cost_estimate": -0.5, "callee_users": 2.25}}]  # fmt: skip
-    content = {"kind": "explanation", "problem": "inlining_for_size", "policy": "e1" * 32, "corpus": "a" * 64, "decisions": 1000,
-               "ways_to_differ": [{"count": 123, "policy": "inline", "heuristic": "keep"}],
-               "differs_from_heuristic": {"count": 123, "share": 0.123, "low": 0.1, "high": 0.15},
-               "importance": importance, "examples": examples}  # fmt: skip
+    importance = [
+        {
+            "feature": f"feature_{index}",
+            "changed_decisions": 0.3 / (index + 1),
+            "low": 0.25 / (index + 1),
+            "high": 0.35 / (index + 1),
+        }
+        for index in range(6)
+    ]
+    examples = [
+        {
+            "module": "a.cpp",
+            "function": HOSTILE,
+            "decision": 3,
+            "policy_choice": "inline",
+            "heuristic_choice": "keep",
+            "callee": "g",
+            "features": {"cost_estimate": 12.5, "callee_users": 1},
+            "adds": {"cost_estimate": -0.5, "callee_users": 2.25},
+        }
+    ]
+    content = {
+        "kind": "explanation",
+        "problem": "inlining_for_size",
+        "policy": "e1" * 32,
+        "corpus": "a" * 64,
+        "decisions": 1000,
+        "ways_to_differ": [{"count": 123, "policy": "inline", "heuristic": "keep"}],
+        "differs_from_heuristic": {"count": 123, "share": 0.123, "low": 0.1, "high": 0.15},
+        "importance": importance,
+        "examples": examples,
+    }
     files.write_json_atomically(folder / "explanation.json", content)
 
 
 def write_everything(folder: pathlib.Path) -> None:
     """A run with an evaluation, programs and an explanation inside, as a shipped policy has them."""
     write_run(folder)
-    write_evaluation(folder / "evaluation", {"trained": 0.012}, thresholds={"threshold_15": 0.01, "threshold_50": -0.02}, skipped=("broken.cpp",))
+    write_evaluation(
+        folder / "evaluation",
+        {"trained": 0.012},
+        thresholds={"threshold_15": 0.01, "threshold_50": -0.02},
+        skipped=("broken.cpp",),
+    )
     write_programs(folder / "evaluation" / "programs")
     write_explanation(folder / "explanation")
 
@@ -162,4 +304,4 @@ def _comparison(
         return by_side
 
     unseen = [row for row in rows if not row.seen]
-    return Comparison(rows, summaries(rows), summaries(unseen), {module: "policy: timeout" for module in skipped}, 0)
+    return Comparison(rows, summaries(rows), summaries(unseen), dict.fromkeys(skipped, "policy: timeout"), 0)

@@ -23,13 +23,25 @@ def markdown(page: Page) -> bytes:
         lines += ["| | change | 95 % interval | of | samples | |", "| --- | ---: | ---: | --- | --- | --- |"]
         for card in page.cards:
             change = card.change
-            cells = (card.title, drawings.percent(change.percent), drawings.interval(change), card.unit, card.samples, change.verdict)
+            cells = (
+                card.title,
+                drawings.percent(change.percent),
+                drawings.interval(change),
+                card.unit,
+                card.samples,
+                change.verdict,
+            )
             lines.append(markdown_row(map(escaped, cells)))
         lines.append("")
     lines += [f"- {_MARKS[point.tone]} {escaped(point.text)}" for point in page.points]
     regressions = next((section for section in page.sections if section.anchor == "regressions"), None)
     for name, table in _tables(regressions.blocks if regressions else (), ""):
-        lines += ["", f"<details><summary>Worst regressions{': ' + html_escaped(name) if name else ''}</summary>", "", *table_lines(table, _ROWS)]
+        lines += [
+            "",
+            f"<details><summary>Worst regressions{': ' + html_escaped(name) if name else ''}</summary>",
+            "",
+            *table_lines(table, _ROWS),
+        ]
         lines += ["", "</details>"]
     lines += ["", "Change against the compiler's default; minus is better. Intervals are bootstraps over modules.", ""]
     return "\n".join(lines).encode("utf-8", "replace")

@@ -10,10 +10,19 @@ from mlgo.reporting.scale import is_number, number
 
 #: What of a side is shown, and its head; the first that a result has is compared in the drawing.
 _SIZES = {
-    "code_bytes": "code", "code_bytes_icf": "code, identical functions folded", "code_bytes_thinlto": "code, ThinLTO",
-    "executable_bytes": "executable sections", "file_bytes": "file",
-}  # fmt: skip
-_COUNTS = {"instructions": "instructions", "loads": "loads", "stores": "stores", "cycles": "cycles", "cpu_seconds": "seconds of CPU time"}
+    "code_bytes": "code",
+    "code_bytes_icf": "code, identical functions folded",
+    "code_bytes_thinlto": "code, ThinLTO",
+    "executable_bytes": "executable sections",
+    "file_bytes": "file",
+}
+_COUNTS = {
+    "instructions": "instructions",
+    "loads": "loads",
+    "stores": "stores",
+    "cycles": "cycles",
+    "cpu_seconds": "seconds of CPU time",
+}
 
 #: What of a part's totals decides, and how a headline calls it.
 _HEADLINES = {"size": ("code_bytes", "code"), "run": ("instructions", "instructions")}
@@ -43,7 +52,11 @@ def cards(records: Sequence[Programs]) -> list[Card]:
                 if "threshold" not in side:
                     worst = total.get("worst")
                     known = _are_numbers(worst, ("ratio",))
-                    named = f"; worst {worst.get('program')} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}" if known else ""
+                    named = (
+                        f"; worst {worst.get('program')} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}"
+                        if known
+                        else ""
+                    )
                     title = f"{words.capitalize()} of real programs"
                     title = f"{record.name}: {title}" if len(records) > 1 else title
                     samples = f"{total['programs']} programs{named}" if "programs" in total else side
@@ -56,21 +69,33 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
     for part, (measure, words) in _HEADLINES.items():
         totals = list(_totals(content, part, measure))
         if totals:
-            rows = [("", side.replace("_", " "), _programs_note(total), _change(total), "threshold" not in side) for side, total in totals]
-            caption = f"All programs, {words}: geometric mean with its interval over programs, in percent of the default."
+            rows = [
+                ("", side.replace("_", " "), _programs_note(total), _change(total), "threshold" not in side)
+                for side, total in totals
+            ]
+            caption = (
+                f"All programs, {words}: geometric mean with its interval over programs, in percent of the default."
+            )
             blocks.append(drawings.forest(caption, rows))
     for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "What runs do", _COUNTS)):
         table, drawn = _of_programs(content.get(key)), False
         for name, words in names.items():
             if (own := _measured(table, name, f"{title}: {words}")) is not None:
                 # One drawing of each part, of what decides; the other measures are tables.
-                drawing = None if drawn else _drawn(table, name, f"{title}: {words}, by program, in percent of {_baseline(table)}.")
+                drawing = (
+                    None
+                    if drawn
+                    else _drawn(table, name, f"{title}: {words}, by program, in percent of {_baseline(table)}.")
+                )
                 drawn = True
                 blocks += [own] if drawing is None else [drawing, own]
     if symbols := _symbols(content.get("symbols")):
         blocks.append(Details("Which symbols grew and which shrank", symbols))
     blocks += _cost(content.get("cost"))
-    for key, title in (("left_out", "Programs that are left out"), ("differing", "Programs whose builds do not do the same")):
+    for key, title in (
+        ("left_out", "Programs that are left out"),
+        ("differing", "Programs whose builds do not do the same"),
+    ):
         rows = [(Cell(path), Cell(text)) for path, text in _flat(content.get(key)) if path]
         if rows:
             blocks.append(Table(title, ("program", "why"), rows))
@@ -111,15 +136,22 @@ def _cost(value: Any) -> list[Block]:
     for level, sides in sorted(value.items()) if isinstance(value, Mapping) else ():
         rows = [
             (
-                side.replace("_", " "), measure.replace("_", " "),
-                f"{number(ratio['sources'], 0)} sources" if _are_numbers(ratio, ("sources",)) else "", _change(ratio, "ratio"), True,
+                side.replace("_", " "),
+                measure.replace("_", " "),
+                f"{number(ratio['sources'], 0)} sources" if _are_numbers(ratio, ("sources",)) else "",
+                _change(ratio, "ratio"),
+                True,
             )
             for side, measures in (sides.items() if isinstance(sides, Mapping) else ())
             for measure, ratio in (measures.items() if isinstance(measures, Mapping) else ())
             if _are_numbers(ratio, ("ratio", "low", "high"))
-        ]  # fmt: skip
+        ]
         if rows:
-            blocks.append(drawings.forest(f"What compiling costs at {level}, in percent of the packaged compiler, by measure and stage.", rows))
+            blocks.append(
+                drawings.forest(
+                    f"What compiling costs at {level}, in percent of the packaged compiler, by measure and stage.", rows
+                )
+            )
     return blocks
 
 
@@ -129,8 +161,9 @@ def _of_programs(value: Any) -> dict[str, dict[str, Mapping[str, Any]]]:
         return {}
     found = {
         program: {side: figures for side, figures in sides.items() if isinstance(figures, Mapping)}
-        for program, sides in value.items() if isinstance(sides, Mapping)
-    }  # fmt: skip
+        for program, sides in value.items()
+        if isinstance(sides, Mapping)
+    }
     return {program: sides for program, sides in sorted(found.items()) if sides}
 
 
@@ -180,7 +213,9 @@ def _drawn(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> B
             if value is not None and base:
                 change = 100.0 * (value / base - 1.0)
                 # One value each: how far it holds for other programs, the totals say.
-                rows.append((program, side.replace("_", " "), "", Change(change, change, change), "threshold" not in side))
+                rows.append(
+                    (program, side.replace("_", " "), "", Change(change, change, change), "threshold" not in side)
+                )
     return drawings.forest(caption, rows) if rows else None
 
 
@@ -189,18 +224,32 @@ def _symbols(value: Any) -> list[Block]:
     if not isinstance(value, Mapping):
         return blocks
     for program, entries in sorted(value.items()):
-        known = [entry for entry in entries if isinstance(entry, Mapping) and "symbol" in entry] if isinstance(entries, list) else []
-        pairs = [(str(entry["symbol"]), *(entry[side] if is_number(entry.get(side)) else 0 for side in ("default", "policy"))) for entry in known]
+        known = (
+            [entry for entry in entries if isinstance(entry, Mapping) and "symbol" in entry]
+            if isinstance(entries, list)
+            else []
+        )
+        pairs = [
+            (
+                str(entry["symbol"]),
+                *(entry[side] if is_number(entry.get(side)) else 0 for side in ("default", "policy")),
+            )
+            for entry in known
+        ]
         pairs.sort(key=lambda entry: (-abs(entry[2] - entry[1]), entry[0]))
         rows = [
             (
-                Cell.of_name(symbol), Cell(_number(before), number=True), Cell(_number(after), number=True),
+                Cell.of_name(symbol),
+                Cell(_number(before), number=True),
+                Cell(_number(after), number=True),
                 Cell(number(after - before, 0, signed=True), Tone.BETTER if after < before else Tone.WORSE, True),
             )
             for symbol, before, after in pairs[:_SYMBOLS]
-        ]  # fmt: skip
+        ]
         if rows:
-            blocks.append(Table(f"{program}: symbols that changed most, bytes.", ("symbol", "default", "policy", "change"), rows))
+            blocks.append(
+                Table(f"{program}: symbols that changed most, bytes.", ("symbol", "default", "policy", "change"), rows)
+            )
     return blocks
 
 

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.inline_thresholds import threshold_of
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
@@ -27,13 +27,24 @@ def commands_section(records: Sequence[Record]) -> Section:
         elif isinstance(record, Evaluation):
             blocks.append(Commands(f"Evaluate {record.name} again", [evaluation_command(record)]))
         elif isinstance(record, Programs):
-            blocks.append(Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"]))
+            blocks.append(
+                Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"])
+            )
         else:
             problem = record.content.get("problem")
             words = ["./bazelw run //mlgo:explain --", *([f"--problem={shlex.quote(str(problem))}"] if problem else [])]
-            blocks.append(Commands(f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])]))
+            blocks.append(
+                Commands(
+                    f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])]
+                )
+            )
     places = list(dict.fromkeys(record.place for record in records))
-    blocks.append(Commands("Write this page again", [" ".join(["./bazelw run //mlgo:report --", *map(shlex.quote, _outermost(places))])]))
+    blocks.append(
+        Commands(
+            "Write this page again",
+            [" ".join(["./bazelw run //mlgo:report --", *map(shlex.quote, _outermost(places))])],
+        )
+    )
     return Section("commands", "Make it again", "Commands", blocks)
 
 
@@ -69,7 +80,9 @@ def evaluation_command(evaluation: Evaluation) -> str:
     words += [f'--policy={shlex.quote(name)}="${_variable(name)}"' for name in evaluation.policies]
     words += [f'--corpus={shlex.quote(corpus.name)}="${_variable(corpus.name)}"' for corpus in evaluation.corpora]
     sides = dict.fromkeys(side.name for corpus in evaluation.corpora for side in corpus.sides)
-    thresholds = [threshold for name in sides if (threshold := threshold_of(name)) is not None and name not in evaluation.policies]
+    thresholds = [
+        threshold for name in sides if (threshold := threshold_of(name)) is not None and name not in evaluation.policies
+    ]
     if thresholds:
         words.append(f"--inline_thresholds={','.join(thresholds)}")
     words += [f"--seed={evaluation.seed}", *(["--icf"] if evaluation.icf else [])]
@@ -90,10 +103,15 @@ def _described(record: Record) -> tuple[str, list[tuple[str, str]]]:
     if isinstance(record, Run):
         rows = [("policy", digest_of(record.policy) or "none yet")]
         rows += [(f"policy/{name}", value) for name, value in sorted(record.policy.items())]
-        rows += [row for part in ("inputs", "versions", "configuration") for row in _flat(record.training.get(part), part)]
+        rows += [
+            row for part in ("inputs", "versions", "configuration") for row in _flat(record.training.get(part), part)
+        ]
         return f"{record.name}: digests, versions and settings of the training run", rows
     if isinstance(record, Evaluation):
-        rows = [("clang", record.clang), *((f"policy {name}", digest) for name, digest in sorted(record.policies.items()))]
+        rows = [
+            ("clang", record.clang),
+            *((f"policy {name}", digest) for name, digest in sorted(record.policies.items())),
+        ]
         rows += [(f"corpus {corpus.name}", corpus.digest or "not recorded") for corpus in record.corpora]
         return f"{record.name}: digests of the evaluation", [*rows, ("seed of the bootstraps", str(record.seed))]
     kind = "program measurements" if isinstance(record, Programs) else "explanation"

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.pipeline import figures
-from mlgo.pipeline.run_folder import TIMINGS_NAME
 from mlgo.reporting import tables
 from mlgo.reporting.bindings import bindings_of
 from mlgo.reporting.records import CorpusResult, Evaluation, Explanation, Programs, Record, Run, SideResult
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes
+from mlgo.run.run_folder import TIMINGS_NAME
+from mlgo.training import figures
 
 #: Folders in which results lie beside a run or an evaluation, in the order of a report.
 _INSIDE = ("evaluation", "programs", "explanation")
@@ -39,7 +39,7 @@ def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None)
     found = _recognised(folder, name, _place(folder, workspace))
     if not found:
         wrong = "holds no result that a report can show" if folder.is_dir() else "is no folder"
-        raise RunError(str(folder), wrong, _EXPECTED, ExitCode.MISUSE)
+        raise RunError(str(folder), wrong, _EXPECTED, ExitCode.USER_ERROR)
     return found
 
 
@@ -75,7 +75,11 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
         record = _json_object(record_path, "record of the policy")
         training, policy = record.get("training", {}), record.get("sha256", {})
         if not training and not (folder / "configuration.json").is_file():
-            raise RunError(str(record_path), "does not say how the policy was trained", "Name a folder that a training run has written")
+            raise RunError(
+                str(record_path),
+                "does not say how the policy was trained",
+                "Name a folder that a training run has written",
+            )
     if not training:
         training = _json_object(folder / "configuration.json", "configuration of the run")
     with _readable(folder, "training run"):
@@ -83,10 +87,16 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
             raise ValueError("its problem has no name")
         iterations, validations = _metrics(folder)
         return Run(
-            name, place, training, iterations, validations, _held_out(folder, training["inputs"].get("held_out_corpus")), dict(policy),
+            name,
+            place,
+            training,
+            iterations,
+            validations,
+            _held_out(folder, training["inputs"].get("held_out_corpus")),
+            dict(policy),
             _json_object(folder / TIMINGS_NAME, "timings") if (folder / TIMINGS_NAME).is_file() else {},
             bindings_of(training["configuration"]),
-        )  # fmt: skip
+        )
 
 
 def _metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -119,9 +129,16 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
             of_sides = {side: rows.get((corpus, side), []) for side in names}
             corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides))
         return Evaluation(
-            name, place, content.get("problem"), content.get("reward"), content["clang"], dict(policies), tuple(corpora),
-            bool(content.get("icf", False)), int(content["seed"]),
-        )  # fmt: skip
+            name,
+            place,
+            content.get("problem"),
+            content.get("reward"),
+            content["clang"],
+            dict(policies),
+            tuple(corpora),
+            bool(content.get("icf", False)),
+            int(content["seed"]),
+        )
 
 
 def _corpus(
@@ -132,13 +149,23 @@ def _corpus(
     unseen = content.get("functions_unseen_in_training", {})
     results = [
         SideResult(
-            side, _summary(content["all_functions"][side]), _summary(unseen.get(side)), _summary(linked.get(side)), sizes.get(side),
-            tuple(rows[side]), objects.get(side),
+            side,
+            _summary(content["all_functions"][side]),
+            _summary(unseen.get(side)),
+            _summary(linked.get(side)),
+            sizes.get(side),
+            tuple(rows[side]),
+            objects.get(side),
         )
         for side in sides
-    ]  # fmt: skip
+    ]
     return CorpusResult(
-        name, digest, tuple(results), dict(content["failed_modules"]), int(content["unmatched_functions"]), sizes.get("default"),
+        name,
+        digest,
+        tuple(results),
+        dict(content["failed_modules"]),
+        int(content["unmatched_functions"]),
+        sizes.get("default"),
         objects.get("default"),
     )
 
@@ -173,4 +200,6 @@ def _readable(path: pathlib.Path, what: str) -> Iterator[None]:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         says = f"lacks {error}" if isinstance(error, KeyError) else f"is not one that this version writes: {error}"
-        raise RunError(f"{what} ({path})", says, "Run the command that wrote it again, or use the version that wrote it") from error
+        raise RunError(
+            f"{what} ({path})", says, "Run the command that wrote it again, or use the version that wrote it"
+        ) from error

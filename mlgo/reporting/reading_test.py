@@ -27,7 +27,9 @@ class ReadingTest(unittest.TestCase):
     def test_a_run_says_what_it_was(self):
         made_up.write_run(self.folder)
         (run,) = self.read("mine")
-        self.assertEqual((run.name, run.problem, run.chosen_iteration, len(run.iterations)), ("mine", "regalloc_eviction", 12, 12))
+        self.assertEqual(
+            (run.name, run.problem, run.chosen_iteration, len(run.iterations)), ("mine", "regalloc_eviction", 12, 12)
+        )
         self.assertEqual([side.name for side in run.held_out.sides], ["policy", "warm_start"])
         self.assertEqual(len(run.held_out.sides[0].rows), 27)
         self.assertEqual(run.held_out.digest, "b1" * 32)
@@ -78,21 +80,28 @@ class ReadingTest(unittest.TestCase):
     def test_a_place_is_below_the_workspace_or_only_a_name(self):
         made_up.write_run(self.folder)
         self.assertEqual(self.read(workspace=self.folder.parent)[0].place, self.folder.name)
-        self.assertEqual(self.read(workspace=self.folder.parent.parent)[0].place, f"{self.folder.parent.name}/{self.folder.name}")
+        self.assertEqual(
+            self.read(workspace=self.folder.parent.parent)[0].place, f"{self.folder.parent.name}/{self.folder.name}"
+        )
         self.assertEqual(self.read(workspace=pathlib.Path("/elsewhere"))[0].place, self.folder.name)
 
     def test_an_empty_folder_and_none_are_refused(self):
-        with self.assertRaisesRegex(RunError, "holds no result that a report can show. Name the folder of a training run"):
+        with self.assertRaisesRegex(
+            RunError, "holds no result that a report can show. Name the folder of a training run"
+        ):
             self.read()
         with self.assertRaisesRegex(RunError, "is no folder"):
             read_folder(self.folder / "absent", "x", None)
 
     def test_files_of_another_shape_are_named(self):
         for name, content in (
-            ("result.json", {"corpora": {}}), ("result.json", {"corpora": {"a": {}}, "policies": {}}), ("result.json", []),
-            ("configuration.json", {}), ("configuration.json", {"configuration": {"run": []}}),
+            ("result.json", {"corpora": {}}),
+            ("result.json", {"corpora": {"a": {}}, "policies": {}}),
+            ("result.json", []),
+            ("configuration.json", {}),
+            ("configuration.json", {"configuration": {"run": []}}),
             ("configuration.json", {"configuration": {"run": {"problem": 1}}}),
-        ):  # fmt: skip
+        ):
             with self.subTest(name=name, content=content), tempfile.TemporaryDirectory() as scratch:
                 path = pathlib.Path(scratch, name)
                 path.write_text(json.dumps(content), "utf-8")

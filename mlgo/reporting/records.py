@@ -97,7 +97,7 @@ class Run:
       name: in the report.
       place: its folder below the workspace, else only the folder's name: a report names no path of a machine.
       training: identity of the run: "configuration", "inputs" (digests), "versions"; of an ended one also what its stages counted.
-      iterations, validations: its figures, see mlgo/pipeline/figures.py.
+      iterations, validations: its figures, see mlgo/training/figures.py.
       held_out: its result, under the sides "policy" and "warm_start"; None: it is not there yet.
       policy: sha256 of the policy's files; empty: there is none yet.
       seconds: by stage; empty: not kept.

@@ -17,25 +17,62 @@ from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Explanation, Programs
 from mlgo.reporting.rendering import html as html_of
 
-
 # JSON of the names that results of programs and explanations have, in every wrong place.
 _CONTENT = strategies.dictionaries(
-    strategies.sampled_from([
-        "size", "run", "totals", "cost", "symbols", "left_out", "importance", "examples", "differs_from_heuristic", "decisions",
-    ]),
+    strategies.sampled_from(
+        [
+            "size",
+            "run",
+            "totals",
+            "cost",
+            "symbols",
+            "left_out",
+            "importance",
+            "examples",
+            "differs_from_heuristic",
+            "decisions",
+        ]
+    ),
     strategies.recursive(
-        strategies.none() | strategies.booleans() | strategies.integers(-3, 10**6) | strategies.floats(allow_nan=False) | strategies.just("<i>"),
-        lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(
-            strategies.sampled_from([
-                "size", "run", "default", "policy", "code_bytes", "instructions", "geometric_mean", "low", "high", "ratio", "worst", "symbol",
-                "share", "changed_decisions", "features", "adds", "feature", "programs", "sources",
-            ]),
-            inner, max_size=4,
+        strategies.none()
+        | strategies.booleans()
+        | strategies.integers(-3, 10**6)
+        | strategies.floats(allow_nan=False)
+        | strategies.just("<i>"),
+        lambda inner: (
+            strategies.lists(inner, max_size=3)
+            | strategies.dictionaries(
+                strategies.sampled_from(
+                    [
+                        "size",
+                        "run",
+                        "default",
+                        "policy",
+                        "code_bytes",
+                        "instructions",
+                        "geometric_mean",
+                        "low",
+                        "high",
+                        "ratio",
+                        "worst",
+                        "symbol",
+                        "share",
+                        "changed_decisions",
+                        "features",
+                        "adds",
+                        "feature",
+                        "programs",
+                        "sources",
+                    ]
+                ),
+                inner,
+                max_size=4,
+            )
         ),
         max_leaves=12,
     ),
     max_size=4,
-)  # fmt: skip
+)
 
 
 class _Outline(html.parser.HTMLParser):
@@ -96,13 +133,35 @@ class PageTest(unittest.TestCase):
 
     def test_it_has_every_part(self):
         anchors = [section.anchor for section in self.page.sections]
-        self.assertEqual(anchors, [
-            "result", "distribution", "regressions", "programs", "training", "learning", "explanation", "failures", "commands", "provenance",
-        ])  # fmt: skip
+        self.assertEqual(
+            anchors,
+            [
+                "result",
+                "distribution",
+                "regressions",
+                "programs",
+                "training",
+                "learning",
+                "explanation",
+                "failures",
+                "commands",
+                "provenance",
+            ],
+        )
         for expected in (
-            "Better", "alpha", "-inline-threshold=15", "feature_0", "broken.cpp", "timeout", "PPO", "b1" * 32, "KL divergence", "box2d",
-            "123 times inline instead of keep", "callee_users 1 (+2.25)",
-        ):  # fmt: skip
+            "Better",
+            "alpha",
+            "-inline-threshold=15",
+            "feature_0",
+            "broken.cpp",
+            "timeout",
+            "PPO",
+            "b1" * 32,
+            "KL divergence",
+            "box2d",
+            "123 times inline instead of keep",
+            "callee_users 1 (+2.25)",
+        ):
             self.assertIn(expected, self.text)
 
     def test_names_are_text(self):
@@ -111,7 +170,11 @@ class PageTest(unittest.TestCase):
         self.assertNotIn("script", self.outline.tags)
 
     def test_it_loads_nothing_and_runs_nothing(self):
-        references = [value for name, value in self.outline.attributes if name in ("src", "href", "xlink:href", "action", "data", "srcset")]
+        references = [
+            value
+            for name, value in self.outline.attributes
+            if name in ("src", "href", "xlink:href", "action", "data", "srcset")
+        ]
         self.assertEqual([value for value in references if not value.startswith("#") and value != "data:,"], [])
         self.assertEqual([name for name, _ in self.outline.attributes if name.startswith("on") or name == "style"], [])
         self.assertNotRegex(self.html.decode(), r"url\(|@import|https?://")

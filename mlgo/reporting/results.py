@@ -5,10 +5,23 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from mlgo.evaluation.inline_thresholds import threshold_of
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Paragraph, Point, Section, SideBySide, Table, Tone
+from mlgo.reporting.page import (
+    Block,
+    Card,
+    Cell,
+    Change,
+    Details,
+    Group,
+    Paragraph,
+    Point,
+    Section,
+    SideBySide,
+    Table,
+    Tone,
+)
 from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
 from mlgo.reporting.scale import number
 
@@ -82,7 +95,9 @@ def verdicts(results: Sequence[Result], seed: int) -> list[tuple[str, Point]]:
     found = []
     for title, of_policy in policies.items():
         name = title if len(policies) > 1 else "the policy"
-        found.append((title, _verdict_on_one(name, of_policy[0]) if len(of_policy) == 1 else _verdict(name, of_policy, seed)))
+        found.append(
+            (title, _verdict_on_one(name, of_policy[0]) if len(of_policy) == 1 else _verdict(name, of_policy, seed))
+        )
     return found
 
 
@@ -90,7 +105,9 @@ def _verdict_on_one(name: str, result: Result) -> Point:
     change = Change.of(result.side.headline)
     than = "from" if change.tone is Tone.EQUAL else "than"
     figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {result.what}, {samples(result.corpus, result.side)}"
-    sentence = f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}: {figures}."
+    sentence = (
+        f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}: {figures}."
+    )
     return Point(change.tone, sentence[:1].upper() + sentence[1:])
 
 
@@ -99,7 +116,9 @@ def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
     parts = []
     for tone, words in ((Tone.BETTER, "better on"), (Tone.EQUAL, "not known to differ on"), (Tone.WORSE, "worse on")):
         if names := [corpus for corpus, change in changes.items() if change.tone is tone]:
-            parts.append(f"{words} {', '.join(f'{corpus_title(corpus)} ({drawings.percent(changes[corpus].percent)})' for corpus in names)}")
+            parts.append(
+                f"{words} {', '.join(f'{corpus_title(corpus)} ({drawings.percent(changes[corpus].percent)})' for corpus in names)}"
+            )
     by_corpus = "; ".join(parts)
     if (whole := _together(results, seed)) is None:
         tones = {change.tone for change in changes.values()}
@@ -109,7 +128,10 @@ def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
     what = "linked code" if results[0].side.linked else "score, geometric mean"
     of = f"{what} of {whole.modules} modules of {len(results)} corpora together"
     figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {of}"
-    return Point(change.tone, f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}. By corpus: {by_corpus}.")
+    return Point(
+        change.tone,
+        f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}. By corpus: {by_corpus}.",
+    )
 
 
 def points(results: Sequence[Result], seed: int) -> list[Point]:
@@ -130,13 +152,19 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
     if total:
         better, worse = sum(mean.better for mean in means), sum(mean.worse for mean in means)
         tone = Tone.BETTER if better > worse else Tone.WORSE if worse > better else Tone.EQUAL
-        yield Point(tone, f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the others as before.")
+        yield Point(
+            tone,
+            f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the others as before.",
+        )
     rows = [row for result in results for row in result.side.rows]
     if rows:
         worst = max(rows, key=lambda row: row.ratio)
         if worst.ratio > 1.0:
             name = worst.function or worst.module
-            yield Point(Tone.WORSE, f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {shortened(name)}.")
+            yield Point(
+                Tone.WORSE,
+                f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {shortened(name)}.",
+            )
     if failed := sum(len(result.corpus.failed) for result in results):
         yield Point(Tone.WORSE, f"{failed} modules failed to compile on a side and are left out on all of them.")
 
@@ -148,12 +176,18 @@ def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
         return
     best = min(others, key=lambda side: side.linked.geometric_mean)
     of_default = {row.module: row.linked for row in best.rows if row.linked is not None}
-    pairs = {row.module: (row.linked, of_default[row.module]) for row in result.side.rows if row.linked is not None and row.module in of_default}
+    pairs = {
+        row.module: (row.linked, of_default[row.module])
+        for row in result.side.rows
+        if row.linked is not None and row.module in of_default
+    }
     paired = summarize_totals(pairs, seed) if pairs else None
     if paired is not None:
         change, threshold = Change.of(paired), threshold_of(best.name)
         text = f"On {corpus_title(result.corpus.name)}, against the best other threshold (-inline-threshold={threshold}), paired by module:"
-        yield Point(change.tone, f"{text} {drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}.")
+        yield Point(
+            change.tone, f"{text} {drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}."
+        )
 
 
 def _together(results: Sequence[Result], seed: int) -> RatioSummary | None:
@@ -163,8 +197,10 @@ def _together(results: Sequence[Result], seed: int) -> RatioSummary | None:
     if all(result.side.linked for result in results):
         totals = {
             f"{result.corpus.name}/{row.module}": (row.linked, row.default_linked)
-            for result in results for row in result.side.rows if row.linked is not None and row.default_linked is not None
-        }  # fmt: skip
+            for result in results
+            for row in result.side.rows
+            if row.linked is not None and row.default_linked is not None
+        }
         return summarize_totals(totals, seed)
     ratios: dict[str, list[float]] = {}
     for result in results:
@@ -205,7 +241,10 @@ def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult])
     means = _forest(f"Geometric mean over {unit}.", corpora, policies, lambda side: side.mean)
     blocks.append(Details(f"By {unit.removesuffix('s')} instead of by image", [means]) if linked else means)
     unseen = [side.unseen for corpus in corpora for side in corpus.sides if side.unseen is not None]
-    if any(side.unseen != side.mean for corpus in corpora for side in corpus.sides if side.unseen is not None) and unseen:
+    if (
+        any(side.unseen != side.mean for corpus in corpora for side in corpus.sides if side.unseen is not None)
+        and unseen
+    ):
         caption = "Only functions whose names training never met: a template of a shared header can be known by heart."
         blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
     blocks.append(Details("The same figures as a table", [_figures(corpora)]))
@@ -218,7 +257,9 @@ def _forest(caption, corpora, policies, summary_of) -> Block:
         for side in corpus.sides:
             if (summary := summary_of(side)) is not None:
                 note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
-                rows.append((corpus_title(corpus.name), side_title(side.name), note, Change.of(summary), side.name in policies))
+                rows.append(
+                    (corpus_title(corpus.name), side_title(side.name), note, Change.of(summary), side.name in policies)
+                )
     return drawings.forest(caption, rows)
 
 
@@ -232,15 +273,32 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
                     cells += [Cell("", number=True)] * 2
                 else:
                     change = Change.of(summary)
-                    cells += [Cell(drawings.percent(change.percent), change.tone, True), Cell(drawings.interval(change), number=True)]
+                    cells += [
+                        Cell(drawings.percent(change.percent), change.tone, True),
+                        Cell(drawings.interval(change), number=True),
+                    ]
             counts = "" if side.mean is None else f"{side.mean.better} / {side.mean.worse} / {side.mean.equal}"
             size = "" if side.linked_bytes is None else number(side.linked_bytes, 0)
             objects = ""
             if side.object_bytes is not None and corpus.default_object_bytes:
                 objects = drawings.percent(100.0 * (side.object_bytes / corpus.default_object_bytes - 1.0))
             rows.append((*cells, *(Cell(text, number=True) for text in (counts, size, objects))))
-    columns = ("corpus", "side", "linked code", "95 %", "geometric mean", "95 %", "better / worse / equal", "image, bytes of code", "objects' code")
-    return Table("All figures. The code of objects before linking is what misleads: duplicates and what nobody calls count there.", columns, rows)
+    columns = (
+        "corpus",
+        "side",
+        "linked code",
+        "95 %",
+        "geometric mean",
+        "95 %",
+        "better / worse / equal",
+        "image, bytes of code",
+        "objects' code",
+    )
+    return Table(
+        "All figures. The code of objects before linking is what misleads: duplicates and what nobody calls count there.",
+        columns,
+        rows,
+    )
 
 
 _DISTRIBUTION = "How many changed by how much, in percent: left of 0 is better, right is worse, and the bar at 0 is exactly as the default."
@@ -257,7 +315,9 @@ def distribution_section(results: Sequence[Result]) -> Section | None:
             blocks.append(drawings.distribution([row.ratio for row in result.side.rows], result.corpus.unit, full))
     if not blocks:
         return None
-    return Section("distribution", "Who gains and who loses", "Distribution", [Paragraph(_DISTRIBUTION), SideBySide(blocks)])
+    return Section(
+        "distribution", "Who gains and who loses", "Distribution", [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
+    )
 
 
 def regressions_section(results: Sequence[Result]) -> Section | None:
@@ -272,7 +332,11 @@ def regressions_section(results: Sequence[Result]) -> Section | None:
             continue
         own: list[Block] = [_worst_table(worst[:WORST])] if worst else [Paragraph("Nothing became worse.")]
         if len(worst) > WORST:
-            own.append(Paragraph(f"{number(len(worst) - WORST, 0)} smaller ones are not shown; the CSV file of the result has them all."))
+            own.append(
+                Paragraph(
+                    f"{number(len(worst) - WORST, 0)} smaller ones are not shown; the CSV file of the result has them all."
+                )
+            )
         blocks += own if len(_by_title(results)) == 1 else [Group(title, own)]
     if not blocks:
         return None
@@ -284,12 +348,25 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
     by_function = any(row.function for _, row in worst)
     for result, row in worst:
         name = [Cell.of_name(row.module), *([Cell.of_name(row.function)] if by_function else [])]
-        rows.append((
-            *name, Cell(corpus_title(result.corpus.name)), Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
-            Cell(score_text(row.default_score), number=True), Cell(score_text(row.score), number=True),
-            Cell(reproduce(result, row), code=True, folded="commands"),
-        ))  # fmt: skip
-    columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", "to see it again")
+        rows.append(
+            (
+                *name,
+                Cell(corpus_title(result.corpus.name)),
+                Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
+                Cell(score_text(row.default_score), number=True),
+                Cell(score_text(row.score), number=True),
+                Cell(reproduce(result, row), code=True, folded="commands"),
+            )
+        )
+    columns = (
+        "module",
+        *(("function",) if by_function else ()),
+        "corpus",
+        "change",
+        "default",
+        "policy",
+        "to see it again",
+    )
     return Table("Score under the default and under the policy; the largest increase first.", columns, rows)
 
 
@@ -300,25 +377,27 @@ def reproduce(result: Result, row: Row) -> str:
     why = [*problem, f"--module={row.module}", *([f"--function={row.function}"] if row.function else [])]
     # Folders of this machine are nothing for a page that others read.
     folders = ['--policy="$POLICY"', '--corpus="$CORPUS"']
-    return "\n".join([
-        " ".join(["./bazelw run //mlgo:evaluate --", *folders, *map(shlex.quote, again)]),
-        " ".join(["./bazelw run //mlgo:explain --", *folders, *map(shlex.quote, why)]),
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            " ".join(["./bazelw run //mlgo:evaluate --", *folders, *map(shlex.quote, again)]),
+            " ".join(["./bazelw run //mlgo:explain --", *folders, *map(shlex.quote, why)]),
+        ]
+    )
 
 
 def corpus_title(name: str) -> str:
-    """"llvm held out" for "llvm_held_out"."""
+    """ "llvm held out" for "llvm_held_out"."""
     return name.replace("_", " ")
 
 
 def side_title(name: str) -> str:
-    """"-inline-threshold=25" for "threshold_25"."""
+    """ "-inline-threshold=25" for "threshold_25"."""
     threshold = threshold_of(name)
     return f"-inline-threshold={threshold}" if threshold is not None else name.replace("_", " ")
 
 
 def samples(corpus: CorpusResult, side: SideResult) -> str:
-    """"36 modules", "621 functions in 36 modules"."""
+    """ "36 modules", "621 functions in 36 modules"."""
     headline = side.headline
     if side.linked is not None or corpus.unit == "modules":
         return f"{headline.modules} modules"

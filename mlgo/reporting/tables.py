@@ -1,4 +1,4 @@
-"""Reads the tables that mlgo/evaluation/held_out.py and mlgo/pipeline/evaluation.py write: rows of functions or modules."""
+"""Reads the tables that mlgo/evaluation/corpora/comparison.py and mlgo/evaluation/corpora/evaluation.py write: rows of functions or modules."""
 
 import csv
 import io
@@ -37,7 +37,9 @@ def modules_table(content: bytes, read: str) -> dict[tuple[str, str], list[Row]]
     Raises: RunError: it is no such table; names the line.
     """
     found: dict[tuple[str, str], list[Row]] = {}
-    for number, line in _lines(content, read, ("corpus", "policy", "module", "function", "default_score", "score", "ratio")):
+    for number, line in _lines(
+        content, read, ("corpus", "policy", "module", "function", "default_score", "score", "ratio")
+    ):
         row = _row(line, line["score"], line["ratio"], read, number)
         found.setdefault((line["corpus"], line["policy"]), []).append(row)
     return found
@@ -66,13 +68,22 @@ def _lines(content: bytes, read: str, columns: Sequence[str]) -> Iterable[tuple[
 def _row(line: Mapping[str, str], score: str, ratio: str, read: str, number: int) -> Row:
     try:
         row = Row(
-            line["module"], line["function"], float(line["default_score"]), float(score), float(ratio),
-            _bytes(line.get("default_linked_bytes", "")), _bytes(line.get("linked_bytes", "")),
-        )  # fmt: skip
+            line["module"],
+            line["function"],
+            float(line["default_score"]),
+            float(score),
+            float(ratio),
+            _bytes(line.get("default_linked_bytes", "")),
+            _bytes(line.get("linked_bytes", "")),
+        )
     except ValueError as error:
         raise RunError(f"{read}, line {number}", f"holds what is no number: {error}", _REMEDY) from error
     if not (row.ratio > 0 and all(map(math.isfinite, (row.default_score, row.score, row.ratio)))):
-        raise RunError(f"{read}, line {number}", f"holds the ratio {row.ratio} of scores {row.score} and {row.default_score}", _REMEDY)
+        raise RunError(
+            f"{read}, line {number}",
+            f"holds the ratio {row.ratio} of scores {row.score} and {row.default_score}",
+            _REMEDY,
+        )
     return row
 
 

@@ -4,22 +4,28 @@ import unittest
 
 from hypothesis import given, settings, strategies
 
-from mlgo.evaluation.held_out import FunctionRow, rows_to_csv
+from mlgo.evaluation.corpora.comparison import FunctionRow, rows_to_csv
 from mlgo.reporting import made_up, tables
 from mlgo.run.exit_codes import RunError
 
 # Without carriage returns, which Python's csv writes unquoted, and which no file or symbol has.
 _NAMES = strategies.text(strategies.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)
 _SCORES = strategies.floats(1e-3, 1e9)
-_HEADER = b"corpus,policy,module,function,default_decisions,default_score,score,ratio,default_linked_bytes,linked_bytes\n"
+_HEADER = (
+    b"corpus,policy,module,function,default_decisions,default_score,score,ratio,default_linked_bytes,linked_bytes\n"
+)
 
 
 class TablesTest(unittest.TestCase):
     @settings(deadline=None)
     @given(strategies.lists(strategies.tuples(_NAMES, _NAMES, _SCORES, _SCORES), max_size=5))
     def test_functions_are_read_back(self, entries):
-        rows = [FunctionRow(module, function, 3, default, {"a": score, "b": default}, {"a": score / default, "b": 1.0}, False)
-                for module, function, default, score in entries]  # fmt: skip
+        rows = [
+            FunctionRow(
+                module, function, 3, default, {"a": score, "b": default}, {"a": score / default, "b": 1.0}, False
+            )
+            for module, function, default, score in entries
+        ]
         found = tables.functions_table(rows_to_csv(rows, ["a", "b"]), "t")
         self.assertEqual(
             [(row.module, row.function, row.default_score, row.score, row.ratio) for row in found.get("a", [])],
@@ -28,7 +34,9 @@ class TablesTest(unittest.TestCase):
         self.assertEqual([row.ratio for row in found.get("b", [])], [1.0] * len(rows))
 
     def test_modules_have_linked_bytes_or_none(self):
-        found = tables.modules_table(_HEADER + b"zstd,p,a.c,,0,10.0,9.0,0.9,100,90\nzstd,p,b.c,f,0,10.0,9.0,0.9,,\n", "t")
+        found = tables.modules_table(
+            _HEADER + b"zstd,p,a.c,,0,10.0,9.0,0.9,100,90\nzstd,p,b.c,f,0,10.0,9.0,0.9,,\n", "t"
+        )
         first, second = found["zstd", "p"]
         self.assertEqual((first.default_linked, first.linked, first.key), (100, 90, ("a.c", "")))
         self.assertEqual((second.default_linked, second.linked), (None, None))
@@ -68,7 +76,9 @@ class TablesTest(unittest.TestCase):
 
     def test_hostile_names_are_only_names(self):
         row = FunctionRow(made_up.HOSTILE, made_up.HOSTILE, 1, 1.0, {"a": 1.0}, {"a": 1.0}, True)
-        self.assertEqual(tables.functions_table(rows_to_csv([row], ["a"]), "t")["a"][0].key, (made_up.HOSTILE, made_up.HOSTILE))
+        self.assertEqual(
+            tables.functions_table(rows_to_csv([row], ["a"]), "t")["a"][0].key, (made_up.HOSTILE, made_up.HOSTILE)
+        )
 
 
 if __name__ == "__main__":

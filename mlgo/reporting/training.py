@@ -11,8 +11,13 @@ from mlgo.run.progress import format_duration
 
 #: Names of algorithms in sentences; any other is shown as it is.
 _ALGORITHMS = {
-    "ppo": "PPO", "es": "evolution strategies", "cma_es": "CMA-ES", "dqn": "DQN", "bc_max": "BC-Max", "effects": "effect regression",
-}  # fmt: skip
+    "ppo": "PPO",
+    "es": "evolution strategies",
+    "cma_es": "CMA-ES",
+    "dqn": "DQN",
+    "bc_max": "BC-Max",
+    "effects": "effect regression",
+}
 
 #: Figures of an iteration that say whether learning is healthy, and their titles; shown where an algorithm records them.
 _HEALTH = {
@@ -33,12 +38,12 @@ _HEALTH = {
 
 
 def algorithm_title(name: str) -> str:
-    """"PPO" for "ppo"."""
+    """ "PPO" for "ppo"."""
     return _ALGORITHMS.get(name, name)
 
 
 def problem_title(name: str) -> str:
-    """"inlining for size" for "inlining_for_size"."""
+    """ "inlining for size" for "inlining_for_size"."""
     return name.replace("_", " ").replace("regalloc ", "register-allocation ")
 
 
@@ -46,7 +51,9 @@ def training_section(runs: Sequence[Run]) -> Section | None:
     """What was trained on what."""
     if not runs:
         return None
-    groups: list[Block] = [Facts(_facts(run)) if len(runs) == 1 else Group(run.name, [Facts(_facts(run))]) for run in runs]
+    groups: list[Block] = [
+        Facts(_facts(run)) if len(runs) == 1 else Group(run.name, [Facts(_facts(run))]) for run in runs
+    ]
     return Section("training", "What was trained on what", "Training", groups)
 
 
@@ -59,7 +66,10 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         ("Start", _start(run)),
         ("Trained on", _corpus(trace.get("train"), run.training["inputs"].get("train_corpus"))),
         ("Held out", _corpus(trace.get("held_out"), run.training["inputs"].get("held_out_corpus"))),
-        ("Chosen by", f"{settings['validation_modules']} validation modules every {settings['validation_interval']} iterations"),
+        (
+            "Chosen by",
+            f"{settings['validation_modules']} validation modules every {settings['validation_interval']} iterations",
+        ),
         ("Compiler", f"clang {digest(run.training['inputs'].get('clang'))}"),
     ]
     if run.seconds:
@@ -117,7 +127,9 @@ def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> 
     """What failed to compile, by kind; None: there was nothing to compile."""
     rows = [row for run in runs for row in _failures(run)]
     left_out = []
-    for owner, corpora in [(run, [run.held_out]) for run in runs if run.held_out] + [(e, e.corpora) for e in evaluations]:
+    for owner, corpora in [(run, [run.held_out]) for run in runs if run.held_out] + [
+        (e, e.corpora) for e in evaluations
+    ]:
         for corpus in corpora:
             rows.append((owner.name, f"compared: {corpus.name}", len(corpus.failed), ""))
             left_out += [(owner.name, corpus.name, module, why) for module, why in sorted(corpus.failed.items())]
@@ -127,10 +139,15 @@ def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> 
         return None
     if not any(count for _, _, count, _ in rows):
         return Section("failures", "Failures", "Failures", [Paragraph("Nothing failed, and nothing was left out.")])
-    cells = [(Cell(name), Cell(where), Cell(number(count, 0), number=True), Cell(kinds)) for name, where, count, kinds in rows]
+    cells = [
+        (Cell(name), Cell(where), Cell(number(count, 0), number=True), Cell(kinds))
+        for name, where, count, kinds in rows
+    ]
     blocks: list[Block] = [Table("What failed or was left out.", ("of", "where", "how many", "kinds"), cells)]
     if left_out:
-        named = [(Cell(owner), Cell(corpus), Cell.of_name(module), Cell(why)) for owner, corpus, module, why in left_out]
+        named = [
+            (Cell(owner), Cell(corpus), Cell.of_name(module), Cell(why)) for owner, corpus, module, why in left_out
+        ]
         blocks.append(Table("Modules that are left out on all sides.", ("of", "corpus", "module", "side: kind"), named))
     return Section("failures", "Failures", "Failures", blocks)
 

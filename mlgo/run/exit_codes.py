@@ -15,7 +15,7 @@ class ExitCode(enum.IntEnum):
     #: A defect of mlgo itself; the traceback is shown.
     INTERNAL_ERROR = 1
     #: A flag, a file or the machine is not as the command needs it; the message says what to change.
-    MISUSE = 2
+    USER_ERROR = 2
     #: The input was empty, or nothing came out of it.
     NOTHING_PRODUCED = 10
     #: More modules failed than the failure limit allows.
@@ -36,7 +36,7 @@ class RunError(Exception):
       exit_code: how the command ends when nobody handles this.
     """
 
-    def __init__(self, read: str, wrong: str, remedy: str, exit_code: ExitCode = ExitCode.MISUSE):
+    def __init__(self, read: str, wrong: str, remedy: str, exit_code: ExitCode = ExitCode.USER_ERROR):
         super().__init__(f"{read}: {wrong}. {remedy}")
         self.read = read
         self.wrong = wrong

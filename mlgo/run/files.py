@@ -35,9 +35,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     partial = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, partial = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX
-        )
+        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
@@ -141,9 +139,7 @@ def parse_json(content: bytes, read: str, remedy: str) -> Any:
     except UnicodeDecodeError as error:
         raise RunError(read, f"is not UTF-8 at byte {error.start}", remedy) from error
     except json.JSONDecodeError as error:
-        raise RunError(
-            read, f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}", remedy
-        ) from error
+        raise RunError(read, f"is not JSON at line {error.lineno} column {error.colno}: {error.msg}", remedy) from error
     except RecursionError as error:
         raise RunError(read, "is nested too deeply to be ours", remedy) from error
     except ValueError as error:  # a number of more digits than Python converts
@@ -158,9 +154,7 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
     """
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = pathlib.Path(
-        tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX)
-    )
+    partial = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
     try:
         yield partial
         os.chmod(partial, 0o755)
@@ -169,9 +163,7 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
                 _sync_file(pathlib.Path(folder, name))
             _sync_directory(pathlib.Path(folder))
         if path.exists():
-            retired = pathlib.Path(
-                tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX)
-            )
+            retired = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
             os.rename(path, retired / "old")
             os.rename(partial, path)
             shutil.rmtree(retired)

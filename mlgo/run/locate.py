@@ -53,7 +53,9 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
     """
     path = user_path(given) if given else of_environment(variable)
     if path is None:
-        raise RunError(flag, "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it")
+        raise RunError(
+            flag, "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it"
+        )
     if not path.is_file() or not os.access(path, os.X_OK):
         raise RunError(f"{flag}={path}", "is not an executable file", "give the path of LLVM's program")
     return path
@@ -111,11 +113,15 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
 def _built(label: re.Match[str], root: pathlib.Path | None) -> pathlib.Path:
     if root is None:
         raise RunError(
-            f"label {label[0]}", "belongs to no workspace, for this is not `bazel run`", "Give a path, or start the command with ./bazelw run"
+            f"label {label[0]}",
+            "belongs to no workspace, for this is not `bazel run`",
+            "Give a path, or start the command with ./bazelw run",
         )
     found = root / "bazel-bin" / label["package"] / label["name"]
     if not found.exists():
-        raise RunError(f"label {label[0]}", f"is not built: there is no {found}", f"Build it first: ./bazelw build {label[0]}")
+        raise RunError(
+            f"label {label[0]}", f"is not built: there is no {found}", f"Build it first: ./bazelw build {label[0]}"
+        )
     return found
 
 
@@ -126,9 +132,7 @@ def workspace(environment: Mapping[str, str] | None = None) -> pathlib.Path | No
     return pathlib.Path(root) if root else None
 
 
-def output_directory(
-    flag: str | None, default_name: str, environment: Mapping[str, str] | None = None
-) -> pathlib.Path:
+def output_directory(flag: str | None, default_name: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
     """Where a command writes: the flag's value, else `out/<default_name>` in the workspace.
 
     Raises:

@@ -22,7 +22,9 @@ class LocateTest(unittest.TestCase):
     def test_label_is_what_the_workspace_built(self):
         with tempfile.TemporaryDirectory() as root:
             environment = {"BUILD_WORKSPACE_DIRECTORY": root}
-            with self.assertRaisesRegex(RunError, "label //a/b:c: is not built.*Build it first: ./bazelw build //a/b:c$"):
+            with self.assertRaisesRegex(
+                RunError, "label //a/b:c: is not built.*Build it first: ./bazelw build //a/b:c$"
+            ):
                 locate.user_path("//a/b:c", environment)
             built = pathlib.Path(root, "bazel-bin/a/b/c")
             built.mkdir(parents=True)

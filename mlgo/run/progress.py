@@ -128,3 +128,8 @@ def format_duration(seconds: float) -> str:
     whole = int(round(seconds))
     hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def tell(line: str) -> None:
+    """Shows one line to the user, on stderr."""
+    print(line, file=sys.stderr, flush=True)

@@ -36,8 +36,7 @@ class PlainLinesTest(unittest.TestCase):
         self.now = 10.0
         shown.advance(10)
         self.assertEqual(
-            self.lines(),
-            ["trace: 100 modules, resuming after 60", "trace: 70 of 100 modules, 1 modules/s, 0:30 left"],
+            self.lines(), ["trace: 100 modules, resuming after 60", "trace: 70 of 100 modules, 1 modules/s, 0:30 left"]
         )
 
     def test_start_prints_lines_where_there_is_no_terminal(self):
@@ -53,7 +52,8 @@ class PlainLinesTest(unittest.TestCase):
 
     def test_durations(self):
         self.assertEqual(
-            [progress.format_duration(seconds) for seconds in (0, 59.6, 3599, 3600)], ["0:00", "1:00", "59:59", "1:00:00"]
+            [progress.format_duration(seconds) for seconds in (0, 59.6, 3599, 3600)],
+            ["0:00", "1:00", "59:59", "1:00:00"],
         )
 
 

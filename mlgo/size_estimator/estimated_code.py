@@ -42,9 +42,13 @@ class EstimatedCode:
         comdats = comdats_by_function(text)
         if unknown := sorted(properties.keys() - comdats.keys() - available_elsewhere(text)):
             raise RunError(
-                f"optimised bitcode of {name}", f"has no definition of {unknown[0]!r}, of which opt says properties", "Use opt of LLVM 22"
+                f"optimised bitcode of {name}",
+                f"has no definition of {unknown[0]!r}, of which opt says properties",
+                "Use opt of LLVM 22",
             )
-        sizes = self._estimator.estimate_functions({function: properties[function] for function in sorted(comdats.keys() & properties)})
+        sizes = self._estimator.estimate_functions(
+            {function: properties[function] for function in sorted(comdats.keys() & properties)}
+        )
         functions = tuple(FunctionCode(each, max(1, round(size)), comdats[each]) for each, size in sizes.items())
         total = sum(function.size for function in functions)
         return ObjectCode(functions, code_bytes=total, text_bytes=total)

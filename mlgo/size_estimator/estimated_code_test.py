@@ -12,9 +12,9 @@ from hypothesis import strategies
 from mlgo.compiler.request import CompileResult
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
+from mlgo.score.function_scores import FunctionScore
 from mlgo.size_estimator.estimated_code import EstimatedCode, available_elsewhere, comdats_by_function
 from mlgo.size_estimator.estimator import SizeEstimator
-from mlgo.trace.scores import FunctionScore
 from mlgo.trace.trace import scores_of
 
 _MODULE = r"""
@@ -30,7 +30,12 @@ declare void @declared() comdat
 
 # One count per function, of 4 bytes each.
 _ESTIMATOR = SizeEstimator(
-    ("Count",), np.array([4.0, 0.0]), np.zeros(1), np.ones(1), (np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.zeros(1)), 0.5
+    ("Count",),
+    np.array([4.0, 0.0]),
+    np.zeros(1),
+    np.ones(1),
+    (np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.zeros(1)),
+    0.5,
 )
 
 
@@ -60,20 +65,26 @@ class EstimatedCodeTest(unittest.TestCase):
 
     def estimated(self, properties: str, code: int = 0) -> EstimatedCode:
         """With an opt that prints `properties`, wants the bitcode as its input, and prints that as the module."""
-        self.opt.write_text(textwrap.dedent(f"""\
+        self.opt.write_text(
+            textwrap.dedent(f"""\
             #!/bin/sh
             cat >&2 <<'END'
             {{}}
             END
             cat
             exit {code}
-            """).format(properties), encoding="utf-8")
+            """).format(properties),
+            encoding="utf-8",
+        )
         self.opt.chmod(0o755)
         return EstimatedCode(_ESTIMATOR, self.opt)
 
     def test_scores(self):
         counts = {"plain": 25, "shared": 3, "elsewhere": 1000}
-        said = "\n".join(f"Printing analysis results of CFA for function '{name}':\nCount: {count}\n" for name, count in counts.items())
+        said = "\n".join(
+            f"Printing analysis results of CFA for function '{name}':\nCount: {count}\n"
+            for name, count in counts.items()
+        )
         code = self.estimated(said)(_MODULE.encode(), "m.cpp")
         scores = scores_of(CompileResult("m.cpp", None, None, 0.0, estimated_code=code), PROBLEM)
         self.assertEqual(
@@ -85,16 +96,24 @@ class EstimatedCodeTest(unittest.TestCase):
         self.assertEqual(self.estimated("")(b"", "m.cpp").functions, ())
 
     def test_no_function_is_smaller_than_a_byte(self):
-        code = self.estimated("Printing analysis results of CFA for function 'plain':\nCount: 0")(_MODULE.encode(), "m.cpp")
+        code = self.estimated("Printing analysis results of CFA for function 'plain':\nCount: 0")(
+            _MODULE.encode(), "m.cpp"
+        )
         self.assertEqual([function.size for function in code.functions], [1])
 
     def test_what_opt_cannot_do(self):
-        with self.assertRaisesRegex(RunError, "optimised bitcode of m.cpp: opt refuses it: expected top-level entity. Give opt of the LLVM"):
+        with self.assertRaisesRegex(
+            RunError, "optimised bitcode of m.cpp: opt refuses it: expected top-level entity. Give opt of the LLVM"
+        ):
             self.estimated("expected top-level entity", code=1)(b"", "m.cpp")
-        with self.assertRaisesRegex(RunError, "of m.cpp: has no definition of 'f', of which opt says properties. Use opt of LLVM 22"):
+        with self.assertRaisesRegex(
+            RunError, "of m.cpp: has no definition of 'f', of which opt says properties. Use opt of LLVM 22"
+        ):
             self.estimated("Printing analysis results of CFA for function 'f':\nCount: 1")(_MODULE.encode(), "m.cpp")
         with self.assertRaisesRegex(RunError, "function properties: lack 'Count'"):
-            self.estimated("Printing analysis results of CFA for function 'plain':\nOther: 1")(_MODULE.encode(), "m.cpp")
+            self.estimated("Printing analysis results of CFA for function 'plain':\nOther: 1")(
+                _MODULE.encode(), "m.cpp"
+            )
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mlgo.learning.determinism import generator
 from mlgo.run import files
+from mlgo.run.determinism import generator
 from mlgo.run.exit_codes import RunError
 from mlgo.size_estimator.examples import Examples
 
@@ -80,7 +80,9 @@ class SizeEstimator:
         try:
             counts = [[properties[name] for name in self.names] for properties in functions.values()]
         except KeyError as error:
-            raise RunError("function properties", f"lack {error}", "Use opt of the LLVM that the estimator was trained with") from error
+            raise RunError(
+                "function properties", f"lack {error}", "Use opt of the LLVM that the estimator was trained with"
+            ) from error
         estimated = self.estimate(np.array(counts, np.float64).reshape(len(counts), len(self.names)))
         return dict(zip(functions, estimated.tolist(), strict=True))
 
@@ -128,7 +130,9 @@ def fit(examples: Examples, config: EstimatorConfig, seed: int) -> SizeEstimator
     mean, scale = logarithms.mean(axis=0), logarithms.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     inputs = _standardised(examples.features, mean, scale)
-    target = np.log((examples.code_bytes + config.smoothing_bytes) / (_sums(examples.features, weights) + config.smoothing_bytes))
+    target = np.log(
+        (examples.code_bytes + config.smoothing_bytes) / (_sums(examples.features, weights) + config.smoothing_bytes)
+    )
     random = generator(seed, "size estimator")
     layers = (
         random.normal(0.0, 1.0 / np.sqrt(width), (width, config.hidden)),

@@ -67,7 +67,9 @@ def examples_of(
     return Examples(
         modules=tuple(row[0] for row in rows),
         functions=tuple(row[1] for row in rows),
-        features=np.array([[row[2][name] for name in names] for row in rows], np.float64).reshape(len(rows), len(names)),
+        features=np.array([[row[2][name] for name in names] for row in rows], np.float64).reshape(
+            len(rows), len(names)
+        ),
         names=tuple(names),
         code_bytes=np.array([row[3] for row in rows], np.float64),
     )
@@ -83,7 +85,12 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
     failures = FailureLimit(f"{title}: generating code", len(optimised), setup.max_failure_ratio)
     requests = (
         CompileRequest(
-            clang=setup.clang, module=module, problem=setup.problem, want_log=False, want_object=True, limits=setup.limits
+            clang=setup.clang,
+            module=module,
+            problem=setup.problem,
+            want_log=False,
+            want_object=True,
+            limits=setup.limits,
         )
         for module in optimised
     )

@@ -33,7 +33,9 @@ def parse_properties(printed: str) -> dict[str, dict[str, int]]:
             value = _VALUE.fullmatch(line)
             if value is None or values is None:
                 raise RunError(
-                    f"output of print<func-properties>, line {number}", f"{line[:80]!r} is no property", "Use opt of LLVM 22"
+                    f"output of print<func-properties>, line {number}",
+                    f"{line[:80]!r} is no property",
+                    "Use opt of LLVM 22",
                 )
             values[value[1]] = int(value[2])
     return functions
@@ -61,9 +63,13 @@ def _printed(
 ) -> tuple[dict[str, dict[str, int]], str]:
     """The properties, and what opt writes to its standard output."""
     try:
-        done = subprocess.run([opt, *_OPTIONS, *arguments], input=given, capture_output=True, timeout=_MAX_SECONDS, check=False)
+        done = subprocess.run(
+            [opt, *_OPTIONS, *arguments], input=given, capture_output=True, timeout=_MAX_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunError(f"opt {opt}", f"does not work on {name}: {error}", "Give opt of the LLVM that made the bitcode") from error
+        raise RunError(
+            f"opt {opt}", f"does not work on {name}: {error}", "Give opt of the LLVM that made the bitcode"
+        ) from error
     said = done.stderr.decode("utf-8", "surrogateescape")
     if done.returncode:
         raise RunError(name, f"opt refuses it: {said.strip()[:200]}", "Give opt of the LLVM that made the bitcode")

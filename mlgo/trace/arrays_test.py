@@ -17,9 +17,7 @@ _SHAPES = st.lists(st.integers(0, 4), max_size=3).map(tuple)
 def named_arrays(draw):
     generator = np.random.Generator(np.random.Philox(draw(st.integers(0, 2**32))))
     names = draw(st.lists(st.text(min_size=1, max_size=8), unique=True, max_size=4))
-    return {
-        name: generator.integers(0, 9, draw(_SHAPES)).astype(draw(_DTYPES)) for name in names
-    }
+    return {name: generator.integers(0, 9, draw(_SHAPES)).astype(draw(_DTYPES)) for name in names}
 
 
 class ArraysTest(unittest.TestCase):

@@ -30,9 +30,13 @@ def stage_folders(folder: pathlib.Path) -> list[pathlib.Path]:
 
     Raises: RunError: there is none.
     """
-    found = [folder] if (folder / "modules").is_dir() else sorted(path.parent for path in folder.glob("trace/*/modules"))
+    found = (
+        [folder] if (folder / "modules").is_dir() else sorted(path.parent for path in folder.glob("trace/*/modules"))
+    )
     if not found:
-        raise RunError(f"--trace={folder}", "holds no trace", "give the --output_dir of a training run, or a trace below it")
+        raise RunError(
+            f"--trace={folder}", "holds no trace", "give the --output_dir of a training run, or a trace below it"
+        )
     return found
 
 

@@ -6,9 +6,9 @@ import unittest
 
 from mlgo.run import manifest
 from mlgo.run.exit_codes import RunError
+from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.decision_counts import DecisionCounts, count_decisions, stage_folders
 from mlgo.trace.outcomes import ModuleRecord, Outcome, write_record
-from mlgo.trace.scores import FunctionScore
 
 
 class DecisionCountsTest(unittest.TestCase):

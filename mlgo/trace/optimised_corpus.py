@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.compiler import command
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.corpus import command
 from mlgo.corpus import corpus as corpora
 from mlgo.run import files, progress
 from mlgo.trace.outcomes import FailureLimit
@@ -23,9 +23,8 @@ OPTIMISE_FLAGS = ("-emit-llvm-bc", "-emit-llvm-uselists")
 #: cc1 flag of the modules made here: run no IR pass again, generate code.
 CODE_GENERATION_FLAG = "-disable-llvm-passes"
 
-def optimise_corpus(
-    folder: pathlib.Path, corpus: corpora.Corpus, setup: CompileSetup, title: str
-) -> Mapping[str, Any]:
+
+def optimise_corpus(folder: pathlib.Path, corpus: corpora.Corpus, setup: CompileSetup, title: str) -> Mapping[str, Any]:
     """Writes the optimised `corpus` into `folder`, itself a corpus; goes on where an interrupted run stopped.
 
     Returns: for the manifest: how many modules there are, and which failed, {name: kind of failure}.
@@ -64,10 +63,7 @@ def optimise_corpus(
 
 
 def _keep(
-    folder: pathlib.Path,
-    module: corpora.Module,
-    outcome: CompileResult | CompileFailure,
-    failures: FailureLimit,
+    folder: pathlib.Path, module: corpora.Module, outcome: CompileResult | CompileFailure, failures: FailureLimit
 ) -> None:
     if isinstance(outcome, CompileFailure):
         failures.add(module.name, outcome.kind.value, outcome.detail)

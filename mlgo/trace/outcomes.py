@@ -6,10 +6,10 @@ import math
 import pathlib
 from collections.abc import Iterable, Mapping
 
-from mlgo.trace.scores import FunctionScore
-from mlgo.trace.setup import tell
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import tell
+from mlgo.score.function_scores import FunctionScore
 
 _REMEDY = "Delete it and run the same command again; its module is then compiled anew"
 

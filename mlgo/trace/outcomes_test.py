@@ -5,9 +5,9 @@ import tempfile
 import unittest
 
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import outcomes
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome
-from mlgo.trace.scores import FunctionScore
 
 TRACED = ModuleRecord(Outcome.TRACED, functions={"f": FunctionScore(3, 1.5), "g": FunctionScore(1, 0.1)})
 
@@ -24,8 +24,12 @@ class RecordTest(unittest.TestCase):
             self.assertEqual(outcomes.read_record(self.path), record)
 
     def test_damage_is_an_error_with_a_remedy(self):
-        for content in ("{}", "[]", '{"outcome": "dreamt", "failure_kind": null, "functions": {}}',
-                        '{"outcome": "traced", "failure_kind": null, "functions": {"f": [-1, 1]}}'):
+        for content in (
+            "{}",
+            "[]",
+            '{"outcome": "dreamt", "failure_kind": null, "functions": {}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": [-1, 1]}}',
+        ):
             self.path.write_text(content)
             with self.assertRaisesRegex(RunError, "is not one: .*its module is then compiled anew"):
                 outcomes.read_record(self.path)
@@ -55,7 +59,9 @@ class FailureLimitTest(unittest.TestCase):
     def test_one_too_many_ends_the_run(self):
         failures = FailureLimit("trace", 10, 0.1)
         failures.add("a", "crash")
-        with self.assertRaisesRegex(RunError, "more than 1 of 10 modules failed; 2 failed.*--max_failure_ratio") as seen:
+        with self.assertRaisesRegex(
+            RunError, "more than 1 of 10 modules failed; 2 failed.*--max_failure_ratio"
+        ) as seen:
             failures.add("b", "crash")
         self.assertEqual(seen.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
 

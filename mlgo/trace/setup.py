@@ -2,18 +2,12 @@
 
 import dataclasses
 import pathlib
-import sys
 from collections.abc import Callable
 
 from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.executor import Executor, LocalExecutor
 from mlgo.compiler.request import CompileLimits
 from mlgo.problems.problem import Problem
-
-
-def tell(line: str) -> None:
-    """Shows one line to the user, on stderr."""
-    print(line, file=sys.stderr, flush=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +41,8 @@ class CompileSetup:
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:
             raise ValueError(f"workers must be >= 1 and max_failure_ratio in [0, 1]: {self}")
         if self.code_of_bitcode is not None and (self.problem.score_spec is not None or self.wants_objects):
-            raise ValueError(f"code_of_bitcode is for problems whose score is the size of the code, and leaves no objects: {self}")
+            raise ValueError(
+                f"code_of_bitcode is for problems whose score is the size of the code, and leaves no objects: {self}"
+            )
         if self.executor is None:
             object.__setattr__(self, "executor", LocalExecutor(self.workers))

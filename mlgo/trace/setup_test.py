@@ -58,7 +58,9 @@ class CompileSetupTest(unittest.TestCase):
         self.assertEqual({outcome.detail for _, outcome in outcomes}, {str(_CLANG)})
 
     def test_code_may_be_said_of_bitcode(self):
-        setup = CompileSetup(_CLANG, INLINING, CompileLimits(), 1, 0.0, executor=_BitcodeExecutor(), code_of_bitcode=_length_of)
+        setup = CompileSetup(
+            _CLANG, INLINING, CompileLimits(), 1, 0.0, executor=_BitcodeExecutor(), code_of_bitcode=_length_of
+        )
         modules = [Module.at(name, f"/nowhere/{name}.bc", []) for name in ("a", "broken", "four")]
         a, broken, four = (outcome for _, outcome in compile_modules(modules, setup, [None] * 3))
         self.assertEqual([scores_of(each, INLINING)["f"].score for each in (a, four)], [1.0, 4.0])

@@ -15,11 +15,11 @@ import numpy as np
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.trace.code_scores import code_scores
-from mlgo.trace.scores import FunctionScore, scores_of_log
 from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.code_scores import code_scores
+from mlgo.score.function_scores import FunctionScore, scores_of_log
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
 from mlgo.trace.setup import CompileSetup
@@ -111,6 +111,7 @@ def trace_corpus(
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed (the next run compiles them again), or no module has a decision.
     """
+
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         if record.outcome is Outcome.TRACED and keep_decisions:
             files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log))

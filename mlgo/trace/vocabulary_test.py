@@ -8,9 +8,9 @@ from unittest import mock
 import numpy as np
 
 from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import vocabulary
 from mlgo.trace.outcomes import ModuleRecord, Outcome
-from mlgo.trace.scores import FunctionScore
 from mlgo.trace.trace import Decisions
 from mlgo.trace.vocabulary import VocabularyConfig
 
@@ -130,7 +130,9 @@ class VocabularyTest(unittest.TestCase):
         np.testing.assert_array_equal(vocabulary.quantiles_of(np.array([2.5]), 3), [2.5, 2.5, 2.5])
         self.assertEqual(len(vocabulary.quantiles_of(np.empty(0), 3)), 0)
         values = np.sort(np.random.Generator(np.random.Philox(1)).normal(size=77))
-        np.testing.assert_array_equal(vocabulary.quantiles_of(values, 1000), np.quantile(values, np.linspace(0, 1, 1000)))
+        np.testing.assert_array_equal(
+            vocabulary.quantiles_of(values, 1000), np.quantile(values, np.linspace(0, 1, 1000))
+        )
 
     def test_impossible_configuration_is_refused(self):
         with self.assertRaisesRegex(ValueError, "quantiles must be >= 2"):

@@ -11,14 +11,30 @@ from toolchains.bazel import elf
 
 LIBRARIES = ("usr/lib/x86_64-linux-gnu", "usr/lib64")
 # What bazelw, its launcher and Bazel's actions start, and what people type first in a shell.
-PROGRAMS = ("apt-get", "awk", "bash", "cat", "cmp", "dirname", "env", "find", "git", "grep", "gzip", "mktemp", "python3", "readlink",
-            "sed", "sh", "tar")
+PROGRAMS = (
+    "apt-get",
+    "awk",
+    "bash",
+    "cat",
+    "cmp",
+    "dirname",
+    "env",
+    "find",
+    "git",
+    "grep",
+    "gzip",
+    "mktemp",
+    "python3",
+    "readlink",
+    "sed",
+    "sh",
+    "tar",
+)
 # What the downloader and the launcher import of the standard library that needs more than libc.
 IMPORTS = "import bz2, ctypes, gzip, hashlib, lzma, ssl, urllib.request, zlib"
 
 
 class BuildContextTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory()
@@ -81,9 +97,17 @@ class BuildContextTest(unittest.TestCase):
             self.skipTest(f"this machine lets nobody enter another root ({how})")
         # A container has devices; this bare root has none, and git opens this one before anything else.
         (self.root / "dev/null").touch()
-        self.assertEqual(entered.run(["/usr/bin/python3", "-I", "-S", "-B", "-c", IMPORTS + "; print(ssl.OPENSSL_VERSION[:7])"]), "OpenSSL\n")
+        self.assertEqual(
+            entered.run(["/usr/bin/python3", "-I", "-S", "-B", "-c", IMPORTS + "; print(ssl.OPENSSL_VERSION[:7])"]),
+            "OpenSSL\n",
+        )
         self.assertIn("git version", entered.run(["/usr/bin/git", "--version"]))
-        self.assertIn("SHA256", entered.run(["/bin/sh", "-c", "PATH=/usr/bin; apt-get --version >/dev/null && echo SHA256 | awk '{print $1}'"]))
+        self.assertIn(
+            "SHA256",
+            entered.run(
+                ["/bin/sh", "-c", "PATH=/usr/bin; apt-get --version >/dev/null && echo SHA256 | awk '{print $1}'"]
+            ),
+        )
 
 
 if __name__ == "__main__":

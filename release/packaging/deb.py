@@ -27,8 +27,13 @@ def _part(archive: str | os.PathLike[str], prefix: str) -> tarfile.TarFile:
                 continue
             packed = io.BytesIO(file.read(size))
             if name.endswith((".zst", ".lzma")):
-                raise PackageError(f"{origin}: {name} is compressed in a way this reader does not know; pin a package of bookworm")
-            return tarfile.open(fileobj=lzma.open(packed) if name.endswith(".xz") else packed, mode="r|" if name.endswith(".xz") else "r:*")
+                raise PackageError(
+                    f"{origin}: {name} is compressed in a way this reader does not know; pin a package of bookworm"
+                )
+            return tarfile.open(
+                fileobj=lzma.open(packed) if name.endswith(".xz") else packed,
+                mode="r|" if name.endswith(".xz") else "r:*",
+            )
     raise PackageError(f"{origin}: no {prefix} inside; delete it and fetch it again")
 
 
@@ -51,7 +56,9 @@ def package_name(archive: str | os.PathLike[str]) -> str:
     """
     found = re.search(r"^Package: (\S+)$", control(archive), re.MULTILINE)
     if found is None:
-        raise PackageError(f"{pathlib.Path(archive).name}: no Package line in its control file; delete it and fetch it again")
+        raise PackageError(
+            f"{pathlib.Path(archive).name}: no Package line in its control file; delete it and fetch it again"
+        )
     return found[1]
 
 
@@ -70,7 +77,13 @@ def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, 
             if path is None:
                 continue
             info = tarfile.TarInfo(path)
-            info.type, info.mode, info.uid, info.gid, info.mtime = member.type, member.mode, member.uid, member.gid, TIME_STAMP
+            info.type, info.mode, info.uid, info.gid, info.mtime = (
+                member.type,
+                member.mode,
+                member.uid,
+                member.gid,
+                TIME_STAMP,
+            )
             content = b""
             if member.isfile():
                 content = tar.extractfile(member).read()

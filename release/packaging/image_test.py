@@ -13,13 +13,12 @@ from release.packaging import machine, oci
 
 
 class ImageTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         with tarfile.open(runfile("release/packaging/image.oci.tar")) as tar:
             cls.files = {member.name: tar.extractfile(member).read() for member in tar if member.isfile()}
         cls.index = json.loads(cls.files["index.json"])
-        cls.described, = cls.index["manifests"]
+        (cls.described,) = cls.index["manifests"]
         cls.manifest = json.loads(cls.blob(cls.described))
         cls.config = json.loads(cls.blob(cls.manifest["config"]))
 
@@ -45,10 +44,15 @@ class ImageTest(unittest.TestCase):
         self.assertEqual([layer["mediaType"] for layer in self.manifest["layers"]], [oci.LAYER_TYPE] * 2)
 
     def test_layers_are_named_without_compression_too(self):
-        plain = ["sha256:" + hashlib.sha256(gzip.decompress(self.blob(layer))).hexdigest() for layer in self.manifest["layers"]]
+        plain = [
+            "sha256:" + hashlib.sha256(gzip.decompress(self.blob(layer))).hexdigest()
+            for layer in self.manifest["layers"]
+        ]
         self.assertEqual(self.config["rootfs"], {"type": "layers", "diff_ids": plain})
-        docker, = json.loads(self.files["manifest.json"])
-        self.assertEqual(docker["Layers"], [f"blobs/sha256/{layer['digest'].split(':')[1]}" for layer in self.manifest["layers"]])
+        (docker,) = json.loads(self.files["manifest.json"])
+        self.assertEqual(
+            docker["Layers"], [f"blobs/sha256/{layer['digest'].split(':')[1]}" for layer in self.manifest["layers"]]
+        )
         self.assertEqual(self.files[docker["Config"]], self.blob(self.manifest["config"]))
 
     def test_the_upper_layer_is_the_tarball(self):
@@ -76,9 +80,12 @@ class ImageTest(unittest.TestCase):
                 self.skipTest(f"this machine lets nobody enter another root ({how})")
             settings = self.config["config"]
             environment = dict(word.split("=", 1) for word in settings["Env"])
-            (root / "src/x.c").write_text("#include <stdio.h>\nint main(void) { return puts(\"made\") < 0; }\n")
-            entered.run([*settings["Entrypoint"], "-O2", "-mllvm", "-regalloc-enable-advisor=release", "x.c", "-o", "x"],
-                        settings["WorkingDir"], environment)
+            (root / "src/x.c").write_text('#include <stdio.h>\nint main(void) { return puts("made") < 0; }\n')
+            entered.run(
+                [*settings["Entrypoint"], "-O2", "-mllvm", "-regalloc-enable-advisor=release", "x.c", "-o", "x"],
+                settings["WorkingDir"],
+                environment,
+            )
             self.assertEqual(entered.run(["/src/x"]), "made\n")
 
 

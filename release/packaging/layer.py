@@ -51,7 +51,11 @@ class Layer:
             return
         if info.name in self._owners or info.name in self._directories:
             other = self._owners.get(info.name, "another package's directory")
-            raise RunError(f"{origin}: {info.name}", f"is also in {other}", "Leave one of the two out with --exclude or out of the group")
+            raise RunError(
+                f"{origin}: {info.name}",
+                f"is also in {other}",
+                "Leave one of the two out with --exclude or out of the group",
+            )
         self._add_parents(info.name)
         self._tar.addfile(info, io.BytesIO(content))
         if info.isdir():
@@ -112,10 +116,16 @@ def write(
                 bundle.append((info.name, content))
             if wanted(info.name, exclude, keep):
                 layer.add(info, content, origin)
-        _add_file(layer, f"var/lib/dpkg/status.d/{deb.package_name(package)}", deb.control(package).encode("utf-8"), origin)
+        _add_file(
+            layer, f"var/lib/dpkg/status.d/{deb.package_name(package)}", deb.control(package).encode("utf-8"), origin
+        )
     if certificates:
         if not bundle:
-            raise RunError("--certificates", "is given, and no package has any below usr/share/ca-certificates", "Add ca-certificates")
+            raise RunError(
+                "--certificates",
+                "is given, and no package has any below usr/share/ca-certificates",
+                "Add ca-certificates",
+            )
         _add_file(layer, _BUNDLE, b"".join(content for _, content in sorted(bundle)), "--certificates")
     for mode, owner, path in directories:
         layer.add(_member(path, tarfile.DIRTYPE, mode, owner=owner), b"", "--directory")
@@ -145,13 +155,19 @@ def _directory(text: str) -> tuple[int, int, str]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@"
+    )
     parser.add_argument("--output", type=pathlib.Path, required=True, help="the .tar.gz to write")
     parser.add_argument("--exclude", action="append", default=[], help="shell pattern of paths to leave out")
-    parser.add_argument("--keep", action="append", default=[], help="shell pattern of paths that stay although excluded")
+    parser.add_argument(
+        "--keep", action="append", default=[], help="shell pattern of paths that stay although excluded"
+    )
     parser.add_argument("--link", type=_pair, action="append", default=[], help="PATH=TARGET: a symbolic link to add")
     parser.add_argument("--file", type=_pair, action="append", default=[], help="PATH=FILE: a file to add")
-    parser.add_argument("--directory", type=_directory, action="append", default=[], help="MODE:OWNER:PATH: a directory to add")
+    parser.add_argument(
+        "--directory", type=_directory, action="append", default=[], help="MODE:OWNER:PATH: a directory to add"
+    )
     parser.add_argument("--certificates", action="store_true", help=f"write {_BUNDLE}")
     parser.add_argument("packages", metavar="DEB", nargs="+")
     flags = parser.parse_args(arguments)
@@ -171,7 +187,7 @@ def main(arguments: list[str]) -> int:
         os.replace(partial, flags.output)
     except (RunError, deb.PackageError) as error:
         print(f"layer: {error}", file=sys.stderr)
-        return ExitCode.MISUSE
+        return ExitCode.USER_ERROR
     return ExitCode.DONE
 
 

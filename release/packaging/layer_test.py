@@ -11,7 +11,6 @@ from release.packaging import deb, layer, licences, part
 
 
 class PackagesTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -33,13 +32,31 @@ class PackagesTest(unittest.TestCase):
             return {member.name: (member, tar.extractfile(member).read() if member.isfile() else b"") for member in tar}
 
     def test_a_layer_is_the_packages_merged_into_usr(self):
-        tool = self.package("tool", {"./bin/tool": b"program", "./usr/bin/hard": ("hardlink", "./bin/tool"), "./lib/x.so": ("symlink", "/lib/y.so")})
-        text = self.package("text", {"./usr/share/doc/text/copyright": b"text", "./usr/share/doc/text/changelog": b"long"}, "gz")
-        found = self.members(self.layer([tool, text], exclude=["usr/share/doc/*/*"], keep=["usr/share/doc/*/copyright"],
-                                        links=[("usr/bin/awk", "mawk")], directories=[(0o1777, 1000, "var/tmp")]))
+        tool = self.package(
+            "tool",
+            {
+                "./bin/tool": b"program",
+                "./usr/bin/hard": ("hardlink", "./bin/tool"),
+                "./lib/x.so": ("symlink", "/lib/y.so"),
+            },
+        )
+        text = self.package(
+            "text", {"./usr/share/doc/text/copyright": b"text", "./usr/share/doc/text/changelog": b"long"}, "gz"
+        )
+        found = self.members(
+            self.layer(
+                [tool, text],
+                exclude=["usr/share/doc/*/*"],
+                keep=["usr/share/doc/*/copyright"],
+                links=[("usr/bin/awk", "mawk")],
+                directories=[(0o1777, 1000, "var/tmp")],
+            )
+        )
         self.assertEqual(found["usr/bin/tool"][1], b"program")
         self.assertEqual(found["usr/bin/tool"][0].mode, 0o755)
-        self.assertEqual((found["usr/bin/hard"][0].type, found["usr/bin/hard"][0].linkname), (tarfile.LNKTYPE, "usr/bin/tool"))
+        self.assertEqual(
+            (found["usr/bin/hard"][0].type, found["usr/bin/hard"][0].linkname), (tarfile.LNKTYPE, "usr/bin/tool")
+        )
         self.assertEqual(found["usr/lib/x.so"][0].linkname, "/lib/y.so")
         self.assertEqual(found["bin"][0].linkname, "usr/bin")
         self.assertEqual(found["usr/bin/awk"][0].linkname, "mawk")
@@ -101,8 +118,13 @@ class PackagesTest(unittest.TestCase):
             part.extract(package, "usr/none", [], self.scratch / "none")
 
     def test_licences_bring_the_texts_they_refer_to(self):
-        zlib = self.package("zlib1g-dev", {"./usr/share/doc/zlib1g-dev/copyright": b"See /usr/share/common-licenses/GPL."})
-        base = self.package("base-files", {"./usr/share/common-licenses/GPL-3": b"GNU", "./usr/share/common-licenses/GPL": ("symlink", "GPL-3")})
+        zlib = self.package(
+            "zlib1g-dev", {"./usr/share/doc/zlib1g-dev/copyright": b"See /usr/share/common-licenses/GPL."}
+        )
+        base = self.package(
+            "base-files",
+            {"./usr/share/common-licenses/GPL-3": b"GNU", "./usr/share/common-licenses/GPL": ("symlink", "GPL-3")},
+        )
         text, common = licences.package_licence(zlib), licences.common_texts(base)
         licences.collect(self.scratch / "out", {"zlib": text}, common)
         self.assertEqual((self.scratch / "out/zlib.txt").read_text(), text)

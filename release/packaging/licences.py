@@ -62,7 +62,9 @@ def collect(output: pathlib.Path, texts: Mapping[str, str], common: Mapping[str,
         write_atomically(output / f"{name}.txt", text.encode("utf-8"))
     for name in sorted(referenced(texts.values())):
         if name not in common:
-            raise RunError(f"the licence {name}", "is referred to, and base-files has no such text", "Pin a base-files that has it")
+            raise RunError(
+                f"the licence {name}", "is referred to, and base-files has no such text", "Pin a base-files that has it"
+            )
         write_atomically(output / "common" / f"{name}.txt", common[name].encode("utf-8"))
 
 
@@ -77,7 +79,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, required=True, help="directory to fill")
     parser.add_argument("--common", required=True, help="the package base-files, for the texts that others refer to")
-    parser.add_argument("--text", type=_named, action="append", default=[], help="NAME=FILE: a licence that is a file already")
+    parser.add_argument(
+        "--text", type=_named, action="append", default=[], help="NAME=FILE: a licence that is a file already"
+    )
     parser.add_argument("--package", type=_named, action="append", default=[], help="NAME=DEB: a Debian package")
     flags = parser.parse_args(arguments)
     try:
@@ -85,11 +89,14 @@ def main(arguments: list[str]) -> int:
         texts.update({name: path.read_text(encoding="utf-8") for name, path in flags.text})
         collect(flags.output, texts, common_texts(flags.common))
     except OSError as error:
-        print(f"licences: {error.filename}: {error.strerror}; name the licence's file as it is called now", file=sys.stderr)
-        return ExitCode.MISUSE
+        print(
+            f"licences: {error.filename}: {error.strerror}; name the licence's file as it is called now",
+            file=sys.stderr,
+        )
+        return ExitCode.USER_ERROR
     except (RunError, deb.PackageError) as error:
         print(f"licences: {error}", file=sys.stderr)
-        return ExitCode.MISUSE
+        return ExitCode.USER_ERROR
     return ExitCode.DONE
 
 

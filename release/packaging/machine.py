@@ -60,8 +60,15 @@ class Machine:
             os.chroot(self.root)
             os.chdir(folder)
 
-        done = subprocess.run(list(arguments), env=dict(environment or {}), preexec_fn=enter, capture_output=True, text=True,
-                              timeout=300, check=False)
+        done = subprocess.run(
+            list(arguments),
+            env=dict(environment or {}),
+            preexec_fn=enter,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
         if done.returncode:
             raise AssertionError(f"{' '.join(arguments)}: {done.returncode}\n{(done.stdout + done.stderr)[-2000:]}")
         return done.stdout

@@ -57,7 +57,7 @@ def diff_id(layer: bytes, origin: str) -> str:
 
 def policy_labels(provenance: Mapping[str, Any]) -> dict[str, str]:
     """Labels from our provenance: the compiler's digest, its version, and each policy's digest."""
-    subject, = provenance["subject"]
+    (subject,) = provenance["subject"]
     definition = provenance["predicate"]["buildDefinition"]
     labels = {
         "org.opencontainers.image.version": definition["internalParameters"]["llvm"],
@@ -77,32 +77,47 @@ def image(name: str, layers: Sequence[tuple[str, bytes]], config: Mapping[str, A
       layers: (what it is, gzip'ed tar), the lowest first.
       config: the part "config" of the image's configuration: Entrypoint, Env, Labels, User, WorkingDir.
     """
-    configuration = encode({
-        "architecture": "amd64",
-        "os": "linux",
-        "created": CREATED,
-        "config": config,
-        "rootfs": {"type": "layers", "diff_ids": [diff_id(content, what) for what, content in layers]},
-        "history": [{"created": CREATED, "created_by": what} for what, _ in layers],
-    })
-    manifest = encode({
-        "schemaVersion": 2,
-        "mediaType": MANIFEST_TYPE,
-        "config": descriptor(CONFIG_TYPE, configuration),
-        "layers": [descriptor(LAYER_TYPE, content) for _, content in layers],
-    })
-    index = encode({
-        "schemaVersion": 2,
-        "mediaType": INDEX_TYPE,
-        "manifests": [{
-            **descriptor(MANIFEST_TYPE, manifest),
-            "platform": {"architecture": "amd64", "os": "linux"},
-            "annotations": {"org.opencontainers.image.ref.name": name},
-        }],
-    })
+    configuration = encode(
+        {
+            "architecture": "amd64",
+            "os": "linux",
+            "created": CREATED,
+            "config": config,
+            "rootfs": {"type": "layers", "diff_ids": [diff_id(content, what) for what, content in layers]},
+            "history": [{"created": CREATED, "created_by": what} for what, _ in layers],
+        }
+    )
+    manifest = encode(
+        {
+            "schemaVersion": 2,
+            "mediaType": MANIFEST_TYPE,
+            "config": descriptor(CONFIG_TYPE, configuration),
+            "layers": [descriptor(LAYER_TYPE, content) for _, content in layers],
+        }
+    )
+    index = encode(
+        {
+            "schemaVersion": 2,
+            "mediaType": INDEX_TYPE,
+            "manifests": [
+                {
+                    **descriptor(MANIFEST_TYPE, manifest),
+                    "platform": {"architecture": "amd64", "os": "linux"},
+                    "annotations": {"org.opencontainers.image.ref.name": name},
+                }
+            ],
+        }
+    )
     blobs = {_blob(content): content for content in [configuration, manifest, *(content for _, content in layers)]}
-    docker = encode([{"Config": _blob(configuration), "RepoTags": [name], "Layers": [_blob(content) for _, content in layers]}])
-    return {"oci-layout": encode({"imageLayoutVersion": "1.0.0"}), "index.json": index, "manifest.json": docker, **blobs}
+    docker = encode(
+        [{"Config": _blob(configuration), "RepoTags": [name], "Layers": [_blob(content) for _, content in layers]}]
+    )
+    return {
+        "oci-layout": encode({"imageLayoutVersion": "1.0.0"}),
+        "index.json": index,
+        "manifest.json": docker,
+        **blobs,
+    }
 
 
 def _blob(content: bytes) -> str:
@@ -133,7 +148,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, required=True, help="the image's .tar to write")
     parser.add_argument("--name", required=True, help="NAME:TAG of the image")
-    parser.add_argument("--layer", type=pathlib.Path, action="append", required=True, help="a .tar.gz, the lowest first")
+    parser.add_argument(
+        "--layer", type=pathlib.Path, action="append", required=True, help="a .tar.gz, the lowest first"
+    )
     parser.add_argument("--entrypoint", action="append", default=[], help="a word of the command that the image is")
     parser.add_argument("--env", action="append", default=[], help="NAME=VALUE")
     parser.add_argument("--label", type=_label, action="append", default=[], help="KEY=VALUE")

@@ -16,10 +16,9 @@ def digest(content):
 
 
 class OciTest(unittest.TestCase):
-
     def test_everything_names_everything_by_digest(self):
         files = oci.image("name:1", LAYERS, {"Entrypoint": ["/x"]})
-        described, = json.loads(files["index.json"])["manifests"]
+        (described,) = json.loads(files["index.json"])["manifests"]
         # buildah and podman file the image under this name.
         self.assertEqual(described["annotations"], {"org.opencontainers.image.ref.name": "name:1"})
         manifest = files["blobs/sha256/" + described["digest"].removeprefix("sha256:")]
@@ -43,23 +42,33 @@ class OciTest(unittest.TestCase):
 
     def test_a_layer_that_is_no_gzip_file(self):
         for content in (b"plain", LAYERS[0][1][:-4], LAYERS[0][1][:-8] + bytes(8)):
-            with self.subTest(content), self.assertRaisesRegex(RunError, "^the layer bad: is no whole gzip file .* Give .tar.gz files"):
+            with (
+                self.subTest(content),
+                self.assertRaisesRegex(RunError, "^the layer bad: is no whole gzip file .* Give .tar.gz files"),
+            ):
                 oci.image("name:1", [("bad", content)], {})
 
     def test_labels_come_from_provenance(self):
         provenance = {
             "subject": [{"name": "bin/clang", "digest": {"sha256": "c" * 64}}],
-            "predicate": {"buildDefinition": {
-                "internalParameters": {"llvm": "1.2.3"},
-                "externalParameters": {"policies": [{"problem": "p", "sha256": "d" * 64, "training_run": "seed 1"}]},
-            }},
+            "predicate": {
+                "buildDefinition": {
+                    "internalParameters": {"llvm": "1.2.3"},
+                    "externalParameters": {
+                        "policies": [{"problem": "p", "sha256": "d" * 64, "training_run": "seed 1"}]
+                    },
+                }
+            },
         }
-        self.assertEqual(oci.policy_labels(provenance), {
-            "org.opencontainers.image.version": "1.2.3",
-            "mlgo.clang.sha256": "c" * 64,
-            "mlgo.policy.p.sha256": "d" * 64,
-            "mlgo.policy.p.training_run": "seed 1",
-        })
+        self.assertEqual(
+            oci.policy_labels(provenance),
+            {
+                "org.opencontainers.image.version": "1.2.3",
+                "mlgo.clang.sha256": "c" * 64,
+                "mlgo.policy.p.sha256": "d" * 64,
+                "mlgo.policy.p.training_run": "seed 1",
+            },
+        )
 
 
 if __name__ == "__main__":

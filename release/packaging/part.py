@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
         extract(flags.package, flags.prefix, flags.exclude, flags.output)
     except (RunError, deb.PackageError) as error:
         print(f"part: {error}", file=sys.stderr)
-        return ExitCode.MISUSE
+        return ExitCode.USER_ERROR
     return ExitCode.DONE
 
 

@@ -60,13 +60,17 @@ def python_dependencies(lock: str) -> list[dict[str, Any]]:
     found = []
     for match in _PINNED.finditer(lock):
         for digest in re.findall(r"sha256:([0-9a-f]{64})", match[3]):
-            found.append({"name": match[1], "uri": f"pkg:pypi/{match[1].lower()}@{match[2]}", "digest": {"sha256": digest}})
+            found.append(
+                {"name": match[1], "uri": f"pkg:pypi/{match[1].lower()}@{match[2]}", "digest": {"sha256": digest}}
+            )
     if not found:
         raise RunError("the Python lock", "pins no package", "Run ./bazelw run //toolchains/python:lock")
     return found
 
 
-def dependencies(repositories: Sequence[str], inventory: Mapping[str, Any], python_lock: str) -> tuple[list[dict[str, Any]], list[str]]:
+def dependencies(
+    repositories: Sequence[str], inventory: Mapping[str, Any], python_lock: str
+) -> tuple[list[dict[str, Any]], list[str]]:
     """(everything downloaded that took part, modules of rules that took part), both sorted.
 
     Args:
@@ -99,13 +103,21 @@ def policy_record(problem: str, folder: pathlib.Path) -> dict[str, Any]:
     Raises: RunError: the folder holds no policy, or a damaged one.
     """
     who = identity(folder, problem)
-    record = read_json(folder / "policy.json", "the policy's record", "Name a policy directory") if (folder / "policy.json").exists() else {}
+    record = (
+        read_json(folder / "policy.json", "the policy's record", "Name a policy directory")
+        if (folder / "policy.json").exists()
+        else {}
+    )
     training = record.get("training", {})
     return {
         "problem": problem,
         "sha256": who.digest,
         "training_run": who.training_run,
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir()) if path.is_file()},
+        "files": {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.iterdir())
+            if path.is_file()
+        },
         "training": {key: training[key] for key in ("configuration", "inputs", "versions") if key in training},
     }
 
@@ -125,7 +137,11 @@ def statement(
         "predicate": {
             "buildDefinition": {
                 "buildType": BUILD_TYPE,
-                "externalParameters": {"target": request["target"], "backend": request["backend"], "policies": list(policies)},
+                "externalParameters": {
+                    "target": request["target"],
+                    "backend": request["backend"],
+                    "policies": list(policies),
+                },
                 "internalParameters": {"llvm": request["llvm"], "workspace": request["module"], "rules": list(modules)},
                 "resolvedDependencies": list(resolved),
             },
@@ -138,14 +154,19 @@ def readme(template: str, made: Mapping[str, Any]) -> str:
     """The receiver's README: the template with the facts of this compiler."""
     definition = made["predicate"]["buildDefinition"]
     policies = definition["externalParameters"]["policies"]
-    lines = [f"    {policy['problem']:<20} {policy['training_run']}\n    {'':<20} sha256 {policy['sha256']}\n"
-             f"    {'':<20} on with {_FLAGS[policy['problem']]}" for policy in policies]
-    return (template.replace("{LLVM}", definition["internalParameters"]["llvm"])
-            .replace("{WORKSPACE}", definition["internalParameters"]["workspace"])
-            .replace("{BAZEL}", made["predicate"]["runDetails"]["builder"]["version"]["bazel"])
-            .replace("{FLAG}", _FLAGS[policies[0]["problem"]] if policies else "")
-            .replace("{CLANG_SHA256}", made["subject"][0]["digest"]["sha256"])
-            .replace("{POLICIES}", "\n".join(lines) or "    none: this is the packaged compiler, linked statically"))
+    lines = [
+        f"    {policy['problem']:<20} {policy['training_run']}\n    {'':<20} sha256 {policy['sha256']}\n"
+        f"    {'':<20} on with {_FLAGS[policy['problem']]}"
+        for policy in policies
+    ]
+    return (
+        template.replace("{LLVM}", definition["internalParameters"]["llvm"])
+        .replace("{WORKSPACE}", definition["internalParameters"]["workspace"])
+        .replace("{BAZEL}", made["predicate"]["runDetails"]["builder"]["version"]["bazel"])
+        .replace("{FLAG}", _FLAGS[policies[0]["problem"]] if policies else "")
+        .replace("{CLANG_SHA256}", made["subject"][0]["digest"]["sha256"])
+        .replace("{POLICIES}", "\n".join(lines) or "    none: this is the packaged compiler, linked statically")
+    )
 
 
 def _policy(text: str) -> tuple[str, pathlib.Path]:
@@ -169,9 +190,17 @@ def main(arguments: list[str]) -> int:
     try:
         request = read_json(flags.request, "the rule's request", "This is a defect of release/packaging")
         inventory = read_json(flags.inventory, "Debian's inventory", "This is a defect of third_party/debian")
-        resolved, modules = dependencies(request["repositories"], inventory["repositories"], flags.python_lock.read_text(encoding="utf-8"))
+        resolved, modules = dependencies(
+            request["repositories"], inventory["repositories"], flags.python_lock.read_text(encoding="utf-8")
+        )
         policies = [policy_record(problem, folder) for problem, folder in sorted(flags.policy)]
-        made = statement({**request, "bazel": inventory["bazel"]}, hashlib.sha256(flags.program.read_bytes()).hexdigest(), policies, resolved, modules)
+        made = statement(
+            {**request, "bazel": inventory["bazel"]},
+            hashlib.sha256(flags.program.read_bytes()).hexdigest(),
+            policies,
+            resolved,
+            modules,
+        )
         write_atomically(flags.output, encode_json(made))
         write_atomically(flags.readme, readme(flags.readme_template.read_text(encoding="utf-8"), made).encode("utf-8"))
     except RunError as error:

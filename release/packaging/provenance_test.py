@@ -17,35 +17,56 @@ numpy==2.1.3 \\
 
 
 def entry(name, version="1:2.0+x-1~deb12u1", digest="1", path=""):
-    return {"name": name, "version": version, "sha256": digest * 64, "suite": "bookworm", "size": 1,
-            "path": path or f"pool/main/{name}_1_amd64.deb"}
+    return {
+        "name": name,
+        "version": version,
+        "sha256": digest * 64,
+        "suite": "bookworm",
+        "size": 1,
+        "path": path or f"pool/main/{name}_1_amd64.deb",
+    }
 
 
 INVENTORY = {
     "llvm22": {"kind": "packages", "entries": [entry("llvm-22-dev"), entry("zlib1g-dev", digest="2")]},
     "zlib": {"kind": "packages", "entries": [entry("zlib1g-dev", digest="2")]},
-    "python311_packages": {"kind": "packages", "entries": [entry("python3.11", digest="3", path="pool/main/p_1_all.deb")]},
+    "python311_packages": {
+        "kind": "packages",
+        "entries": [entry("python3.11", digest="3", path="pool/main/p_1_all.deb")],
+    },
     "llvm_source": {"kind": "source", "entries": [entry("llvm-toolchain-22", "22.1.8", digest="4")]},
     "unused": {"kind": "packages", "entries": [entry("unused", digest="5")]},
 }
 
 
 class ProvenanceTest(unittest.TestCase):
-
     def test_repositories_of_every_bazel_become_archives(self):
-        repositories = ["", "_main~debian~llvm22", "mlgo++debian+zlib", "mlgo++python+python311", "_main~debian~llvm_source", "rules_cc~"]
+        repositories = [
+            "",
+            "_main~debian~llvm22",
+            "mlgo++debian+zlib",
+            "mlgo++python+python311",
+            "_main~debian~llvm_source",
+            "rules_cc~",
+        ]
         resolved, modules = provenance.dependencies(repositories, INVENTORY, PYTHON_LOCK)
-        self.assertEqual([item["name"] for item in resolved], ["llvm-22-dev", "llvm-toolchain-22", "python3.11", "zlib1g-dev"])
+        self.assertEqual(
+            [item["name"] for item in resolved], ["llvm-22-dev", "llvm-toolchain-22", "python3.11", "zlib1g-dev"]
+        )
         self.assertEqual(modules, ["rules_cc"])
-        self.assertEqual(resolved[0]["uri"], "pkg:deb/debian/llvm-22-dev@1%3A2.0%2Bx-1~deb12u1?arch=amd64&distro=bookworm")
+        self.assertEqual(
+            resolved[0]["uri"], "pkg:deb/debian/llvm-22-dev@1%3A2.0%2Bx-1~deb12u1?arch=amd64&distro=bookworm"
+        )
         self.assertEqual(resolved[0]["digest"], {"sha256": "1" * 64})
         self.assertTrue(resolved[1]["uri"].endswith("?arch=source&distro=bookworm"))
         self.assertTrue(resolved[2]["uri"].endswith("?arch=all&distro=bookworm"))
 
     def test_python_packages_count_each_wheel(self):
         resolved, _ = provenance.dependencies(["_main~python~pip"], INVENTORY, PYTHON_LOCK)
-        self.assertEqual([(item["uri"], item["digest"]["sha256"][0]) for item in resolved],
-                         [("pkg:pypi/absl-py@2.5.1", "a"), ("pkg:pypi/numpy@2.1.3", "b"), ("pkg:pypi/numpy@2.1.3", "c")])
+        self.assertEqual(
+            [(item["uri"], item["digest"]["sha256"][0]) for item in resolved],
+            [("pkg:pypi/absl-py@2.5.1", "a"), ("pkg:pypi/numpy@2.1.3", "b"), ("pkg:pypi/numpy@2.1.3", "c")],
+        )
         with self.assertRaisesRegex(RunError, "pins no package"):
             provenance.python_dependencies("# nothing")
 
@@ -54,10 +75,18 @@ class ProvenanceTest(unittest.TestCase):
             folder = pathlib.Path(scratch)
             (folder / "saved_model.pb").write_bytes(b"graph")
             digest = hashlib.sha256(b"graph").hexdigest()
-            (folder / "policy.json").write_text(json.dumps({
-                "sha256": {"saved_model.pb": digest},
-                "training": {"configuration": {"run": {"seed": 7}}, "held_out": {"long": "table"}, "inputs": {"train_corpus": "ab"}},
-            }))
+            (folder / "policy.json").write_text(
+                json.dumps(
+                    {
+                        "sha256": {"saved_model.pb": digest},
+                        "training": {
+                            "configuration": {"run": {"seed": 7}},
+                            "held_out": {"long": "table"},
+                            "inputs": {"train_corpus": "ab"},
+                        },
+                    }
+                )
+            )
             record = provenance.policy_record("regalloc_eviction", folder)
         self.assertEqual(record["sha256"], digest)
         self.assertIn("seed 7", record["training_run"])
@@ -65,7 +94,13 @@ class ProvenanceTest(unittest.TestCase):
         self.assertEqual(set(record["files"]), {"policy.json", "saved_model.pb"})
 
     def test_statement_and_readme(self):
-        request = {"target": "//release:clang", "backend": "cpp", "llvm": "1.2.3", "module": "mlgo 0.1.0", "bazel": "7.7.1"}
+        request = {
+            "target": "//release:clang",
+            "backend": "cpp",
+            "llvm": "1.2.3",
+            "module": "mlgo 0.1.0",
+            "bazel": "7.7.1",
+        }
         policy = {"problem": "inlining_for_size", "training_run": "seed 1", "sha256": "d" * 64}
         made = provenance.statement(request, "c" * 64, [policy], [], ["rules_cc"])
         self.assertEqual(made["_type"], "https://in-toto.io/Statement/v1")

@@ -19,7 +19,9 @@ from release.packaging import machine
 GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 DEBIAN_12_GLIBC = (2, 36)
 POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
-C_SOURCE = "#include <stdio.h>\n#include <stdint.h>\nint main(void) { printf(\"%d\\n\", (int)sizeof(intptr_t)); return 0; }\n"
+C_SOURCE = (
+    '#include <stdio.h>\n#include <stdint.h>\nint main(void) { printf("%d\\n", (int)sizeof(intptr_t)); return 0; }\n'
+)
 CXX_SOURCE = """#include <algorithm>
 #include <iostream>
 #include <vector>
@@ -28,7 +30,6 @@ int main() { std::vector<int> v{3, 1, 2}; std::sort(v.begin(), v.end()); for (in
 
 
 class TarballTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         scratch = tempfile.TemporaryDirectory()
@@ -42,13 +43,20 @@ class TarballTest(unittest.TestCase):
         machine.unpack(runfile("release/packaging/compiler_root.tar.gz"), cls.root)
         cls.folder = "srv/some where"
         machine.unpack(cls.archive, cls.root / cls.folder)
-        cls.top, = (cls.root / cls.folder).iterdir()
+        (cls.top,) = (cls.root / cls.folder).iterdir()
         cls.provenance = json.loads((cls.top / "provenance.json").read_text())
         for name, text in (("x.c", C_SOURCE), ("x.cc", CXX_SOURCE)):
             (cls.root / "src" / name).write_text(text)
 
     def run_here(self, *arguments):
-        done = subprocess.run([str(word) for word in arguments], cwd=self.root / "src", env={}, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [str(word) for word in arguments],
+            cwd=self.root / "src",
+            env={},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return done.stdout
 
@@ -58,19 +66,36 @@ class TarballTest(unittest.TestCase):
     def test_one_folder_without_time_or_user(self):
         self.assertEqual({member.name.split("/")[0] for member in self.members}, {"mlgo-clang-22.1.8"})
         self.assertEqual(len({member.mtime for member in self.members}), 1)
-        self.assertEqual({(member.uid, member.gid, member.uname, member.gname) for member in self.members}, {(0, 0, "", "")})
+        self.assertEqual(
+            {(member.uid, member.gid, member.uname, member.gname) for member in self.members}, {(0, 0, "", "")}
+        )
         for member in self.members:
-            expected = 0o755 if member.isdir() or member.name.endswith("bin/clang") else 0o777 if member.issym() else 0o644
+            expected = (
+                0o755 if member.isdir() or member.name.endswith("bin/clang") else 0o777 if member.issym() else 0o644
+            )
             self.assertEqual(oct(member.mode), oct(expected), member.name)
         names = {member.name.partition("/")[2] for member in self.members}
-        self.assertLessEqual({"bin/clang", "bin/clang++", "README.txt", "provenance.json", "licences/llvm.txt", "licences/mlgo.txt",
-                              "licences/common/Apache-2.0.txt", "lib/clang/22/include/stdint.h",
-                              "lib/clang/22/include/sanitizer/asan_interface.h",
-                              "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a"}, names)
+        self.assertLessEqual(
+            {
+                "bin/clang",
+                "bin/clang++",
+                "README.txt",
+                "provenance.json",
+                "licences/llvm.txt",
+                "licences/mlgo.txt",
+                "licences/common/Apache-2.0.txt",
+                "lib/clang/22/include/stdint.h",
+                "lib/clang/22/include/sanitizer/asan_interface.h",
+                "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
+            },
+            names,
+        )
 
     def test_no_path_of_the_machine_that_built_it(self):
         # Where this test lies is where everything was built, or would have been.
-        built_in = os.path.realpath(runfile("release/packaging/compiler_root.tar.gz")).partition("/execroot/")[0].encode()
+        built_in = (
+            os.path.realpath(runfile("release/packaging/compiler_root.tar.gz")).partition("/execroot/")[0].encode()
+        )
         self.assertGreater(len(built_in), 1)
         for path in self.top.rglob("*"):
             if path.is_file():
@@ -83,13 +108,17 @@ class TarballTest(unittest.TestCase):
         self.assertIn("libc.so.6", needed)
         self.assertLessEqual(needed, GLIBC)
         self.assertNotRegex(dynamic, "RUNPATH|RPATH")
-        versions = re.findall(r"Name: GLIBC_(\d+)\.(\d+)", self.run_here(readelf, "--version-info", self.top / "bin/clang"))
+        versions = re.findall(
+            r"Name: GLIBC_(\d+)\.(\d+)", self.run_here(readelf, "--version-info", self.top / "bin/clang")
+        )
         self.assertTrue(versions)
         self.assertLessEqual(max((int(major), int(minor)) for major, minor in versions), DEBIAN_12_GLIBC)
 
     def test_provenance_is_of_this_compiler(self):
-        subject, = self.provenance["subject"]
-        self.assertEqual(subject["digest"]["sha256"], hashlib.sha256((self.top / subject["name"]).read_bytes()).hexdigest())
+        (subject,) = self.provenance["subject"]
+        self.assertEqual(
+            subject["digest"]["sha256"], hashlib.sha256((self.top / subject["name"]).read_bytes()).hexdigest()
+        )
         self.assertIn(subject["digest"]["sha256"], (self.top / "README.txt").read_text())
         version = self.run_here(self.top / "bin/clang", "--version")
         self.assertIn(f"version {self.definition()['internalParameters']['llvm']}", version)
@@ -102,16 +131,34 @@ class TarballTest(unittest.TestCase):
         debian = [item for item in self.definition()["resolvedDependencies"] if item["uri"].startswith("pkg:deb/")]
         self.assertLessEqual({item["digest"]["sha256"] for item in debian}, locked)
         # LLVM's archives and source, the sysroot, the archives that are linked in, the run-times: each by another way.
-        self.assertLessEqual({"llvm-22-dev", "llvm-toolchain-22", "libc6-dev", "libzstd-dev", "libclang-rt-22-dev", "python3.11-minimal"},
-                             {item["name"] for item in debian})
+        self.assertLessEqual(
+            {
+                "llvm-22-dev",
+                "llvm-toolchain-22",
+                "libc6-dev",
+                "libzstd-dev",
+                "libclang-rt-22-dev",
+                "python3.11-minimal",
+            },
+            {item["name"] for item in debian},
+        )
 
     def test_works_where_it_is_unpacked(self):
         lld = runfile("release/packaging/ld.lld")
         for compiler, source, says in (("clang", "x.c", "8\n"), ("clang++", "x.cc", "123\n")):
             program = self.scratch / f"here-{compiler}"
             # Statically, so that the program also runs on a machine that is no Debian 12.
-            self.run_here(self.top / "bin" / compiler, f"--sysroot={self.root}", f"--ld-path={lld}", "-static", "-O2", *POLICY_ON, source,
-                          "-o", program)
+            self.run_here(
+                self.top / "bin" / compiler,
+                f"--sysroot={self.root}",
+                f"--ld-path={lld}",
+                "-static",
+                "-O2",
+                *POLICY_ON,
+                source,
+                "-o",
+                program,
+            )
             self.assertEqual(self.run_here(program), says)
 
     def test_works_on_another_debian_12(self):

@@ -1,6 +1,6 @@
 """Writes the borders of a policy's segments, where decisions are most delicate: lines "<feature> <value>".
 
-    borders POLICY.json OUT.txt
+borders POLICY.json OUT.txt
 """
 
 import json

@@ -49,7 +49,10 @@ def measure() -> list[Row]:
                 optimise_corpus(optimised_folder, corpus, setup, f"benchmark, {short}")
                 modules = Corpus.load(optimised_folder).modules
             # Two policies in turn, so that neither side sees the same compile twice in a row.
-            models = [locate.runfile(f"tests/policies/{kind}_{short}_tflite/model.tflite").parent for kind in ("random", "fewer_features")]
+            models = [
+                locate.runfile(f"tests/policies/{kind}_{short}_tflite/model.tflite").parent
+                for kind in ("random", "fewer_features")
+            ]
             requests = [
                 CompileRequest(clang, module, problem, model_dir=models[sample % 2], want_object=not optimised)
                 for module in modules

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.compiler.command import compile_command
+from mlgo.corpus.command import compile_command
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate

@@ -86,7 +86,9 @@ def _in_a_process(work, path: pathlib.Path) -> tuple[float, float]:
 def _open_and_sample(path: pathlib.Path) -> tuple[float, float]:
     start = time.perf_counter()
     corpus = Corpus.load(path)
-    read = sum(len(module.read_bitcode()) + len(module.command) for module in random.Random(1).sample(corpus.modules, SAMPLE))
+    read = sum(
+        len(module.read_bitcode()) + len(module.command) for module in random.Random(1).sample(corpus.modules, SAMPLE)
+    )
     return _used(start, read)
 
 

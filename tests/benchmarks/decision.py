@@ -65,7 +65,9 @@ def real_observations(problem: Problem, modules: list[Module], count: int) -> di
     if found < count:
         raise RuntimeError(f"{len(modules)} modules have {found} observations, {count} are needed")
     chosen = np.linspace(0, found - 1, count).astype(int)
-    return {spec.name: np.concatenate([part[spec.name] for part in parts])[chosen] for spec in problem.observation_specs}
+    return {
+        spec.name: np.concatenate([part[spec.name] for part in parts])[chosen] for spec in problem.observation_specs
+    }
 
 
 def forms(name: str, problem: Problem, observations: dict[str, np.ndarray]) -> dict[str, float]:
@@ -74,7 +76,12 @@ def forms(name: str, problem: Problem, observations: dict[str, np.ndarray]) -> d
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "observations")
         path.write_bytes(encoded(problem, observations))
-        said = subprocess.run([locate.runfile(f"tests/benchmarks/{program}"), locate.runfile(model), path], check=True, capture_output=True, text=True).stdout
+        said = subprocess.run(
+            [locate.runfile(f"tests/benchmarks/{program}"), locate.runfile(model), path],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
     return {form: float(value) for form, value in map(str.split, said.splitlines())}
 
 

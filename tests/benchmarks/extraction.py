@@ -46,7 +46,12 @@ def measure() -> list[Row]:
             theirs.append(_cpu_of(lambda: _dump(objcopy, build, part, pathlib.Path(folder))) * len(names) / len(part))
     best = min(ours)
     return [
-        at_least(f"extraction of {OBJECTS} objects: CPU time of llvm-objcopy's calls against ours", min(theirs) / best, "x", LEAST_TIMES),
+        at_least(
+            f"extraction of {OBJECTS} objects: CPU time of llvm-objcopy's calls against ours",
+            min(theirs) / best,
+            "x",
+            LEAST_TIMES,
+        ),
         Row("extraction: objects per CPU second", OBJECTS / best, "/s"),
     ]
 
@@ -63,7 +68,8 @@ def make_objects(build: pathlib.Path, objcopy: pathlib.Path) -> list[str]:
         first = build / "first"
         empty = locate.runfile("tests/benchmarks/empty_object.o").resolve()
         subprocess.run(
-            [objcopy, *(f"--add-section=.{section}={build / section}" for section in contents), empty, first], check=True
+            [objcopy, *(f"--add-section=.{section}={build / section}" for section in contents), empty, first],
+            check=True,
         )
         content = first.read_bytes()
         for copy in range(number, OBJECTS, len(modules)):
@@ -84,7 +90,9 @@ def _extract(command: pathlib.Path, build: pathlib.Path, output: pathlib.Path) -
 def _dump(objcopy: pathlib.Path, build: pathlib.Path, names: list[str], folder: pathlib.Path) -> None:
     for name in names:
         for section in (".llvmcmd", ".llvmbc"):
-            subprocess.run([objcopy, f"--dump-section={section}={folder / 'dumped'}", build / name, "/dev/null"], check=True)
+            subprocess.run(
+                [objcopy, f"--dump-section={section}={folder / 'dumped'}", build / name, "/dev/null"], check=True
+            )
 
 
 def _cpu_of(work) -> float:

@@ -62,7 +62,9 @@ def _number(value: float) -> str:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=list(BENCHMARKS), help="run this one (repeatable; default: all)")
+    parser.add_argument(
+        "--only", action="append", choices=list(BENCHMARKS), help="run this one (repeatable; default: all)"
+    )
     parser.add_argument("--json", metavar="F", help="also write the rows to this file")
     flags = parser.parse_args(arguments)
     rows, broken = [], []

@@ -43,9 +43,13 @@ def measure() -> list[Row]:
     plain, whole = median["plain wall"], median["ours pack wall"] + median["ours update wall"]
     cpu = median["plain cpu"] / (median["ours update cpu"] + median["ours pack cpu"])
     return [
-        at_least("PPO update 256 x 16, raw observations to new weights, against plain tf-agents", plain / whole, "x", 3.0),
+        at_least(
+            "PPO update 256 x 16, raw observations to new weights, against plain tf-agents", plain / whole, "x", 3.0
+        ),
         Row("PPO update 256 x 16, the same in processor time", cpu, "x"),
-        at_least("PPO update 256 x 16, further epochs, against plain tf-agents", plain / median["ours step wall"], "x", 3.0),
+        at_least(
+            "PPO update 256 x 16, further epochs, against plain tf-agents", plain / median["ours step wall"], "x", 3.0
+        ),
         at_most("first PPO update 256 x 16, from fresh weights", median["ours first wall"], "s", 3.0),
         Row("first PPO update 256 x 16, plain tf-agents", median["plain first wall"], "s"),
         Row("PPO update 256 x 16, plain tf-agents", 1 / plain, "updates/s"),
@@ -104,12 +108,12 @@ def _quantiles(problem, features) -> dict[str, np.ndarray]:
 
 
 def _ours() -> dict[str, list[float]]:
-    from mlgo.learning import determinism  # pylint: disable=import-outside-toplevel
     from mlgo.learning.network import initial_network  # pylint: disable=import-outside-toplevel
     from mlgo.learning.normalization import build_normalizer  # pylint: disable=import-outside-toplevel
     from mlgo.learning.observations import pack  # pylint: disable=import-outside-toplevel
     from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch  # pylint: disable=import-outside-toplevel
     from mlgo.problems.regalloc_eviction.problem import PROBLEM  # pylint: disable=import-outside-toplevel
+    from mlgo.run import determinism  # pylint: disable=import-outside-toplevel
 
     determinism.configure_tensorflow()
     features, decisions, returns = _observations(PROBLEM)
@@ -117,15 +121,14 @@ def _ours() -> dict[str, list[float]]:
     batch = TrainingBatch(pack(features, decisions, normalizer, PROBLEM), returns)
     epochs = 4
     start = time.perf_counter()
-    fresh = PpoLearner(initial_network(normalizer, 1), PROBLEM, 1, PpoConfig(minibatch=DECISIONS, epochs=1, highest_kl=1e9))
+    fresh = PpoLearner(
+        initial_network(normalizer, 1), PROBLEM, 1, PpoConfig(minibatch=DECISIONS, epochs=1, highest_kl=1e9)
+    )
     fresh.learn(batch)
     result = {"ours first wall": [time.perf_counter() - start]}
     one, more = (
         PpoLearner(
-            initial_network(normalizer, 1),
-            PROBLEM,
-            1,
-            PpoConfig(minibatch=DECISIONS, epochs=count, highest_kl=1e9),
+            initial_network(normalizer, 1), PROBLEM, 1, PpoConfig(minibatch=DECISIONS, epochs=count, highest_kl=1e9)
         )
         for count in (1, 1 + epochs)
     )

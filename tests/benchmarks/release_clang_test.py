@@ -9,7 +9,6 @@ STAT = "4711 (bazel (main) ) S 1 2 3 4 5 6 7 8 9 10 1400 1500 250 50 20 0"
 
 
 class ChildrenCpuSecondsTest(unittest.TestCase):
-
     def test_own_time_does_not_count(self):
         self.assertEqual(children_cpu_seconds(STAT), 3.0)
 

@@ -15,7 +15,9 @@ class Row:
 
     def __post_init__(self):
         if (self.target is None) != (self.held is None):
-            raise ValueError(f"row {self.name!r}: target {self.target} and held {self.held} must both be given or both not")
+            raise ValueError(
+                f"row {self.name!r}: target {self.target} and held {self.held} must both be given or both not"
+            )
 
 
 def at_least(name: str, value: float, unit: str, target: float) -> Row:

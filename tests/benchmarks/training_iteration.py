@@ -12,12 +12,12 @@ from mlgo.compiler.executor import available_cores
 from mlgo.compiler.server_executor import executor_for
 from mlgo.learning.configuration import BcConfig, PpoConfig
 from mlgo.learning.network import NetworkConfig
-from mlgo.pipeline.configuration import Configurations
-from mlgo.pipeline.places import Places
-from mlgo.pipeline.settings import RunSettings
-from mlgo.pipeline.training_run import TrainingRun
 from mlgo.run import locate
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training.configuration import Configurations
+from mlgo.training.run_inputs import RunInputs
+from mlgo.training.settings import RunSettings
+from mlgo.training.training_run import TrainingRun
 from tests.benchmarks.row import Row, at_most
 
 #: As in ml-compiler-opt's ppo_nn_agent.gin (mlgo/learning/papers.gin): every decision once, in large minibatches.
@@ -29,16 +29,20 @@ def measure() -> list[Row]:
     """The rows of this benchmark; takes about three minutes on two cores."""
     cores = available_cores()
     settings = RunSettings(
-        warm_start="none", iterations=_ITERATIONS, modules_per_iteration=48, validation_modules=4, validation_interval=_ITERATIONS
+        warm_start="none",
+        iterations=_ITERATIONS,
+        modules_per_iteration=48,
+        validation_modules=4,
+        validation_interval=_ITERATIONS,
     )
     with tempfile.TemporaryDirectory() as directory:
         output = pathlib.Path(directory)
         clang = locate.runfile("development/clang")
-        places = Places(clang, locate.runfile("mlgo/corpus/llvm_small_train"), None, None, None, output)
+        inputs = RunInputs(clang, locate.runfile("mlgo/corpus/llvm_small_train"), None, None, None, output)
         configurations = Configurations(settings, VocabularyConfig(), NetworkConfig(), BcConfig(), _PAPERS)
         executor = executor_for(clang, cores)
         try:
-            TrainingRun(places, configurations, cores, executor).run()
+            TrainingRun(inputs, configurations, cores, executor).run()
         finally:
             executor.close()
         seconds = json.loads((output / "seconds" / f"{_ITERATIONS - 1:05}.json").read_text(encoding="utf-8"))

@@ -25,7 +25,9 @@ from tests.benchmarks.row import Row, at_least, at_most
 #: Every so many-th module is compiled.
 _STRIDE = 8
 _SMALL, _LARGE = 200_000, 800_000
-_CHILD = "import sys; sys.path[:] = {path!r}; from tests.benchmarks import vocabulary; vocabulary.child({folder!r}, {count})"
+_CHILD = (
+    "import sys; sys.path[:] = {path!r}; from tests.benchmarks import vocabulary; vocabulary.child({folder!r}, {count})"
+)
 
 
 def measure() -> list[Row]:
@@ -76,7 +78,9 @@ class _Repeated(Trace):
 def _in_a_child(folder: pathlib.Path, count: int) -> dict[str, float]:
     """{"rate": observations per second, "bytes": largest resident set}."""
     program = _CHILD.format(path=sys.path, folder=str(folder), count=count)
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         said = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -9,7 +9,9 @@ def bazel(workspace: pathlib.Path, *arguments: str) -> str:
 
     Raises: RuntimeError: it failed; carries the end of what it said.
     """
-    done = subprocess.run([workspace / "bazelw", *arguments], cwd=workspace, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [workspace / "bazelw", *arguments], cwd=workspace, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"bazelw {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
     return done.stdout

@@ -24,7 +24,9 @@ def copy(source: pathlib.Path, target: pathlib.Path) -> None:
     """
     listed = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=source, capture_output=True, check=True,
+        cwd=source,
+        capture_output=True,
+        check=True,
     ).stdout
     target.mkdir(parents=True)
     for name in filter(None, listed.split(b"\0")):

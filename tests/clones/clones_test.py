@@ -9,7 +9,6 @@ from tests.clones import clone, nested, outputs
 
 
 class ScratchTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -23,7 +22,6 @@ class ScratchTest(unittest.TestCase):
 
 
 class CopyTest(ScratchTest):
-
     def test_the_working_tree_and_not_the_commit_is_copied(self):
         old = self.scratch / "old"
         self.write("old/.gitignore", b"ignored\n")
@@ -37,13 +35,15 @@ class CopyTest(ScratchTest):
         (old / "gone").unlink()
         new = self.scratch / "deep" / "new"
         clone.copy(old, new)
-        self.assertEqual(sorted(str(path.relative_to(new)) for path in new.rglob("*") if path.is_file()), [".gitignore", "a/run", "new"])
+        self.assertEqual(
+            sorted(str(path.relative_to(new)) for path in new.rglob("*") if path.is_file()),
+            [".gitignore", "a/run", "new"],
+        )
         self.assertEqual((new / "a/run").read_bytes(), b"changed")
         self.assertTrue(os.access(new / "a/run", os.X_OK))
 
 
 class NestedTest(ScratchTest):
-
     def test_the_tests_own_environment_stays_here(self):
         outer = {"HOME": "/h", "PATH": "/p", "TEST_TMPDIR": "/t", "RUNFILES_DIR": "/r", "BAZEL": ""}
         self.assertEqual(nested.environment(outer), {"HOME": "/h", "PATH": "/p"})
@@ -54,12 +54,16 @@ class NestedTest(ScratchTest):
         self.assertEqual(tuple(re.findall(r'^    "(\w+)",$', asked, re.MULTILINE)), nested.INHERITED)
 
     def test_repositories_keep_their_names_or_get_the_modules(self):
-        for name, root_name, module_name in (("_main~debian~x", "_main~debian~x", "mlgo~~debian~x"),
-                                             ("+debian+x", "+debian+x", "mlgo++debian+x")):
+        for name, root_name, module_name in (
+            ("_main~debian~x", "_main~debian~x", "mlgo~~debian~x"),
+            ("+debian+x", "+debian+x", "mlgo++debian+x"),
+        ):
             file = self.write(f"base/external/{name}/usr/bin/y")
             directory = self.scratch / "base/external" / name
             self.assertEqual(nested.shared_repositories([file]), [f"--override_repository={root_name}={directory}"])
-            self.assertEqual(nested.shared_repositories([file], "mlgo"), [f"--override_repository={module_name}={directory}"])
+            self.assertEqual(
+                nested.shared_repositories([file], "mlgo"), [f"--override_repository={module_name}={directory}"]
+            )
 
     def test_a_file_of_no_repository(self):
         with self.assertRaisesRegex(ValueError, "lies in no fetched repository"):
@@ -67,7 +71,6 @@ class NestedTest(ScratchTest):
 
 
 class OutputsTest(ScratchTest):
-
     def tree(self, name):
         folder = self.scratch / name / "bin"
         self.write(f"{name}/bin/a/x.o", b"object")
@@ -88,7 +91,10 @@ class OutputsTest(ScratchTest):
         before = outputs.digests(one)
         self.write("one/bin/a/x.o", b"other")
         after = outputs.digests(one)
-        self.assertRegex(outputs.first_difference(before, after), r"^a/absolute: [0-9a-f]{64} in the first clone, [0-9a-f]{64} in the second$")
+        self.assertRegex(
+            outputs.first_difference(before, after),
+            r"^a/absolute: [0-9a-f]{64} in the first clone, [0-9a-f]{64} in the second$",
+        )
 
     def test_mode_and_absence_count(self):
         one = self.tree("one")
@@ -96,7 +102,9 @@ class OutputsTest(ScratchTest):
         (one / "a/x.o").chmod(0o755)
         self.assertIn("x in the second", outputs.first_difference(before, outputs.digests(one)))
         (one / "a/absolute").unlink()
-        self.assertRegex(outputs.first_difference(before, outputs.digests(one)), "^a/absolute: .* missing in the second$")
+        self.assertRegex(
+            outputs.first_difference(before, outputs.digests(one)), "^a/absolute: .* missing in the second$"
+        )
 
 
 if __name__ == "__main__":

@@ -10,8 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 #: What of the environment reaches the nested Bazel: where the launcher keeps things, which Bazel it takes, where downloads come
 #: from. Tests name these in `env_inherit` (defs.bzl).
-INHERITED = ("BAZEL", "HOME", "MLGO_DEBIAN_MIRRORS", "PATH", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_INDEX_URL",
-             "SSL_CERT_FILE", "USER", "XDG_CACHE_HOME")
+INHERITED = (
+    "BAZEL",
+    "HOME",
+    "MLGO_DEBIAN_MIRRORS",
+    "PATH",
+    "PIP_CONFIG_FILE",
+    "PIP_FIND_LINKS",
+    "PIP_INDEX_URL",
+    "SSL_CERT_FILE",
+    "USER",
+    "XDG_CACHE_HOME",
+)
 #: A server that nobody ended, say because the test was killed, ends itself.
 _IDLE_SECONDS = 60
 
@@ -63,7 +73,9 @@ class NestedBazel:
       base: its output base.
     """
 
-    def __init__(self, launcher: pathlib.Path, workspace: pathlib.Path, base: pathlib.Path, options: Sequence[str] = ()):
+    def __init__(
+        self, launcher: pathlib.Path, workspace: pathlib.Path, base: pathlib.Path, options: Sequence[str] = ()
+    ):
         """
         Args:
           launcher: a bazelw.
@@ -80,11 +92,17 @@ class NestedBazel:
         """
         done = subprocess.run(
             [*self._startup, command, *(self._options if command != "shutdown" else ()), *arguments],
-            cwd=self.workspace, env=environment(os.environ), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            cwd=self.workspace,
+            env=environment(os.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise AssertionError(
-                f"bazel {command} {' '.join(arguments)} in {self.workspace}: exit code {done.returncode}\n{done.stderr[-6000:]}")
+                f"bazel {command} {' '.join(arguments)} in {self.workspace}: exit code {done.returncode}\n{done.stderr[-6000:]}"
+            )
         return done.stdout
 
     def end(self) -> None:

@@ -39,18 +39,36 @@ class LocalCluster:
     def start_node(self, cpus: int) -> int:
         """Starts a node, the head first; returns the id of its process, with which it ends."""
         number = len(self._nodes) + 1
-        where = ["--head", f"--port={self.address.split(':')[1]}", "--include-dashboard=false", f"--temp-dir={self._temporary}"]
+        where = [
+            "--head",
+            f"--port={self.address.split(':')[1]}",
+            "--include-dashboard=false",
+            f"--temp-dir={self._temporary}",
+        ]
         if self._nodes:
             where = [f"--address={self.address}"]
         command = [
-            sys.executable, "-m", "mlgo.cluster.ray_command", "start", "--block", *where, f"--num-cpus={cpus}",
-            f"--node-ip-address=127.0.0.{number}", f"--object-store-memory={_OBJECT_STORE_BYTES}",
-            "--min-worker-port=0", "--max-worker-port=0", "--disable-usage-stats",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "mlgo.cluster.ray_command",
+            "start",
+            "--block",
+            *where,
+            f"--num-cpus={cpus}",
+            f"--node-ip-address=127.0.0.{number}",
+            f"--object-store-memory={_OBJECT_STORE_BYTES}",
+            "--min-worker-port=0",
+            "--max-worker-port=0",
+            "--disable-usage-stats",
+        ]
         output = open(self._temporary / f"node{number}.txt", "w", encoding="utf-8")  # pylint: disable=consider-using-with
         with output:
             process = subprocess.Popen(  # pylint: disable=consider-using-with
-                command, env=self._environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         self._nodes.append(process)
@@ -64,7 +82,9 @@ class LocalCluster:
     def raylet_of(self, node: int) -> int:
         """Process id of the raylet that the node started as `node` runs."""
         children = pathlib.Path(f"/proc/{node}/task/{node}/children").read_text(encoding="ascii").split()
-        (raylet,) = [int(child) for child in children if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "raylet"]
+        (raylet,) = [
+            int(child) for child in children if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "raylet"
+        ]
         return raylet
 
     def processes(self) -> list[int]:

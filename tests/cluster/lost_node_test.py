@@ -41,7 +41,8 @@ class LostNodeTest(unittest.TestCase):
         modules = Corpus.load(locate.runfile("mlgo/corpus/llvm_small_train")).modules
         smallest = sorted(modules, key=lambda module: (module.bitcode_size, module.name))[:_MODULES]
         cls.requests = [
-            CompileRequest(locate.runfile("development/clang"), module, PROBLEM, want_object=True) for module in smallest
+            CompileRequest(locate.runfile("development/clang"), module, PROBLEM, want_object=True)
+            for module in smallest
         ]
 
     def test_1_a_killed_node_changes_nothing(self):
@@ -89,8 +90,12 @@ class LostNodeTest(unittest.TestCase):
 
     def test_6_other_versions_there(self):
         said = "Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.9.1\nThis process was started with:\n    Ray: 2.60"
-        with mock.patch("ray.init", side_effect=RuntimeError(said)), self.assertRaisesRegex(
-            RunError, "was started with: Ray: 2.9.0 Python: 3.9.1 This process was started with: Ray: 2.60. Start every node with"
+        with (
+            mock.patch("ray.init", side_effect=RuntimeError(said)),
+            self.assertRaisesRegex(
+                RunError,
+                "was started with: Ray: 2.9.0 Python: 3.9.1 This process was started with: Ray: 2.60. Start every node with",
+            ),
         ):
             executor_for("ray")
 

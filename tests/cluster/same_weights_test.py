@@ -25,7 +25,9 @@ class SameWeightsTest(unittest.TestCase):
             with LocalCluster(folder / "cache") as cluster:
                 nodes = [cluster.start_node(1) for _ in range(3)]
                 output = folder / "ray"
-                run = command.Command([*flags, f"--output_dir={output}", "--executor=ray", f"--ray_address={cluster.address}"])
+                run = command.Command(
+                    [*flags, f"--output_dir={output}", "--executor=ray", f"--ray_address={cluster.address}"]
+                )
                 deadline = time.monotonic() + _WAIT_SECONDS
                 while len(list(output.glob("trace/train/**/*.json"))) < 2 and time.monotonic() < deadline:
                     time.sleep(0.01)

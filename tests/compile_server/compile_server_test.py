@@ -76,14 +76,22 @@ class CompileServerTest(unittest.TestCase):
         expected = list(LocalExecutor(_WORKERS).run_ordered(requests))
         found = list(self.server.run_ordered(requests))
         for request, one, other in zip(requests, expected, found, strict=True):
-            what = f"{request.module.name}, {request.model_dir}: {described(one)} by process, {described(other)} by server"
+            what = (
+                f"{request.module.name}, {request.model_dir}: {described(one)} by process, {described(other)} by server"
+            )
             self.assertTrue(comparable(one) == comparable(other), what)
         return found
 
     def requests(self, short: str, modules: list[Module], **changes) -> list[CompileRequest]:
         """Each module under the default, and under two policies."""
         problem = load_problem(PROBLEMS[short])
-        models = [None, *(locate.runfile(f"tests/policies/{kind}_{short}_tflite/model.tflite").parent for kind in ("random", "fewer_features"))]
+        models = [
+            None,
+            *(
+                locate.runfile(f"tests/policies/{kind}_{short}_tflite/model.tflite").parent
+                for kind in ("random", "fewer_features")
+            ),
+        ]
         return [
             CompileRequest(self.clang, module, problem, model_dir=model, want_object=True, **changes)
             for module in modules
@@ -128,7 +136,9 @@ class CompileServerTest(unittest.TestCase):
         command = self.modules[0].command
         broken = [Module.at("garbage", garbage, command)]
         no_flag = [Module.at("flag", self.modules[0].bitcode_file(self.folder), (*command, "-fno-such-flag"))]
-        no_option = [Module.at("option", self.modules[0].bitcode_file(self.folder), (*command, "-mllvm", "-no-such-option"))]
+        no_option = [
+            Module.at("option", self.modules[0].bitcode_file(self.folder), (*command, "-mllvm", "-no-such-option"))
+        ]
         for modules, kind, limits in (
             (broken, FailureKind.COMPILE_ERROR, CompileLimits()),
             (no_flag, FailureKind.BAD_FLAGS, CompileLimits()),

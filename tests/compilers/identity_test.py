@@ -12,7 +12,6 @@ LEVELS = ("-O0", "-O2", "-Oz")
 
 
 class IdentityTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         cls.problem = load_problem("regalloc_eviction")

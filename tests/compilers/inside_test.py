@@ -33,7 +33,6 @@ _INSIDE = r"run none, made up \(random\), seed \d+, sha256:[0-9a-f]{16}, backend
 
 
 class InsideTest(unittest.TestCase):
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -105,21 +104,34 @@ class InsideTest(unittest.TestCase):
                 self.check_refusal(problem, "development/clang", "-Oz", "-c", "x.c", *problem.release_flags())
 
     def test_opt_and_llc_without_the_policy(self):
-        done = self.run_program("development/clang", "-O0", "-Xclang", "-disable-O0-optnone", "-S", "-emit-llvm", "x.c", "-o", "x.ll")
+        done = self.run_program(
+            "development/clang", "-O0", "-Xclang", "-disable-O0-optnone", "-S", "-emit-llvm", "x.c", "-o", "x.ll"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
-        inlining, eviction, priority = (load_problem(name) for name in ("inlining_for_size", "regalloc_eviction", "regalloc_priority"))
-        self.check_refusal(inlining, "development/opt", "-passes=default<Oz>", f"-{inlining.advisor_flag}=release", "x.ll")
+        inlining, eviction, priority = (
+            load_problem(name) for name in ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
+        )
+        self.check_refusal(
+            inlining, "development/opt", "-passes=default<Oz>", f"-{inlining.advisor_flag}=release", "x.ll"
+        )
         for problem in (eviction, priority):
             self.check_refusal(problem, "development/llc", "-O2", f"-{problem.advisor_flag}=release", "x.ll")
             # The new pass manager makes its advisors elsewhere.
             self.check_refusal(
-                problem, "development/llc", "-mtriple=x86_64", "-passes=greedy", f"-{problem.advisor_flag}=release", "x.mir"
+                problem,
+                "development/llc",
+                "-mtriple=x86_64",
+                "-passes=greedy",
+                f"-{problem.advisor_flag}=release",
+                "x.mir",
             )
 
     def test_release_compiler_refuses_to_train(self):
         for name in ("regalloc_eviction", "regalloc_priority"):
             problem = load_problem(name)
-            done = self.run_program("tests/compilers/cpp_clang", "-O2", "-c", "x.c", "-mllvm", f"-{problem.advisor_flag}=development")
+            done = self.run_program(
+                "tests/compilers/cpp_clang", "-O2", "-c", "x.c", "-mllvm", f"-{problem.advisor_flag}=development"
+            )
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"-{problem.advisor_flag}: this compiler has no such advisor", done.stderr)
             self.assertNotIn("PLEASE submit", done.stderr)

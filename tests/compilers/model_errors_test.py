@@ -29,7 +29,9 @@ def write_model(folder: pathlib.Path, problem, **inputs) -> pathlib.Path:
 
     def decide(**features):
         total = sum(tf.reduce_sum(tf.cast(value, tf.float32)) for value in features.values())
-        return {problem.action_spec.name: tf.cast(tf.reshape(total, problem.action_spec.shape), problem.action_spec.dtype)}
+        return {
+            problem.action_spec.name: tf.cast(tf.reshape(total, problem.action_spec.shape), problem.action_spec.dtype)
+        }
 
     module = tf.Module()
     module.decide = tf.function(decide)
@@ -50,7 +52,6 @@ def write_specification(folder: pathlib.Path, logging_name: str, tensor: str, pr
 
 
 class ModelErrorsTest(unittest.TestCase):
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -71,7 +72,11 @@ class ModelErrorsTest(unittest.TestCase):
                 folder = self.folder / problem.name
                 folder.mkdir()
                 model = write_model(folder, problem, colour=("int64", (1,)))
-                self.refuse(problem, model, r"model\.tflite: it wants the feature 'action_colour:0', which this compiler does not have")
+                self.refuse(
+                    problem,
+                    model,
+                    r"model\.tflite: it wants the feature 'action_colour:0', which this compiler does not have",
+                )
 
     def test_other_type_and_shape(self):
         model = write_model(self.folder, EVICTION, mask=("float32", (1, 66)))
@@ -86,8 +91,12 @@ class ModelErrorsTest(unittest.TestCase):
 
     def test_policy_for_another_problem(self):
         model = write_model(self.folder, EVICTION, mask=("int64", (1, 33)))
-        self.refuse(PROBLEMS[1], model, r"output_spec\.json: the first output must be the decision, with the logging_name "
-                    "'inlining_decision'; is this another problem's policy")
+        self.refuse(
+            PROBLEMS[1],
+            model,
+            r"output_spec\.json: the first output must be the decision, with the logging_name "
+            "'inlining_decision'; is this another problem's policy",
+        )
 
     def test_operation_newer_than_the_runtime(self):
         model = write_model(self.folder, EVICTION, mask=("int64", (1, 33)))
@@ -100,7 +109,7 @@ class ModelErrorsTest(unittest.TestCase):
     def test_damaged_and_missing_files(self):
         model = write_model(self.folder, EVICTION, mask=("int64", (1, 33)))
         content = (model / "model.tflite").read_bytes()
-        (model / "model.tflite").write_bytes(content[:len(content) // 2])
+        (model / "model.tflite").write_bytes(content[: len(content) // 2])
         self.refuse(EVICTION, model, r"model\.tflite")
         (model / "model.tflite").unlink()
         self.refuse(EVICTION, model, r"model\.tflite")
@@ -111,10 +120,20 @@ class ModelErrorsTest(unittest.TestCase):
 
     def test_development_mode_needs_something_to_do(self):
         for problem in PROBLEMS:
-            command = [runfile("development/clang"), "-Oz", "-c", "x.c", "-mllvm", f"-{problem.advisor_flag}=development"]
+            command = [
+                runfile("development/clang"),
+                "-Oz",
+                "-c",
+                "x.c",
+                "-mllvm",
+                f"-{problem.advisor_flag}=development",
+            ]
             done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-            self.assertRegex(done.stderr, f"-{problem.advisor_flag}=development needs -{problem.log_flag}=FILE, -{problem.model_flag}=")
+            self.assertRegex(
+                done.stderr,
+                f"-{problem.advisor_flag}=development needs -{problem.log_flag}=FILE, -{problem.model_flag}=",
+            )
 
     def test_log_that_cannot_be_written(self):
         for problem in PROBLEMS:
@@ -122,7 +141,9 @@ class ModelErrorsTest(unittest.TestCase):
             command = [runfile("development/clang"), "-Oz", "-c", "x.c", *flags]
             done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-            self.assertRegex(done.stderr, f"-{problem.log_flag}: absent/x.log cannot be written: No such file or directory")
+            self.assertRegex(
+                done.stderr, f"-{problem.log_flag}: absent/x.log cannot be written: No such file or directory"
+            )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from mlgo.compiler.command import compile_command
+from mlgo.corpus.command import compile_command
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.run.locate import runfile
 
@@ -21,7 +21,9 @@ def held_out_modules() -> list[Module]:
     modules = Corpus.load(runfile("mlgo/corpus/llvm_small_held_out")).modules
     small = [module for module in modules if module.bitcode_size <= MAX_BITCODE_BYTES]
     if len(small) < MODULE_COUNT:
-        raise AssertionError(f"only {len(small)} of {len(modules)} held-out modules are small enough; {MODULE_COUNT} are needed")
+        raise AssertionError(
+            f"only {len(small)} of {len(modules)} held-out modules are small enough; {MODULE_COUNT} are needed"
+        )
     return [small[index * len(small) // MODULE_COUNT] for index in range(MODULE_COUNT)]
 
 

@@ -26,7 +26,6 @@ def run(arguments, folder):
 
 
 class StandaloneTest(unittest.TestCase):
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -64,8 +63,12 @@ class StandaloneTest(unittest.TestCase):
 
     def test_clangxx_compiles_cxx(self):
         clangxx = runfile("development/clang++")
-        self.assertIn('"-main-file-name" "x.cc"', subprocess.run(
-            [clangxx, "-###", "-c", "x.cc"], cwd=self.folder, capture_output=True, text=True, check=True).stderr)
+        self.assertIn(
+            '"-main-file-name" "x.cc"',
+            subprocess.run(
+                [clangxx, "-###", "-c", "x.cc"], cwd=self.folder, capture_output=True, text=True, check=True
+            ).stderr,
+        )
         run([clangxx, "-c", "x.cc", "-o", "x.o"], self.folder)
 
     def test_opt_and_llc_work(self):
@@ -73,8 +76,17 @@ class StandaloneTest(unittest.TestCase):
         run([clang, "-ffreestanding", "-O1", "-S", "-emit-llvm", "x.c", "-o", "x.ll"], self.folder)
         run([runfile("development/opt"), "-O2", "x.ll", "-o", "x.bc"], self.folder)
         log = self.folder / "x.log"
-        run([runfile("development/llc"), "-regalloc-enable-advisor=development", f"-regalloc-training-log={log}", "x.bc",
-             "-o", "x.s"], self.folder)
+        run(
+            [
+                runfile("development/llc"),
+                "-regalloc-enable-advisor=development",
+                f"-regalloc-training-log={log}",
+                "x.bc",
+                "-o",
+                "x.s",
+            ],
+            self.folder,
+        )
         self.assertIn(b'"name":"mask"', log.read_bytes())
 
 

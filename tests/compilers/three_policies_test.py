@@ -35,7 +35,6 @@ def without_mllvm(flags):
 
 
 class ThreePoliciesTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         cls.modules = held_out_modules()[::_EVERY]
@@ -54,7 +53,9 @@ class ThreePoliciesTest(unittest.TestCase):
             found = self.objects(program, level, release_flags(names))
             for module, one, other in zip(self.modules, found, wanted):
                 self.assertEqual(one, other, f"{module.name}: {program} and //development:clang differ")
-        self.assertNotEqual(wanted, self.objects("development/clang", level), f"{names} changed no object: were they asked?")
+        self.assertNotEqual(
+            wanted, self.objects("development/clang", level), f"{names} changed no object: were they asked?"
+        )
 
     def test_each_alone_and_all_together(self):
         programs = [f"tests/compilers/{backend}_clang" for backend in BACKENDS]
@@ -79,7 +80,9 @@ class ThreePoliciesTest(unittest.TestCase):
         embedded = self.run_tool("tests/compilers/opt", *pipeline, *without_mllvm(release_flags(["inlining"])))
         interpreted = self.run_tool("development/opt", *pipeline, *without_mllvm(development_flags(["inlining"])))
         self.assertEqual(embedded, interpreted)
-        self.assertNotEqual(embedded, self.run_tool("tests/compilers/opt", *pipeline), "the policy changed nothing: was it asked?")
+        self.assertNotEqual(
+            embedded, self.run_tool("tests/compilers/opt", *pipeline), "the policy changed nothing: was it asked?"
+        )
 
     def test_llc_allocates_alike(self):
         bitcode = self.modules[0].bitcode_file(self.folder)
@@ -88,7 +91,9 @@ class ThreePoliciesTest(unittest.TestCase):
         embedded = self.run_tool("tests/compilers/llc", *arguments, *without_mllvm(release_flags(names)))
         interpreted = self.run_tool("development/llc", *arguments, *without_mllvm(development_flags(names)))
         self.assertEqual(embedded, interpreted)
-        self.assertNotEqual(embedded, self.run_tool("tests/compilers/llc", *arguments), "the policies changed nothing: were they asked?")
+        self.assertNotEqual(
+            embedded, self.run_tool("tests/compilers/llc", *arguments), "the policies changed nothing: were they asked?"
+        )
 
 
 if __name__ == "__main__":

@@ -39,15 +39,28 @@ class GnTest(BuildTestCase):
         """What the program prints to standard error."""
         tools = [f"--{name}={TOOLS[name]}" for name in ("gn", "ninja")] + [f"--python={sys.executable}"]
         toolchain = [f"--toolchain=bin/{name}={TOOLS[name]}" for name in ("clang", "clang++", "ld.lld", "llvm-ar")]
-        environment = ["--env=CC=../../mlgo_toolchain/bin/clang", "--env=CXX=../../mlgo_toolchain/bin/clang++", "--path=bin"]
+        environment = [
+            "--env=CC=../../mlgo_toolchain/bin/clang",
+            "--env=CXX=../../mlgo_toolchain/bin/clang++",
+            "--path=bin",
+        ]
         said = io.StringIO()
         # Actions of Bazel's, which run it, have no such variable.
         nowhere = {name: value for name, value in os.environ.items() if name != "BUILD_WORKING_DIRECTORY"}
         with contextlib.redirect_stderr(said), unittest.mock.patch.dict(os.environ, nowhere, clear=True):
-            code = make.main([
-                f"--tree={self.source}", f"--work={self.work}", f"--output={self.corpus}", "--licence=MIT", "--jobs=2",
-                *tools, *toolchain, *environment, *flags,
-            ])  # fmt: skip
+            code = make.main(
+                [
+                    f"--tree={self.source}",
+                    f"--work={self.work}",
+                    f"--output={self.corpus}",
+                    "--licence=MIT",
+                    "--jobs=2",
+                    *tools,
+                    *toolchain,
+                    *environment,
+                    *flags,
+                ]
+            )
         self.assertEqual(code, expected, said.getvalue())
         return said.getvalue()
 
@@ -68,7 +81,9 @@ class GnTest(BuildTestCase):
     def test_modules_of_a_thinlto_link(self):
         self.make("--target=//:all", "--linked", "--gn_arg=lld_emit_index=true")
         self.build = self.objects
-        modules = [str(path.relative_to(self.build)).removesuffix(".3.import.bc") for path in self.build.rglob("*.3.import.bc")]
+        modules = [
+            str(path.relative_to(self.build)).removesuffix(".3.import.bc") for path in self.build.rglob("*.3.import.bc")
+        ]
         self.assertEqual(len(modules), len(ODD_NAMES), modules)
         self.assert_original_and_moved(self.corpus, modules)
 
@@ -82,17 +97,17 @@ class GnTest(BuildTestCase):
         self.assertEqual({path for path in built if built[path] != again[path]}, {first})
         inputs = self.root / "inputs.json"
         inputs.write_text("{}", encoding="utf-8")
-        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", f"--made_of={inputs}")
+        self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", f"--fingerprints={inputs}")
         anew = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
         self.assertFalse({path for path in again if again[path] == anew.get(path)})
 
     def test_a_target_that_is_not_there(self):
-        said = self.make("--target=//:none", expected=ExitCode.MISUSE)
+        said = self.make("--target=//:none", expected=ExitCode.USER_ERROR)
         self.assertRegex(said, r"gn gen of //mlgo_corpus:corpus: failed:\n(.|\n)*//:none")
 
     def test_a_source_that_does_not_compile(self):
         (self.source / "main.cc").write_text("int broken(", encoding="utf-8")
-        said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", expected=ExitCode.MISUSE)
+        said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", expected=ExitCode.USER_ERROR)
         self.assertIn("main.cc", said)
         self.assertIn("what was compiled is kept", said)
 

@@ -38,7 +38,9 @@ class PgoTest(BuildTestCase):
         linker = [f"--ld-path={TOOLS['ld.lld']}", "-pie", *sysroot]
         self.run_tool("clang", *linker, *objects, *runtime, "-o", "instrumented")
         raw = self.build / "counts.profraw"
-        subprocess.run([self.build / "instrumented"], check=True, env={"LLVM_PROFILE_FILE": str(raw)}, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [self.build / "instrumented"], check=True, env={"LLVM_PROFILE_FILE": str(raw)}, stdout=subprocess.DEVNULL
+        )
         self.run_tool("llvm-profdata", "merge", "-o", "the profile.profdata", raw)
         os.unlink(raw)
         return "the profile.profdata"
@@ -68,7 +70,9 @@ class PgoTest(BuildTestCase):
         link += ["-Wl,--unresolved-symbols=ignore-all", *objects, "-o", "program"]
         save = ["-Wl,--save-temps=import", "-Wl,--save-temps=prelink", "-Wl,--thinlto-emit-index-files"]
         self.run_tool("clang", *link[1:], *save)
-        corpus = self.extract("--thinlto_build=local", f"--obj_base_dir={self.build}", f"--link_command={shlex.join(link)}")
+        corpus = self.extract(
+            "--thinlto_build=local", f"--obj_base_dir={self.build}", f"--link_command={shlex.join(link)}"
+        )
         (carried,) = (corpus / "files").iterdir()
         description = (corpus / "corpus_description.json").read_text(encoding="utf-8")
         self.assertIn(f'"-fprofile-instrument-use-path=files/{carried.name}"', description)

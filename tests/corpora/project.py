@@ -67,7 +67,13 @@ class BuildTestCase(unittest.TestCase):
         # Programs that a build system starts are found by their paths; only ninja looks for a shell.
         environment = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
-            [TOOLS[name], *arguments], cwd=cwd or self.build, env=environment, capture_output=True, text=True, errors="replace", check=False
+            [TOOLS[name], *arguments],
+            cwd=cwd or self.build,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
         self.assertEqual(done.returncode, 0, f"{name} {arguments}: {done.stderr[-2000:]}{done.stdout[-2000:]}")
         return done.stdout

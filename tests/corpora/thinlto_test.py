@@ -104,12 +104,21 @@ class DistributedThinLtoTest(BuildTestCase):
         for name in objects:
             native = f"native/{name}"
             (self.build / native).parent.mkdir(parents=True, exist_ok=True)
-            back_end = ["-O2", "-fPIC", f"-fthinlto-index={name}.thinlto.bc", "-mllvm", "-lto-embed-bitcode=post-merge-pre-opt"]
+            back_end = [
+                "-O2",
+                "-fPIC",
+                f"-fthinlto-index={name}.thinlto.bc",
+                "-mllvm",
+                "-lto-embed-bitcode=post-merge-pre-opt",
+            ]
             self.run_tool("clang", *back_end, "-x", "ir", name, "-c", "-o", native)
             natives.append(native)
         (self.build / "params").write_text(shlex.join(["-o", "prog", *natives]) + "\n", encoding="utf-8")
         corpus = self.extract(
-            f"--input={self.build / 'params'}", "--input_type=params", f"--obj_base_dir={self.build}", "--thinlto_build=distributed"
+            f"--input={self.build / 'params'}",
+            "--input_type=params",
+            f"--obj_base_dir={self.build}",
+            "--thinlto_build=distributed",
         )
         self.assert_original_and_moved(corpus, natives)
 

@@ -12,13 +12,13 @@ from mlgo.learning.configuration import BcConfig
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.evolution import EsConfig, EsLearner
 from mlgo.learning.network import NetworkConfig
-from mlgo.pipeline import algorithms
-from mlgo.pipeline.configuration import Configurations
-from mlgo.pipeline.settings import RunSettings
-from mlgo.pipeline.places import Places
-from mlgo.pipeline.training_run import TrainingRun
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training import algorithms
+from mlgo.training.configuration import Configurations
+from mlgo.training.run_inputs import RunInputs
+from mlgo.training.settings import RunSettings
+from mlgo.training.training_run import TrainingRun
 
 #: Learning rates of the learners that were made, in their order.
 _RATES: list[float] = []
@@ -48,7 +48,7 @@ class DivergenceTest(unittest.TestCase):
         clang = pathlib.Path(fake_clang.install(self.folder / "bin", PROBLEM))
         modules = {f"m{index}": fake_clang.FakeModule.bitcode({f"f{index}": 4, f"g{index}": 3}) for index in range(4)}
         fake_clang.write_corpus(self.folder / "train", modules)
-        self.places = Places(clang, self.folder / "train", None, None, None, self.folder / "output")
+        self.inputs = RunInputs(clang, self.folder / "train", None, None, None, self.folder / "output")
         exploding = algorithms.Algorithm("es", EsConfig, ExplodingLearner.__module__, "ExplodingLearner")
         self.enterContext(mock.patch.dict(algorithms.ALGORITHMS, es=exploding))
         _RATES.clear()
@@ -56,24 +56,29 @@ class DivergenceTest(unittest.TestCase):
     def run_with(self, on_divergence: str, iterations: int = 3) -> list[dict]:
         """The records of all iterations of a run."""
         settings = RunSettings(
-            algorithm="es", warm_start="none", iterations=iterations, modules_per_iteration=2, validation_modules=1,
-            validation_interval=1, on_divergence=on_divergence,
-        )  # fmt: skip
+            algorithm="es",
+            warm_start="none",
+            iterations=iterations,
+            modules_per_iteration=2,
+            validation_modules=1,
+            validation_interval=1,
+            on_divergence=on_divergence,
+        )
         configurations = Configurations(
             settings, VocabularyConfig(quantiles=50), NetworkConfig(fc_layer_params=(4,)), BcConfig(), EsConfig(pairs=1)
         )
-        TrainingRun(self.places, configurations, workers=2).run()
+        TrainingRun(self.inputs, configurations, workers=2).run()
         return self.records()
 
     def records(self) -> list[dict]:
-        found = sorted((self.places.output / "learning" / "iterations").glob("*.json"))
+        found = sorted((self.inputs.output / "learning" / "iterations").glob("*.json"))
         return [json.loads(path.read_text(encoding="utf-8")) for path in found]
 
     def test_stop(self):
         for _ in range(2):
             with self.assertRaisesRegex(DivergenceError, "the update: has loss 1e9. Learn more slowly"):
                 self.run_with("stop")
-        latest = json.loads((self.places.output / "learning" / "latest.json").read_text(encoding="utf-8"))
+        latest = json.loads((self.inputs.output / "learning" / "latest.json").read_text(encoding="utf-8"))
         self.assertEqual(latest["facts"]["iteration"], 1)
         self.assertEqual([record["iteration"] for record in self.records()], [0])
 
@@ -83,10 +88,10 @@ class DivergenceTest(unittest.TestCase):
         self.assertEqual(_RATES, [0.02, 0.01])
         self.assertEqual(self.run_with("roll_back"), records)
         # Without its checkpoint a run begins again, and comes to the same.
-        weights = (self.places.output / "policy" / "weights.npz").read_bytes()
-        self.places = dataclasses.replace(self.places, output=self.folder / "again")
+        weights = (self.inputs.output / "policy" / "weights.npz").read_bytes()
+        self.inputs = dataclasses.replace(self.inputs, output=self.folder / "again")
         self.assertEqual(self.run_with("roll_back"), records)
-        self.assertEqual((self.places.output / "policy" / "weights.npz").read_bytes(), weights)
+        self.assertEqual((self.inputs.output / "policy" / "weights.npz").read_bytes(), weights)
 
 
 if __name__ == "__main__":

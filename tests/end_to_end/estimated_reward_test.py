@@ -62,7 +62,10 @@ class EstimatedRewardTest(unittest.TestCase):
     def test_it_ends_with_a_policy_and_says_what_its_score_is(self):
         self.assertEqual(self.code, ExitCode.DONE, self.said)
         self.assertTrue((self.folder / "run" / "policy" / "tflite" / "model.tflite").is_file())
-        self.assertRegex(self.said, r"sizes that an estimator gives to optimised IR, not sizes of code.*\n.*//mlgo:evaluate -- --problem=inlining_for_size")
+        self.assertRegex(
+            self.said,
+            r"sizes that an estimator gives to optimised IR, not sizes of code.*\n.*//mlgo:evaluate -- --problem=inlining_for_size",
+        )
         inputs = json.loads((self.folder / "run" / "policy" / "policy.json").read_text())["training"]["inputs"]
         self.assertEqual((len(inputs["size_estimator"]), len(inputs["opt"])), (64, 64))
 
@@ -93,7 +96,7 @@ class EstimatedRewardTest(unittest.TestCase):
     def test_another_estimator_is_another_run(self):
         _estimator(self.folder / "other.json", 2 * _BYTES)
         code, said = self.trained("run", "other.json")
-        self.assertEqual(code, ExitCode.MISUSE, said)
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
         self.assertIn("size_estimator", said)
 
     def test_evaluation_refuses_it(self):
@@ -106,8 +109,11 @@ class EstimatedRewardTest(unittest.TestCase):
             f"--output_dir={self.folder / 'evaluation'}",
             program="evaluate",
         )
-        self.assertEqual(code, ExitCode.MISUSE, said)
-        self.assertRegex(said, "--reward=estimated_code: is an estimate made while training, and an evaluation measures the true sizes")
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
+        self.assertRegex(
+            said,
+            "--reward=estimated_code: is an estimate made while training, and an evaluation measures the true sizes",
+        )
 
 
 if __name__ == "__main__":

@@ -38,10 +38,14 @@ class EvaluateTest(unittest.TestCase):
             network = linear_network(like, np.array([-1.0 / 1.5] * 4 + [bias - 1.0]))
             save_policy(network, INLINING, cls.folder / name)
         cls.flags = [
-            f"--clang={real_modules.development_clang()}", f"--linker={_LINKER}", f"--corpus=few={cls.folder / 'corpus'}",
-            f"--policy={cls.folder / 'stock'}", f"--policy=generous={cls.folder / 'eager'}", "--inline_thresholds=5,50",
+            f"--clang={real_modules.development_clang()}",
+            f"--linker={_LINKER}",
+            f"--corpus=few={cls.folder / 'corpus'}",
+            f"--policy={cls.folder / 'stock'}",
+            f"--policy=generous={cls.folder / 'eager'}",
+            "--inline_thresholds=5,50",
             f"--output_dir={cls.folder / 'out'}",
-        ]  # fmt: skip
+        ]
         code, cls.said = command.run(*cls.flags, program="evaluate")
         if code != ExitCode.DONE:
             raise AssertionError(f"exit code {code}:\n{cls.said}")
@@ -63,7 +67,9 @@ class EvaluateTest(unittest.TestCase):
             rows = list(csv.DictReader(file))
         self.assertEqual({row["policy"] for row in rows}, {"stock", "generous", "threshold_5", "threshold_50"})
         generous = [row for row in rows if row["policy"] == "generous"]
-        self.assertEqual(sum(int(row["linked_bytes"]) for row in generous), self.result["linked_code_bytes"]["generous"])
+        self.assertEqual(
+            sum(int(row["linked_bytes"]) for row in generous), self.result["linked_code_bytes"]["generous"]
+        )
         self.assertIn("| few | generous |", (self.folder / "out" / "summary.md").read_text(encoding="utf-8"))
         self.assertRegex(self.said, r"few: the best of the thresholds is (5|50): ")
 
@@ -73,7 +79,11 @@ class EvaluateTest(unittest.TestCase):
         text = (self.folder / "out" / "worst_regressions.md").read_text(encoding="utf-8")
         worst = max((key for key in ratios if key[0] == "generous"), key=lambda key: float(ratios[key]))
         self.assertGreater(float(ratios[worst]), 1.0, "the corpus is no example: take other modules")
-        lines = [line for line in text.splitlines() if line.startswith("    ./bazelw run //mlgo:evaluate -- ") and "generous" in line]
+        lines = [
+            line
+            for line in text.splitlines()
+            if line.startswith("    ./bazelw run //mlgo:evaluate -- ") and "generous" in line
+        ]
         flags = shlex.split(lines[0].partition(" -- ")[2])
         self.assertIn(f"--module_filter=^{re.escape(worst[1])}$", flags)
         flags = [flag for flag in flags if not flag.startswith("--output_dir")]
@@ -102,7 +112,10 @@ class EvaluateTest(unittest.TestCase):
     def test_a_policy_that_is_worse_than_allowed_ends_in_an_exit_code(self):
         # Done before, so only the judgement is new. The stock decision is never worse than itself.
         worst = max(self.result["linked_code"][side]["geometric_mean"] for side in ("stock", "generous"))
-        for allowed, expected in ((100 * (worst - 1) + 0.01, ExitCode.DONE), (100 * (worst - 1) - 0.01, ExitCode.OUTPUT_DIFFERS)):
+        for allowed, expected in (
+            (100 * (worst - 1) + 0.01, ExitCode.DONE),
+            (100 * (worst - 1) - 0.01, ExitCode.OUTPUT_DIFFERS),
+        ):
             code, said = command.run(*self.flags, f"--fail_if_worse_than={allowed:.4f}%", program="evaluate")
             self.assertEqual(code, expected, said)
         self.assertRegex(said, r"Worse by more than -?\d+\.\d+%: few: (stock|generous)")
@@ -118,7 +131,7 @@ class EvaluateTest(unittest.TestCase):
             ([*self.flags, "--problem=regalloc_eviction"], "is for 'inlining_for_size', not for 'regalloc_eviction'"),
         ):
             code, said = command.run(*flags, program="evaluate")
-            self.assertEqual(code, ExitCode.MISUSE, said)
+            self.assertEqual(code, ExitCode.USER_ERROR, said)
             self.assertIn(message, said)
             self.assertNotIn("Traceback", said)
 

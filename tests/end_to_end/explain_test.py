@@ -31,7 +31,9 @@ def _save_policies(folder: pathlib.Path) -> None:
     for name, bias in (("stock", 2.4), ("eager", 4.2)):
         save_policy(linear_network(like, np.array([-1.0 / 1.5] * 4 + [bias - 1.0])), INLINING, folder / name)
     normalizer = chosen_normalizer({"use_def_density": (0, 0.1, 1), "is_hint": (0, 1)}, EVICTION)
-    save_policy(initial_network(normalizer, 1, NetworkConfig((8,), (4,), logits_init_factor=4.0)), EVICTION, folder / "evictor")
+    save_policy(
+        initial_network(normalizer, 1, NetworkConfig((8,), (4,), logits_init_factor=4.0)), EVICTION, folder / "evictor"
+    )
 
 
 class ExplainTest(unittest.TestCase):
@@ -47,10 +49,14 @@ class ExplainTest(unittest.TestCase):
     def _flags(self, policy: str, *more: str) -> list[str]:
         evicting = policy == "evictor"
         return [
-            f"--clang={real_modules.development_clang()}", f"--cxxfilt={_CXXFILT}", f"--policy={self.folder / policy}",
-            f"--problem={EVICTION.name if evicting else INLINING.name}", f"--corpus={self.folder / ('o2' if evicting else 'oz')}",
-            f"--output_dir={self.folder / 'out' / policy}", *more,
-        ]  # fmt: skip
+            f"--clang={real_modules.development_clang()}",
+            f"--cxxfilt={_CXXFILT}",
+            f"--policy={self.folder / policy}",
+            f"--problem={EVICTION.name if evicting else INLINING.name}",
+            f"--corpus={self.folder / ('o2' if evicting else 'oz')}",
+            f"--output_dir={self.folder / 'out' / policy}",
+            *more,
+        ]
 
     def _run(self, policy: str, *more: str, expected: ExitCode = ExitCode.DONE) -> str:
         code, said = command.run(*self._flags(policy, *more), program="explain")
@@ -82,7 +88,12 @@ class ExplainTest(unittest.TestCase):
         example = content["examples"][0]
         page = self.folder / "page.html"
         said = self._run(
-            "eager", f"--module={example['module']}", f"--function={example['function']}", "--limit=0", f"--html={page}", "--all_features"
+            "eager",
+            f"--module={example['module']}",
+            f"--function={example['function']}",
+            "--limit=0",
+            f"--html={page}",
+            "--all_features",
         )
         wanted = rf"decision {example['decision']}: call of .*  DIFFERS\n  policy:    inline, p .*\n  heuristic: keep the call\n"
         self.assertRegex(said, wanted)
@@ -125,7 +136,9 @@ class ExplainTest(unittest.TestCase):
         content = json.loads((output / "explanation.json").read_text(encoding="utf-8"))
         self.assertEqual((list(content["failed"]), content["modules"]), ([broken], 3))
         self.assertNotIn(broken, content["by_module"])
-        self.assertIn(f"Left out, since they failed: {broken} (", (output / "explanation.md").read_text(encoding="utf-8"))
+        self.assertIn(
+            f"Left out, since they failed: {broken} (", (output / "explanation.md").read_text(encoding="utf-8")
+        )
 
     def test_without_a_function_they_are_listed(self):
         module = max(self.inlined.modules, key=lambda module: module.bitcode_size).name
@@ -144,7 +157,7 @@ class ExplainTest(unittest.TestCase):
             ("evictor", [module, "--callsite=main"], "--callsite: means nothing to regalloc_eviction"),
             ("evictor", ["--policy="], "--policy: is not given"),
         ):
-            self.assertIn(message, self._run(policy, *flags, expected=ExitCode.MISUSE))
+            self.assertIn(message, self._run(policy, *flags, expected=ExitCode.USER_ERROR))
 
 
 if __name__ == "__main__":

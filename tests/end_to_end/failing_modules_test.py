@@ -10,8 +10,8 @@ from mlgo.compiler.testing.fake_clang import FakeModule, install, write_corpus
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.trace.outcomes import Outcome
 from mlgo.trace.optimised_corpus import optimise_corpus
+from mlgo.trace.outcomes import Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from tests.end_to_end import command
@@ -48,8 +48,10 @@ class FailingModulesTest(unittest.TestCase):
         summary = trace_corpus(self.folder / "trace", corpus, self.setup_with(0.9), "trace")
         self.assertEqual(summary, {"traced": 1, "no decisions": 1, "failed": 6, "functions": 1, "decisions": 3})
         records = Trace.load(self.folder / "trace", corpus).records
-        self.assertEqual({f"{name}.cpp": kind for name, kind in kinds.items()},
-                         {name: record.failure_kind for name, record in records.items() if record.failure_kind})  # fmt: skip
+        self.assertEqual(
+            {f"{name}.cpp": kind for name, kind in kinds.items()},
+            {name: record.failure_kind for name, record in records.items() if record.failure_kind},
+        )
         self.assertIs(records["idle.cpp"].outcome, Outcome.NO_DECISIONS)
 
     def test_failing_module_does_not_reach_the_optimised_corpus(self):
@@ -63,7 +65,9 @@ class FailingModulesTest(unittest.TestCase):
     def test_too_many_failures_end_the_stage_and_are_tried_again(self):
         corpus = self.corpus({"good.cpp": "good", "a.cpp": "crash", "b.cpp": "refuse"})
         for _ in range(2):
-            with self.assertRaisesRegex(RunError, "more than 1 of 4 modules failed; 2 failed: compile_error 1, crash 1") as seen:
+            with self.assertRaisesRegex(
+                RunError, "more than 1 of 4 modules failed; 2 failed: compile_error 1, crash 1"
+            ) as seen:
                 trace_corpus(self.folder / "trace", corpus, self.setup_with(0.1), "trace")
             self.assertEqual(seen.exception.exit_code, ExitCode.TOO_MANY_FAILURES)
         summary = trace_corpus(self.folder / "trace", corpus, self.setup_with(0.5), "trace")
@@ -81,7 +85,11 @@ class WholeCommandTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        self.flags = [*command.fake_inputs(self.folder / "inputs"), *command.TINY, f"--output_dir={self.folder / 'output'}"]
+        self.flags = [
+            *command.fake_inputs(self.folder / "inputs"),
+            *command.TINY,
+            f"--output_dir={self.folder / 'output'}",
+        ]
 
     def break_module(self, name: str, behaviour: str) -> None:
         path = self.folder / "inputs" / f"{name}.bc"
@@ -92,7 +100,10 @@ class WholeCommandTest(unittest.TestCase):
             self.break_module(f"train/train/m{index}.cpp", "crash")
         code, said = command.run(*self.flags, "--max_failure_ratio=1")
         self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
-        self.assertRegex(said, "error: corpus .*/train: does not compile: of its modules the 3 smallest fail .first: train/m0.cpp: crash")
+        self.assertRegex(
+            said,
+            "error: corpus .*/train: does not compile: of its modules the 3 smallest fail .first: train/m0.cpp: crash",
+        )
 
     def test_many_failing_is_an_error(self):
         # Preflight finds m6 and m7 well, for they are smaller.
@@ -101,10 +112,17 @@ class WholeCommandTest(unittest.TestCase):
             path.write_bytes(FakeModule.bitcode({f"f{number}": 3 for number in range(20)}, "crash"))
         code, said = command.run(*self.flags)
         self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
-        self.assertRegex(said, "error: stage optimised/train: more than 1 of 8 modules failed; 2 failed: crash 2 .first: train/m0.cpp")
+        self.assertRegex(
+            said,
+            "error: stage optimised/train: more than 1 of 8 modules failed; 2 failed: crash 2 .first: train/m0.cpp",
+        )
 
     def test_a_fifth_of_the_modules_crashes_hangs_or_eats_memory(self):
-        behaviours = {"train/train/m0.cpp": "crash", "train/train/m4.cpp": "spin", "held_out/held/m1.cpp": "out_of_memory"}
+        behaviours = {
+            "train/train/m0.cpp": "crash",
+            "train/train/m4.cpp": "spin",
+            "held_out/held/m1.cpp": "out_of_memory",
+        }
         for name, behaviour in behaviours.items():
             self.break_module(name, behaviour)
         limits = ("--gin_bindings=RunSettings.compile_cpu_seconds=3", "--max_failure_ratio=0.4")
@@ -122,7 +140,10 @@ class WholeCommandTest(unittest.TestCase):
         self.break_module("train/train/m3.cpp", "crash_with_model")
         code, said = command.run(*self.flags, "--max_failure_ratio=0.6", "--modules_per_iteration=8")
         self.assertEqual(code, ExitCode.DONE, said)
-        lines = [json.loads(line) for line in (self.folder / "output" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+        lines = [
+            json.loads(line)
+            for line in (self.folder / "output" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
         failures = [line["failures"] for line in lines if line["kind"] == "iteration"]
         validations = [line["failures"] for line in lines if line["kind"] == "validation"]
         self.assertTrue(failures == [{"crash": 4}] * 2 or validations == [{"crash": 1}] * 3, (failures, validations))
@@ -135,7 +156,9 @@ class WholeCommandTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.DONE, said)
         self.assertRegex(said, "optimised/train: failed: train/m1.cpp: crash")
         self.assertRegex(said, "trace/train: failed: train/m2.cpp: bad_log")
-        self.assertRegex(said, r"left out, for they failed: held/m0.cpp \(default: bad_log, warm_start: bad_log, policy: bad_log\)")
+        self.assertRegex(
+            said, r"left out, for they failed: held/m0.cpp \(default: bad_log, warm_start: bad_log, policy: bad_log\)"
+        )
 
 
 if __name__ == "__main__":

@@ -53,7 +53,13 @@ class GnProgramsTest(unittest.TestCase):
         cls.folder = pathlib.Path(scratch.name)
         description = json.dumps({"name": "sums", "runs": [{"name": "go", "arguments": []}]})
         contents = {f"tree/{path}": text for path, text in {**FILES, **_SOURCES}.items()}
-        for path, text in {**contents, "BUILD.gn": _BUILD, "main.cc": _MAIN, "stamp": "1", "sums.json": description}.items():
+        for path, text in {
+            **contents,
+            "BUILD.gn": _BUILD,
+            "main.cc": _MAIN,
+            "stamp": "1",
+            "sums.json": description,
+        }.items():
             (cls.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (cls.folder / path).write_text(text, encoding="utf-8")
         cls.projects = cls.folder / "small_project.json"
@@ -68,12 +74,24 @@ class GnProgramsTest(unittest.TestCase):
         def here(name):
             return str(cls.folder / name)
 
-        cls.projects.write_text(json.dumps({
-            "tree": here("tree"), "gn": str(_GN), "ninja": str(_NINJA), "python": sys.executable, "gn_args": {"clang_embed_bitcode": "true"},
-            "env": {"CC": "../../mlgo_toolchain/clang", "CXX": "../../mlgo_toolchain/clang++"}, "path": [], "made_of": [here("stamp")],
-            "toolchain": {name: str(_CLANG) for name in ("clang", "clang++")}, "srcs": [here("BUILD.gn"), here("main.cc")],
-            "descriptions": [here("sums.json")],
-        }), encoding="utf-8")  # fmt: skip
+        cls.projects.write_text(
+            json.dumps(
+                {
+                    "tree": here("tree"),
+                    "gn": str(_GN),
+                    "ninja": str(_NINJA),
+                    "python": sys.executable,
+                    "gn_args": {"clang_embed_bitcode": "true"},
+                    "env": {"CC": "../../mlgo_toolchain/clang", "CXX": "../../mlgo_toolchain/clang++"},
+                    "path": [],
+                    "fingerprints": [here("stamp")],
+                    "toolchain": {name: str(_CLANG) for name in ("clang", "clang++")},
+                    "srcs": [here("BUILD.gn"), here("main.cc")],
+                    "descriptions": [here("sums.json")],
+                }
+            ),
+            encoding="utf-8",
+        )
         tools = program_tools.flags(cls.folder, _CLANG, _LINKER, _USR, _VALGRIND)
         with unittest.mock.patch.dict(os.environ, {"MLGO_GN_PROGRAMS": str(cls.projects)}):
             return command.run(*tools, *flags, f"--output_dir={cls.out}", program="evaluate_programs")
@@ -84,7 +102,9 @@ class GnProgramsTest(unittest.TestCase):
         self.assertEqual(runs["default"]["loads"] - runs["policy"]["loads"], 3001)
         self.assertEqual(runs["default"]["stores"] - runs["policy"]["stores"], 1)
         for measure in ("code_bytes", "code_bytes_icf", "code_bytes_thinlto"):
-            self.assertLess(self.result["size"]["sums"]["policy"][measure], self.result["size"]["sums"]["default"][measure])
+            self.assertLess(
+                self.result["size"]["sums"]["policy"][measure], self.result["size"]["sums"]["default"][measure]
+            )
         self.assertEqual(self.result["cost"]["-O2"]["policy"]["cpu_seconds"]["sources"], 2)
 
     def test_nothing_is_built_anew_but_what_changed(self):
@@ -96,7 +116,7 @@ class GnProgramsTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.DONE, said)
         self.assertIn("sums: ", said)
         code, said = self.evaluate("--programs=lua")
-        self.assertEqual(code, ExitCode.MISUSE, said)
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
         self.assertIn("names 'lua'. Known: sums", said)
 
 

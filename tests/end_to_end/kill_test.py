@@ -17,13 +17,13 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.learning.configuration import BcConfig
 from mlgo.learning.evolution import EsConfig
 from mlgo.learning.network import NetworkConfig
-from mlgo.pipeline.configuration import Configurations
-from mlgo.pipeline.places import Places
-from mlgo.pipeline.settings import RunSettings
-from mlgo.pipeline.training_run import TrainingRun
 from mlgo.policy import collection, saved_model
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training.configuration import Configurations
+from mlgo.training.run_inputs import RunInputs
+from mlgo.training.settings import RunSettings
+from mlgo.training.training_run import TrainingRun
 from tests.end_to_end import command
 
 _KILLS = 50
@@ -71,10 +71,10 @@ class KillTest(unittest.TestCase):
                 os.dup2(said.fileno(), 2)
             if changes is not None:
                 _kill_at(changes)
-            places = Places(
+            inputs = RunInputs(
                 pathlib.Path(self.clang), self.folder / "train", self.folder / "held_out", None, None, output
             )
-            TrainingRun(places, _CONFIGURATIONS, workers=2).run()
+            TrainingRun(inputs, _CONFIGURATIONS, workers=2).run()
             code = 0
         finally:
             os._exit(code)  # Not the test's own ending.

@@ -19,7 +19,12 @@ os.execv({clang!r}, [{clang!r}, *words])
 
 
 def flags(
-    folder: pathlib.Path, clang: pathlib.Path, linker: pathlib.Path, usr: pathlib.Path, valgrind: pathlib.Path, wrong: str = ""
+    folder: pathlib.Path,
+    clang: pathlib.Path,
+    linker: pathlib.Path,
+    usr: pathlib.Path,
+    valgrind: pathlib.Path,
+    wrong: str = "",
 ) -> list[str]:
     """Flags that name the tools.
 
@@ -29,7 +34,9 @@ def flags(
       wrong: an option that this script always adds.
     """
     script = folder / f"clang{wrong}"
-    script.write_text(_RELEASE_CLANG.format(python=sys.executable, clang=str(clang.resolve()), wrong=wrong), encoding="utf-8")
+    script.write_text(
+        _RELEASE_CLANG.format(python=sys.executable, clang=str(clang.resolve()), wrong=wrong), encoding="utf-8"
+    )
     script.chmod(0o755)
     # As the command finds the packaged Valgrind: its tools lie where they were unpacked, not where it was built for.
     wrapper = folder / "valgrind"
@@ -37,6 +44,9 @@ def flags(
     wrapper.write_text(f'#!/bin/sh\nVALGRIND_LIB={tools} exec {valgrind} "$@"\n', encoding="utf-8")
     wrapper.chmod(0o755)
     return [
-        f"--clang={script}", f"--packaged_clang={clang}", f"--linker={linker}", f"--sysroot={usr.resolve().parent}",
+        f"--clang={script}",
+        f"--packaged_clang={clang}",
+        f"--linker={linker}",
+        f"--sysroot={usr.resolve().parent}",
         f"--valgrind={wrapper}",
-    ]  # fmt: skip
+    ]

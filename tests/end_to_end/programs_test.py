@@ -63,14 +63,21 @@ class ProgramsTest(unittest.TestCase):
         cls.folder = pathlib.Path(scratch.name)
         tree = cls.folder / "tree"
         tree.mkdir()
-        contents = {"work.cc": _WORK, "work.h": "const unsigned kTurns = 1000;\n", "main.c": _MAIN, "lines": "one\ntwo\n"}
+        contents = {
+            "work.cc": _WORK,
+            "work.h": "const unsigned kTurns = 1000;\n",
+            "main.c": _MAIN,
+            "lines": "one\ntwo\n",
+        }
         for name, content in contents.items():
             (tree / name).write_text(content, encoding="utf-8")
         cls.first, cls.second = (cls.describe(name) for name in ("first", "second"))
         few = ["--inline_thresholds=5", "--cost_sources=2", "--cost_turns=2", "--repeats=2"]
         cls.flags = [*cls.tools(), f"--compiler=same={_CLANG}", *few]
         cls.out = cls.folder / "out"
-        code, cls.said = command.run(*cls.flags, f"--program_file={cls.first}", f"--output_dir={cls.out}", program="evaluate_programs")
+        code, cls.said = command.run(
+            *cls.flags, f"--program_file={cls.first}", f"--output_dir={cls.out}", program="evaluate_programs"
+        )
         if code != ExitCode.DONE:
             raise AssertionError(f"exit code {code}:\n{cls.said}")
         cls.result = json.loads((cls.out / "result.json").read_text(encoding="utf-8"))
@@ -78,7 +85,14 @@ class ProgramsTest(unittest.TestCase):
     @classmethod
     def describe(cls, name, **more):
         run = {"name": "go", "arguments": ["out"], "stdin": "lines", "outputs": ["out"]}
-        fields = {"name": name, "root": "tree", "sources": ["*.c", "*.cc"], "inputs": {"lines": ["lines"]}, "runs": [run], **more}
+        fields = {
+            "name": name,
+            "root": "tree",
+            "sources": ["*.c", "*.cc"],
+            "inputs": {"lines": ["lines"]},
+            "runs": [run],
+            **more,
+        }
         path = cls.folder / f"{name}.json"
         path.write_text(json.dumps(fields), encoding="utf-8")
         return path
@@ -118,7 +132,12 @@ class ProgramsTest(unittest.TestCase):
             rows = list(csv.DictReader(file))
         self.assertEqual({row["part"] for row in rows}, {"size", "run"})
         summary = (self.out / "summary.md").read_text(encoding="utf-8")
-        for title in ("## Size at -Oz", "## What runs at -O2: counted by cachegrind", "## What compiling at -Oz", "## What compiling at -O2"):
+        for title in (
+            "## Size at -Oz",
+            "## What runs at -O2: counted by cachegrind",
+            "## What compiling at -Oz",
+            "## What compiling at -O2",
+        ):
             self.assertIn(title, summary)
         self.assertIn(summary, self.said)
         for level in ("-Oz", "-O2"):
@@ -128,14 +147,24 @@ class ProgramsTest(unittest.TestCase):
     def test_it_goes_on_where_it_stopped(self):
         before = (self.out / "result.json").read_bytes()
         shutil.rmtree(self.out / "size" / "first" / "policy")
-        code, said = command.run(*self.flags, f"--program_file={self.first}", f"--output_dir={self.out}", program="evaluate_programs")
+        code, said = command.run(
+            *self.flags, f"--program_file={self.first}", f"--output_dir={self.out}", program="evaluate_programs"
+        )
         self.assertEqual(code, ExitCode.DONE, said)
         self.assertEqual(said.count("done before"), 3 + 3 + 1 + 2)
         self.assertEqual((self.out / "result.json").read_bytes(), before)
 
     def test_a_program_that_does_something_else_is_an_error_and_no_row(self):
-        flags = [*self.tools("-DWRONG"), f"--program_file={self.first}", "--nocost", "--nothinlto", "--inline_thresholds="]
-        code, said = command.run(*flags, f"--output_dir={self.folder / 'wrong'}", "--problem=inlining_for_size", program="evaluate_programs")
+        flags = [
+            *self.tools("-DWRONG"),
+            f"--program_file={self.first}",
+            "--nocost",
+            "--nothinlto",
+            "--inline_thresholds=",
+        ]
+        code, said = command.run(
+            *flags, f"--output_dir={self.folder / 'wrong'}", "--problem=inlining_for_size", program="evaluate_programs"
+        )
         self.assertEqual(code, ExitCode.OUTPUT_DIFFERS, said)
         self.assertIn("DIFFERENT OUTPUT in size: first: policy: run go does not give what default gives", said)
         self.assertEqual(json.loads((self.folder / "wrong" / "result.json").read_text(encoding="utf-8"))["size"], {})
@@ -143,26 +172,40 @@ class ProgramsTest(unittest.TestCase):
     def test_a_program_that_cannot_be_built_is_left_out_and_the_others_are_not(self):
         broken = self.describe("broken", defines=["BROKEN"])
         flags = [*self.tools(), f"--program_file={broken}", f"--program_file={self.second}", "--nocost", "--repeats=1"]
-        code, said = command.run(*flags, f"--output_dir={self.folder / 'left'}", "--problem=regalloc_eviction", program="evaluate_programs")
+        code, said = command.run(
+            *flags, f"--output_dir={self.folder / 'left'}", "--problem=regalloc_eviction", program="evaluate_programs"
+        )
         self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
         self.assertRegex(said, r"Left out of run: broken: default: work.cc: exit code 1: .*made to fail")
-        self.assertEqual(list(json.loads((self.folder / "left" / "result.json").read_text(encoding="utf-8"))["run"]), ["second"])
-        code, said = command.run(*flags[:6], "--nocost", f"--output_dir={self.folder / 'none'}", program="evaluate_programs")
+        self.assertEqual(
+            list(json.loads((self.folder / "left" / "result.json").read_text(encoding="utf-8"))["run"]), ["second"]
+        )
+        code, said = command.run(
+            *flags[:6], "--nocost", f"--output_dir={self.folder / 'none'}", program="evaluate_programs"
+        )
         self.assertEqual(code, ExitCode.NOTHING_PRODUCED, said)
 
     def test_refusals(self):
         for flags, message in (
             (["--program_file=/absent.json"], "does not exist"),
-            ([f"--program_file={self.first}", f"--program_file={self.first}"], "describes 'first', which there is already"),
+            (
+                [f"--program_file={self.first}", f"--program_file={self.first}"],
+                "describes 'first', which there is already",
+            ),
             ([f"--program_file={self.first}", "--inline_thresholds=5,many"], "holds 'many'"),
             ([f"--program_file={self.first}", "--compiler=mine"], "is not NAME=PATH[,FLAG...]"),
             ([f"--program_file={self.first}", f"--compiler=policy={_CLANG}"], "has the name 'policy', which is taken"),
             ([f"--program_file={self.first}", "--compiler=mine=/absent"], "is not an executable file"),
-            ([f"--program_file={self.first}", "--programs=emacs"], "names 'emacs'. Known: box2d, brotli, filecheck, lua"),
+            (
+                [f"--program_file={self.first}", "--programs=emacs"],
+                "names 'emacs'. Known: box2d, brotli, filecheck, lua",
+            ),
             ([f"--program_file={self.first}", "--package=x"], "is not NAME=FOLDER"),
         ):
-            code, said = command.run(*self.tools(), *flags, f"--output_dir={self.folder / 'no'}", program="evaluate_programs")
-            self.assertEqual(code, ExitCode.MISUSE, said)
+            code, said = command.run(
+                *self.tools(), *flags, f"--output_dir={self.folder / 'no'}", program="evaluate_programs"
+            )
+            self.assertEqual(code, ExitCode.USER_ERROR, said)
             self.assertIn(message, said)
             self.assertNotIn("Traceback", said)
 

@@ -21,9 +21,15 @@ class StagesTest(unittest.TestCase):
         (self.folder / "bin").mkdir()
         (self.folder / "corpus").mkdir()
         self.clang = fake_clang.install(self.folder / "bin", PROBLEM)
-        modules = {f"a/m{index}.cpp": fake_clang.FakeModule.bitcode({f"f{index}": 9, f"g{index}": 5}) for index in range(8)}
+        modules = {
+            f"a/m{index}.cpp": fake_clang.FakeModule.bitcode({f"f{index}": 9, f"g{index}": 5}) for index in range(8)
+        }
         fake_clang.write_corpus(self.folder / "corpus", modules)
-        self.trace_flags = [f"--clang_path={self.clang}", "--problem=regalloc_eviction", f"--data_path={self.folder / 'corpus'}"]
+        self.trace_flags = [
+            f"--clang_path={self.clang}",
+            "--problem=regalloc_eviction",
+            f"--data_path={self.folder / 'corpus'}",
+        ]
 
     def run_well(self, program: str, *flags: str) -> str:
         code, said = command.run(*flags, program=program)
@@ -40,32 +46,48 @@ class StagesTest(unittest.TestCase):
         trace, vocabulary, clone = (self.folder / name for name in ("trace", "vocabulary", "clone"))
         flags = [*self.trace_flags, f"--output_path={trace}", "--sampling_rate=0.7"]
         said = self.run_well("generate_default_trace", *flags)
-        self.assertRegex(said, r"traced 6 of 6 modules, 0 without decisions, 0 failed; 84 decisions -> .*/trace/trace/default")
+        self.assertRegex(
+            said, r"traced 6 of 6 modules, 0 without decisions, 0 failed; 84 decisions -> .*/trace/trace/default"
+        )
         self.assertIn("done before", self.run_well("generate_default_trace", *flags))
         self.refused(
-            ExitCode.MISUSE, "holds a run with another configuration:\n  configuration.sampling_rate: was 0.7, now 0.5",
-            "generate_default_trace", *flags[:-1], "--sampling_rate=0.5",
-        )  # fmt: skip
+            ExitCode.USER_ERROR,
+            "holds a run with another configuration:\n  configuration.sampling_rate: was 0.7, now 0.5",
+            "generate_default_trace",
+            *flags[:-1],
+            "--sampling_rate=0.5",
+        )
 
-        said = self.run_well("sparse_bucket_generator", f"--input={trace}", f"--output_dir={vocabulary}", "--num_buckets=50")
+        said = self.run_well(
+            "sparse_bucket_generator", f"--input={trace}", f"--output_dir={vocabulary}", "--num_buckets=50"
+        )
         self.assertRegex(said, "vocabulary of 21 features from 6 modules -> .*/vocabulary")
         self.assertEqual(len((vocabulary / "progress.buckets").read_text().split()), 50)
 
         said = self.run_well(
-            "train_bc", f"--data_path={trace}", f"--vocabulary={vocabulary}", f"--root_dir={clone}", "--validation_modules=2",
+            "train_bc",
+            f"--data_path={trace}",
+            f"--vocabulary={vocabulary}",
+            f"--root_dir={clone}",
+            "--validation_modules=2",
             "--gin_bindings=BcConfig.epochs=2",
-        )  # fmt: skip
+        )
         self.assertRegex(said, r"repeats \d+\.\d\d% of the 28 decisions in 2 modules that it was not trained on")
 
         performance = self.folder / "performance.csv"
         said = self.run_well(
-            "generate_default_trace", *flags[:-2], f"--output_path={self.folder / 'of_policy'}", f"--policy_path={clone / 'policy'}",
+            "generate_default_trace",
+            *flags[:-2],
+            f"--output_path={self.folder / 'of_policy'}",
+            f"--policy_path={clone / 'policy'}",
             f"--output_performance_path={performance}",
-        )  # fmt: skip
+        )
         self.assertRegex(said, "traced 8 of 8 modules")
         with open(performance, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual([(row["module"], row["function"]) for row in rows[:2]], [("a/m0.cpp", "f0"), ("a/m0.cpp", "g0")])
+        self.assertEqual(
+            [(row["module"], row["function"]) for row in rows[:2]], [("a/m0.cpp", "f0"), ("a/m0.cpp", "g0")]
+        )
         self.assertEqual(len(rows), 16)
         self.assertTrue(any(row["score"] != row["default_score"] for row in rows))
 
@@ -81,19 +103,44 @@ class StagesTest(unittest.TestCase):
     def test_refusals(self):
         trace = f"--output_path={self.folder / 'trace'}"
         for flags, code, message in (
-            ([*self.trace_flags, trace, "--module_filter=[["], ExitCode.MISUSE, "is no regular expression"),
-            ([*self.trace_flags, trace, "--module_filter=nothing"], ExitCode.NOTHING_PRODUCED, "leave none of 8 modules"),
-            ([*self.trace_flags, trace, "--problem=x"], ExitCode.MISUSE, "--problem=x: .*Give the name of a folder"),
-            ([*self.trace_flags[:2], trace], ExitCode.MISUSE, "data_path.* See --help"),
+            ([*self.trace_flags, trace, "--module_filter=[["], ExitCode.USER_ERROR, "is no regular expression"),
+            (
+                [*self.trace_flags, trace, "--module_filter=nothing"],
+                ExitCode.NOTHING_PRODUCED,
+                "leave none of 8 modules",
+            ),
+            (
+                [*self.trace_flags, trace, "--problem=x"],
+                ExitCode.USER_ERROR,
+                "--problem=x: .*Give the name of a folder",
+            ),
+            ([*self.trace_flags[:2], trace], ExitCode.USER_ERROR, "data_path.* See --help"),
         ):
             with self.subTest(message):
                 self.refused(code, message, "generate_default_trace", *flags)
         nowhere = self.folder / "nowhere"
-        self.refused(ExitCode.MISUSE, "--input=.*nowhere: is no finished trace", "sparse_bucket_generator", f"--input={nowhere}", f"--output_dir={nowhere}")
-        self.refused(ExitCode.MISUSE, "--data_path=.*nowhere: is no finished trace", "train_bc", f"--data_path={nowhere}", f"--root_dir={nowhere}")
+        self.refused(
+            ExitCode.USER_ERROR,
+            "--input=.*nowhere: is no finished trace",
+            "sparse_bucket_generator",
+            f"--input={nowhere}",
+            f"--output_dir={nowhere}",
+        )
+        self.refused(
+            ExitCode.USER_ERROR,
+            "--data_path=.*nowhere: is no finished trace",
+            "train_bc",
+            f"--data_path={nowhere}",
+            f"--root_dir={nowhere}",
+        )
         # A compiler that logs decisions of another problem only.
         self.refused(
-            ExitCode.MISUSE, f"has no ML support for {INLINING.name}", "generate_default_trace", self.trace_flags[0], self.trace_flags[2], trace
+            ExitCode.USER_ERROR,
+            f"has no ML support for {INLINING.name}",
+            "generate_default_trace",
+            self.trace_flags[0],
+            self.trace_flags[2],
+            trace,
         )
 
 

@@ -103,7 +103,9 @@ class OtherProblemsTest(unittest.TestCase):
         self.assertIn("--//release:priority_policy=", said)
 
     def test_inlining_by_evolution_strategies(self):
-        said = self.run_command("train_inlining", "oz_", "--algorithm=es", "--warm_start=none", "--gin_bindings=EsConfig.pairs=2")
+        said = self.run_command(
+            "train_inlining", "oz_", "--algorithm=es", "--warm_start=none", "--gin_bindings=EsConfig.pairs=2"
+        )
         self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* equal of 2 modules")
         self.assertIn("--//release:inlining_policy=", said)
         self.assertFalse((self.folder / "output" / "optimised").exists())

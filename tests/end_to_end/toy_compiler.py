@@ -81,7 +81,10 @@ def _model(folder: pathlib.Path) -> Decide:
 
     interpreter = tf.lite.Interpreter(model_content=(folder / "model.tflite").read_bytes())
     interpreter.allocate_tensors()
-    places = {entry["name"].removeprefix("action_").removesuffix(":0"): entry["index"] for entry in interpreter.get_input_details()}
+    places = {
+        entry["name"].removeprefix("action_").removesuffix(":0"): entry["index"]
+        for entry in interpreter.get_input_details()
+    }
     (output,) = (entry["index"] for entry in interpreter.get_output_details())
 
     def decide(trips: int, body: int) -> int:

@@ -39,7 +39,8 @@ class ForeignWorkspaceTest(unittest.TestCase):
         # The workspace's own policy; as -Oz inlines, so that the program stays small.
         shutil.copytree(HERE.parent / "policies/threshold_inlining_policy", workspace / "inlining_policy")
         cls.bazel = nested.NestedBazel(
-            mlgo / "bazelw", workspace, cls.folder / "base", nested.shared_repositories(cls.shared, "mlgo"))
+            mlgo / "bazelw", workspace, cls.folder / "base", nested.shared_repositories(cls.shared, "mlgo")
+        )
         cls.addClassCleanup(cls.bazel.end)
         # Everything can be analysed; the clang is built once, as the compiler of the others.
         cls.bazel.run("build", "--nobuild", "//...")
@@ -67,7 +68,9 @@ class ForeignWorkspaceTest(unittest.TestCase):
             del words[at - 1 : at + 1]
         words[words.index("-o") + 1] = str(output)
         words[words.index("-MF") + 1] = os.devnull
-        done = subprocess.run([compiler or command[0], *words], cwd=self.root, env={}, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [compiler or command[0], *words], cwd=self.root, env={}, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise AssertionError(done.stderr)
         return output.read_bytes()
@@ -77,11 +80,13 @@ class ForeignWorkspaceTest(unittest.TestCase):
         self.assertEqual(sorted(commands), ["checksum.c", "matrix.cc", "shop.cc"])
         for source, command in commands.items():
             self.assertRegex(command[0], r"^bazel-out/[^/]+/bin/clang$", source)
-            self.assertEqual(command[command.index("-mllvm"):][:4], ["-mllvm", EVICTION, "-mllvm", INLINING], source)
+            self.assertEqual(command[command.index("-mllvm") :][:4], ["-mllvm", EVICTION, "-mllvm", INLINING], source)
 
     def test_both_policies_are_inside(self):
         clang = self.compile_commands()["shop.cc"][0]
-        said = subprocess.run([clang, "--version"], cwd=self.root, env={}, capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [clang, "--version"], cwd=self.root, env={}, capture_output=True, text=True, check=True
+        ).stdout
         for policy in ("regalloc_eviction, .*sha256:", "inlining_for_size, .*sha256:", "regalloc_priority, none$"):
             self.assertRegex(said, f"(?m)^mlgo policy: {policy}")
 
@@ -90,8 +95,12 @@ class ForeignWorkspaceTest(unittest.TestCase):
         for source, flag in (("matrix.cc", EVICTION), ("shop.cc", INLINING)):
             command = commands[source]
             built = (self.root / command[command.index("-o") + 1]).read_bytes()
-            self.assertEqual(built, self.compile(command), f"{source}: the same command makes another object outside of Bazel")
-            self.assertNotEqual(built, self.compile(command, without=[flag]), f"{source}: {flag} changed nothing: was the policy asked?")
+            self.assertEqual(
+                built, self.compile(command), f"{source}: the same command makes another object outside of Bazel"
+            )
+            self.assertNotEqual(
+                built, self.compile(command, without=[flag]), f"{source}: {flag} changed nothing: was the policy asked?"
+            )
 
     def test_without_its_flags_it_is_the_packaged_clang(self):
         command = self.compile_commands()["matrix.cc"]
@@ -103,7 +112,9 @@ class ForeignWorkspaceTest(unittest.TestCase):
             self.compile(command, without=[INLINING], compiler=packaged)
 
     def test_the_packaged_clang_built_it(self):
-        found = json.loads(self.bazel.run("aquery", "--output=jsonproto", 'mnemonic("CppCompile|CppLink", deps(//:toolchain_clang))'))
+        found = json.loads(
+            self.bazel.run("aquery", "--output=jsonproto", 'mnemonic("CppCompile|CppLink", deps(//:toolchain_clang))')
+        )
         tools = {action["arguments"][0] for action in found["actions"]}
         self.assertEqual(len(tools), 1, tools)
         self.assertRegex(*tools, r"^external/.*llvm22/usr/lib/llvm-22/bin/clang$")

@@ -9,7 +9,6 @@ HERE = pathlib.Path(__file__).parent
 
 
 class NetworkTest(unittest.TestCase):
-
     def test_a_test_has_none(self):
         self.assertEqual(network_probe.network(), "unreachable")
 

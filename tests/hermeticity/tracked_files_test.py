@@ -14,11 +14,15 @@ HOST = re.compile(r"://(?:[^@/]*@)?([^/:\s]+)")
 
 
 def workspace() -> pathlib.Path:
-    return pathlib.Path(os.path.realpath(os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "MODULE.bazel"))).parent
+    return pathlib.Path(
+        os.path.realpath(os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "MODULE.bazel"))
+    ).parent
 
 
 def tracked_files(root: pathlib.Path) -> list:
-    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=root, capture_output=True, check=True)
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=root, capture_output=True, check=True
+    )
     return [root / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name]
 
 
@@ -33,7 +37,6 @@ def configured_hosts() -> set:
 
 
 class TrackedFilesTest(unittest.TestCase):
-
     def setUp(self):
         self.root = workspace()
         self.files = [path for path in tracked_files(self.root) if path.is_file() and not path.is_symlink()]
@@ -42,21 +45,35 @@ class TrackedFilesTest(unittest.TestCase):
     def test_the_pattern_finds_machine_paths(self):
         for text in (b'"/work/x/y"', b"=/home/someone/x", b"-I/tmp/build/x", b"(/root/.cache)"):
             self.assertRegex(text, MACHINE_PATH)
-        for text in (b"../work/x", b"$HOME/work/x", b"usr/share/root/x", b"/etc/apt/sources", b"//tmp/x:y", b"{dir}/tmp/x"):
+        for text in (
+            b"../work/x",
+            b"$HOME/work/x",
+            b"usr/share/root/x",
+            b"/etc/apt/sources",
+            b"//tmp/x:y",
+            b"{dir}/tmp/x",
+        ):
             self.assertNotRegex(text, MACHINE_PATH)
 
     def test_no_path_of_a_machine(self):
-        found = [f"{path.relative_to(self.root)}:{number}: {line.strip()[:120]!r}"
-                 for path in self.files if path.resolve() != pathlib.Path(os.path.realpath(__file__))
-                 for number, line in enumerate(path.read_bytes().split(b"\n"), 1) if MACHINE_PATH.search(line)]
+        found = [
+            f"{path.relative_to(self.root)}:{number}: {line.strip()[:120]!r}"
+            for path in self.files
+            if path.resolve() != pathlib.Path(os.path.realpath(__file__))
+            for number, line in enumerate(path.read_bytes().split(b"\n"), 1)
+            if MACHINE_PATH.search(line)
+        ]
         self.assertEqual(found, [])
 
     def test_no_mirror_of_this_machine(self):
         hosts = configured_hosts()
         if not hosts:
             self.skipTest("this machine's apt and pip configuration names no host")
-        found = [f"{path.relative_to(self.root)} names a host of this machine's package configuration"
-                 for path in self.files if any(host.encode() in path.read_bytes() for host in hosts)]
+        found = [
+            f"{path.relative_to(self.root)} names a host of this machine's package configuration"
+            for path in self.files
+            if any(host.encode() in path.read_bytes() for host in hosts)
+        ]
         self.assertEqual(found, [])
 
 

@@ -48,7 +48,6 @@ def described(spec: TensorSpec) -> dict:
 
 
 class DevelopmentClangTest(unittest.TestCase):
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

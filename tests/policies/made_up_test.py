@@ -19,7 +19,6 @@ def folder_of(target: str):
 
 
 class MadeUpTest(unittest.TestCase):
-
     def test_the_threshold_inlines_what_costs_less_than_5(self):
         network, record = load_policy(folder_of("threshold_inlining_policy"), INLINING)
         self.assertEqual(record["training"], {"made_up": "threshold"})
@@ -49,7 +48,11 @@ class MadeUpTest(unittest.TestCase):
             policies.without_feature(network.normalizer, "colour", INLINING)
 
     def test_an_unknown_feature_is_refused_by_name(self):
-        for short, name in (("eviction", "regalloc_eviction"), ("inlining", INLINING.name), ("priority", "regalloc_priority")):
+        for short, name in (
+            ("eviction", "regalloc_eviction"),
+            ("inlining", INLINING.name),
+            ("priority", "regalloc_priority"),
+        ):
             with self.assertRaisesRegex(RunError, "it wants the feature 'colour', which the compiler lacks"):
                 load_policy(folder_of(f"unknown_feature_{short}_policy"), load_problem(name))
 

@@ -43,7 +43,7 @@ _NUMBER_SCALE = 500.0
 
 def spread_normalizer(problem: Problem) -> Normalizer:
     """A normaliser for features that lie anywhere in their usual range; candidates' in [0, 1], or [0, 5] when whole."""
-    if problem.decision_kind != "choice":
+    if problem.decision_kind != "categorical":
         knots = {spec.name: _KNOTS_OF_ONE[spec.dtype] for spec in problem.observation_specs}
         columns = tuple(Column(name, *pair) for name, each in knots.items() for pair in zip(each, each[1:]))
         return Normalizer(problem.name, columns, (), mark_last_position=False)
@@ -58,11 +58,11 @@ def spread_normalizer(problem: Problem) -> Normalizer:
 def random_network(normalizer: Normalizer, problem: Problem, seed: int) -> PolicyNetwork:
     """Random weights; without a mask such that all kinds of answers occur."""
     network = initial_network(normalizer, seed)
-    if problem.decision_kind == "choice":
+    if problem.decision_kind == "categorical":
         return network
     weights = {name: np.array(weight) for name, weight in network.weights.items()}
     output = weights["policy/logits/kernel"]
-    if problem.decision_kind == "number":
+    if problem.decision_kind == "continuous":
         weights["policy/logits/kernel"] = (np.abs(output) * _NUMBER_SCALE).astype(np.float32)
         return network.with_weights(weights)
     # The first unit of the last layer is always 1, so its weight is a bias: with it z > 0 for half of the made-up calls.
@@ -114,7 +114,9 @@ def with_feature(problem: Problem, feature: str) -> Problem:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["random", "threshold", "tflite"])
-    parser.add_argument("--problem", default="inlining_for_size", help="folder below mlgo/problems (default: %(default)s)")
+    parser.add_argument(
+        "--problem", default="inlining_for_size", help="folder below mlgo/problems (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the random weights (default: %(default)s)")
     parser.add_argument("--leave_out", help="feature that the random policy does not know")
     parser.add_argument("--unknown", help="feature that the random policy wants and LLVM lacks")

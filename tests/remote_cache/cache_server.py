@@ -32,8 +32,21 @@ def serving(nginx: pathlib.Path, template: pathlib.Path, folder: pathlib.Path) -
         (folder / "nginx.conf").write_text(configuration(text, folder, port), encoding="utf-8")
         # One process that stays in the foreground: it ends when it is told to, and so does everything it started.
         server = subprocess.Popen(
-            [nginx, "-e", folder / "error.log", "-p", folder, "-c", folder / "nginx.conf", "-g", "daemon off; master_process off;"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            [
+                nginx,
+                "-e",
+                folder / "error.log",
+                "-p",
+                folder,
+                "-c",
+                folder / "nginx.conf",
+                "-g",
+                "daemon off; master_process off;",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         try:
             if _answers(server, port):

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 @dataclasses.dataclass(frozen=True)
 class Spawn:
     """Attributes:
-      mnemonic: kind of action, such as CppCompile.
-      label: the target it belongs to.
-      output: the first file it makes.
-      runner: who did it, such as "linux-sandbox" or "remote cache hit".
-      cached: whether nobody had to do it.
+    mnemonic: kind of action, such as CppCompile.
+    label: the target it belongs to.
+    output: the first file it makes.
+    runner: who did it, such as "linux-sandbox" or "remote cache hit".
+    cached: whether nobody had to do it.
     """
 
     mnemonic: str
@@ -50,4 +50,10 @@ def _objects(lines: Iterable[str]) -> Iterator[str]:
 
 def _spawn(fields: dict) -> Spawn:
     outputs = fields.get("listedOutputs") or ["nothing"]
-    return Spawn(fields.get("mnemonic", ""), fields.get("targetLabel", ""), outputs[0], fields["runner"], fields.get("cacheHit", False))
+    return Spawn(
+        fields.get("mnemonic", ""),
+        fields.get("targetLabel", ""),
+        outputs[0],
+        fields["runner"],
+        fields.get("cacheHit", False),
+    )

@@ -23,7 +23,6 @@ LOG = """{
 
 
 class ExecutionLogTest(unittest.TestCase):
-
     def read(self, text):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(text)

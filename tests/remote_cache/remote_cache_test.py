@@ -37,8 +37,12 @@ class RemoteCacheTest(unittest.TestCase):
         here = self.folder / name
         clone.copy(self.workspace, here / "clone")
         start = time.monotonic()
-        with nested.nested(here / "clone/bazelw", here / "clone", here / "base", nested.shared_repositories(self.shared)) as bazel:
-            bazel.run("build", "--disk_cache=", "--config=remote_cache", f"--remote_cache={url}", *options, *self.targets)
+        with nested.nested(
+            here / "clone/bazelw", here / "clone", here / "base", nested.shared_repositories(self.shared)
+        ) as bazel:
+            bazel.run(
+                "build", "--disk_cache=", "--config=remote_cache", f"--remote_cache={url}", *options, *self.targets
+            )
         print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
 
     def requests(self):
@@ -54,10 +58,16 @@ class RemoteCacheTest(unittest.TestCase):
             if not self.filled:
                 self.build("first", url)
             filled = self.requests()
-            self.build("second/in/another/folder", url, "--noremote_upload_local_results", f"--execution_log_json_file={log}")
-            read = self.requests()[len(filled):]
+            self.build(
+                "second/in/another/folder", url, "--noremote_upload_local_results", f"--execution_log_json_file={log}"
+            )
+            read = self.requests()[len(filled) :]
         spawns = execution_log.read(log)
-        print(f"{len(spawns)} actions in the second clone:", dict(collections.Counter(spawn.runner for spawn in spawns)), flush=True)
+        print(
+            f"{len(spawns)} actions in the second clone:",
+            dict(collections.Counter(spawn.runner for spawn in spawns)),
+            flush=True,
+        )
         self.assertGreater(len(spawns), 5)
         misses = [str(spawn) for spawn in spawns if not spawn.cached]
         self.assertEqual(misses, [], f"{len(misses)} of {len(spawns)} actions were not taken from the cache")
@@ -70,7 +80,9 @@ class RemoteCacheTest(unittest.TestCase):
         entries = list((self.folder / "cache/data/ac").glob("*/*"))
         self.assertTrue(entries)
         for path in entries:
-            self.assertRegex(path.relative_to(self.folder / "cache/data").as_posix(), rf"^(ac|cas)/{path.name[:2]}/[0-9a-f]{{64}}$")
+            self.assertRegex(
+                path.relative_to(self.folder / "cache/data").as_posix(), rf"^(ac|cas)/{path.name[:2]}/[0-9a-f]{{64}}$"
+            )
 
 
 if __name__ == "__main__":
@@ -82,5 +94,9 @@ if __name__ == "__main__":
     flags = parser.parse_args()
     RemoteCacheTest.filled = flags.filled
     # nginx's libraries are found relative to where it really lies.
-    RemoteCacheTest.nginx, RemoteCacheTest.shared, RemoteCacheTest.targets = flags.nginx.resolve(), flags.share, flags.targets
+    RemoteCacheTest.nginx, RemoteCacheTest.shared, RemoteCacheTest.targets = (
+        flags.nginx.resolve(),
+        flags.share,
+        flags.targets,
+    )
     unittest.main(argv=sys.argv[:1])

@@ -11,10 +11,18 @@ from typing import Any
 
 _FLAGS = (
     "--no-sandbox",  # A test runs in Bazel's sandbox, often as root, where Chromium's own cannot be.
-    "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb", "--font-render-hinting=none",
-    "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
     "--remote-debugging-pipe",
-)  # fmt: skip
+)
 
 #: How long one answer may take; a page takes a fraction of a second, and a machine can be busy.
 _PATIENCE_SECONDS = 120.0
@@ -39,19 +47,31 @@ class Browser:
     def __init__(self, program: pathlib.Path, fonts: pathlib.Path, scratch: pathlib.Path):
         configuration = scratch / "fonts.conf"
         configuration.write_text(
-            f"<?xml version='1.0'?><fontconfig><dir>{fonts}</dir><cachedir>{scratch / 'fonts'}</cachedir></fontconfig>", encoding="utf-8"
+            f"<?xml version='1.0'?><fontconfig><dir>{fonts}</dir><cachedir>{scratch / 'fonts'}</cachedir></fontconfig>",
+            encoding="utf-8",
         )
         self.events: list[tuple[str, dict[str, Any]]] = []
         self._number, self._received, self._session = 0, b"", None
         their_in, self._out = os.pipe()
         self._in, their_out = os.pipe()
         # It reads from descriptor 3 and writes to 4: the shell puts them there.
-        command = ["/bin/sh", "-c", f'exec "$0" "$@" 3<&{their_in} 4>&{their_out}', str(program), *_FLAGS, f"--user-data-dir={scratch / 'profile'}"]
+        command = [
+            "/bin/sh",
+            "-c",
+            f'exec "$0" "$@" 3<&{their_in} 4>&{their_out}',
+            str(program),
+            *_FLAGS,
+            f"--user-data-dir={scratch / 'profile'}",
+        ]
         with open(scratch / "stderr", "wb") as errors:
             self._process = subprocess.Popen(
-                command, pass_fds=(their_in, their_out), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
+                command,
+                pass_fds=(their_in, their_out),
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
                 env={"FONTCONFIG_FILE": str(configuration), "HOME": str(scratch), "PATH": "/usr/bin:/bin"},
-            )  # fmt: skip
+            )
         self._errors = scratch / "stderr"
         os.close(their_in)
         os.close(their_out)
@@ -78,8 +98,12 @@ class Browser:
 
     def open(self, path: pathlib.Path, width: int, height: int, scheme: str = "light", medium: str = "screen") -> None:
         """Shows the file. Args: scheme: "light" or "dark"; medium: "screen" or "print"."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia", media=medium, features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+        self.call(
+            "Emulation.setEmulatedMedia", media=medium, features=[{"name": "prefers-color-scheme", "value": scheme}]
+        )
         seen = len(self.events)
         self.call("Page.navigate", url=path.as_uri())
         while not any(method == "Page.loadEventFired" for method, _ in self.events[seen:]):
@@ -100,7 +124,9 @@ class Browser:
 
     def pdf(self) -> bytes:
         """The page in print, A4."""
-        return base64.b64decode(self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, printBackground=True)["data"])
+        return base64.b64decode(
+            self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, printBackground=True)["data"]
+        )
 
     def close(self) -> None:
         """Ends it."""

@@ -95,9 +95,17 @@ class PageTest(unittest.TestCase):
     def test_nothing_is_said_on_the_console_and_nothing_is_loaded(self):
         for _ in self.every_look():
             self.browser.evaluate(_OPEN_ALL)
-        told = [event for event in self.browser.events if event[0] in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")]
+        told = [
+            event
+            for event in self.browser.events
+            if event[0] in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+        ]
         self.assertEqual(told, [])
-        asked = {parameters["request"]["url"] for method, parameters in self.browser.events if method == "Network.requestWillBeSent"}
+        asked = {
+            parameters["request"]["url"]
+            for method, parameters in self.browser.events
+            if method == "Network.requestWillBeSent"
+        }
         self.assertEqual({url for url in asked if url != "data:,"}, {self.page.as_uri()})
 
     def test_the_page_is_not_wider_than_the_screen(self):
@@ -153,7 +161,9 @@ class PageTest(unittest.TestCase):
             if mean > _MEAN or worst > _BLOCK:
                 outputs = pathlib.Path(os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR", tempfile.gettempdir()))
                 shown.save(outputs / name)
-                self.fail(f"differs by {mean:.2f} on average and {worst:.1f} where it differs most; {remedy}. Seen now: {outputs / name}")
+                self.fail(
+                    f"differs by {mean:.2f} on average and {worst:.1f} where it differs most; {remedy}. Seen now: {outputs / name}"
+                )
 
 
 def _difference(shown: Image.Image, kept: Image.Image) -> tuple[float, float]:

@@ -33,17 +33,25 @@ class ReproducibleTest(unittest.TestCase):
         here = self.folder / name
         clone.copy(self.workspace, here / "clone")
         start = time.monotonic()
-        with nested.nested(here / "clone/bazelw", here / "clone", here / "base", nested.shared_repositories(self.shared)) as bazel:
+        with nested.nested(
+            here / "clone/bazelw", here / "clone", here / "base", nested.shared_repositories(self.shared)
+        ) as bazel:
             # A user.bazelrc may name one.
             bazel.run("build", "--disk_cache=", "--remote_cache=", *self.targets)
             made = outputs.digests(pathlib.Path(bazel.run("info", "output_path").strip()))
             made = {path: digest for path, digest in made.items() if path.split("/")[1:2] == ["bin"]}
             fetched = {}
             for repository in sorted((bazel.base / "external").iterdir()):
-                if not repository.is_symlink() and repository.is_dir() and not repository.name.startswith(_OF_THE_MACHINE):
+                if (
+                    not repository.is_symlink()
+                    and repository.is_dir()
+                    and not repository.name.startswith(_OF_THE_MACHINE)
+                ):
                     found = outputs.digests(repository)
                     fetched.update((f"{repository.name}/{path}", digest) for path, digest in found.items())
-        print(f"{name}: {len(made)} outputs, {len(fetched)} fetched files, {time.monotonic() - start:.0f} s", flush=True)
+        print(
+            f"{name}: {len(made)} outputs, {len(fetched)} fetched files, {time.monotonic() - start:.0f} s", flush=True
+        )
         return made, fetched
 
     def test_two_clones(self):

@@ -67,7 +67,9 @@ def parse(text: str, name: str = "third_party/chromium/lock.json") -> Dict[str, 
     try:
         return {origin: _origin(fields) for origin, fields in raw["origins"].items()}
     except (AttributeError, KeyError, TypeError) as error:
-        raise lockfile.LockError(f"{name}: an entry is not whole ({error}); restore it from git or run {RELOCK}") from None
+        raise lockfile.LockError(
+            f"{name}: an entry is not whole ({error}); restore it from git or run {RELOCK}"
+        ) from None
 
 
 def _origin(fields: dict) -> Origin:
@@ -94,5 +96,7 @@ def missing_origin(asked: str, known: Sequence[str]) -> str:
 def gone(version: str, why: str, there: Sequence[str]) -> str:
     """The error for a version that no mirror has any more: what was asked, what there is, the command."""
     versions = ", ".join(there) or "none that could be seen"
-    return (f"chromium {version}: has left the mirrors ({why}). There today: {versions}. "
-            f"Take one of them: {RELOCK}{' -- --version=' + there[-1] if there else ''}")
+    return (
+        f"chromium {version}: has left the mirrors ({why}). There today: {versions}. "
+        f"Take one of them: {RELOCK}{' -- --version=' + there[-1] if there else ''}"
+    )

@@ -193,11 +193,11 @@ def _project(tree, gn_args, linked = False, chrome_pgo_phase = 0, profile = None
         env = environment(linked, with_base),
         gn = "@gn_tools//:gn",
         gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base),
-        made_of = [
+        fingerprints = [
             tree + "//:source.json",
             Label("//third_party/chromium:toolchain"),
         ] + ([
-            "@chromium_rust//:made_of.json",
+            "@chromium_rust//:fingerprints.json",
             Label("//third_party/chromium:system_libraries"),
         ] if with_base else []),
         ninja = "@gn_tools//:ninja",

@@ -3,7 +3,7 @@
 Reads one JSON object on standard input:
   lock     path of lock.json; Debian's packaging tarball of it has bindgen as a package
   tree     what third_party/debian/tree.py is asked for: the packages and where their libraries lie
-Written: the tree, and made_of.json, which says what it is made of. Exit code 1 and one line on standard error when it cannot be done.
+Written: the tree, and fingerprints.json, which says what it is made of. Exit code 1 and one line on standard error when it cannot be done.
 """
 
 import json
@@ -46,7 +46,8 @@ def unpack_bindgen(packaging: pathlib.Path, root: pathlib.Path) -> str:
     except (tarfile.TarError, EOFError) as error:
         raise unpack.UnpackError(f"{packaging.name}: damaged ({error}); delete it and fetch it again") from None
     raise unpack.UnpackError(
-        f"{packaging.name}: has no {_BINDGEN_FOLDER}*{_BINDGEN_ENDING}; pin a version of Chromium that has, or take bindgen from elsewhere")
+        f"{packaging.name}: has no {_BINDGEN_FOLDER}*{_BINDGEN_ENDING}; pin a version of Chromium that has, or take bindgen from elsewhere"
+    )
 
 
 def make_rust(request: dict, root: pathlib.Path) -> None:
@@ -58,8 +59,8 @@ def make_rust(request: dict, root: pathlib.Path) -> None:
     packaging = fetch.fetch_with_environment([origin.packaging], os.environ)[origin.packaging]
     bindgen = unpack_bindgen(packaging, root)
     tree.make_tree(request["tree"], root)
-    made_of = {"bindgen": {"file": bindgen, "of": origin.packaging.sha256}, "tree": request["tree"]}
-    (root / "made_of.json").write_text(json.dumps(made_of, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    fingerprints = {"bindgen": {"file": bindgen, "of": origin.packaging.sha256}, "tree": request["tree"]}
+    (root / "fingerprints.json").write_text(json.dumps(fingerprints, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -69,8 +70,10 @@ def main() -> int:
         print(f"chromium: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
-              file=sys.stderr)
+        print(
+            f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -40,23 +40,37 @@ class RustTest(unittest.TestCase):
         lock = self.folder / "lock.json"
         lock.write_text(chromium_lock.to_text(pinned), encoding="utf-8")
         rustc = self.serve("rustc", testing.deb_bytes({"./usr/bin/rustc": b"rustc", "./usr/share/doc/x": b"x"}))
-        make_rust.make_rust({
-            "lock": str(lock),
-            "tree": {"entries": [{**rustc.to_json(), "name": "rustc"}], "exclude": ["usr/share/*"], "kind": "packages", "rpath": []},
-        }, self.root)  # fmt: skip
+        make_rust.make_rust(
+            {
+                "lock": str(lock),
+                "tree": {
+                    "entries": [{**rustc.to_json(), "name": "rustc"}],
+                    "exclude": ["usr/share/*"],
+                    "kind": "packages",
+                    "rpath": [],
+                },
+            },
+            self.root,
+        )
 
     def test_rust_and_bindgen_of_this_machine(self):
-        self.make(testing.tar_bytes({
-            "./debian/bindgen/bindgen_0.66.1-3_arm64.deb": b"of another machine",
-            "./debian/bindgen/bindgen_0.66.1-3_amd64.deb": testing.deb_bytes({"./usr/bin/bindgen": b"bindgen"}),
-        }))  # fmt: skip
+        self.make(
+            testing.tar_bytes(
+                {
+                    "./debian/bindgen/bindgen_0.66.1-3_arm64.deb": b"of another machine",
+                    "./debian/bindgen/bindgen_0.66.1-3_amd64.deb": testing.deb_bytes({"./usr/bin/bindgen": b"bindgen"}),
+                }
+            )
+        )
         self.assertEqual(testing.tree(self.root / "usr"), {"bin/bindgen": b"bindgen", "bin/rustc": b"rustc"})
-        made_of = json.loads((self.root / "made_of.json").read_text(encoding="utf-8"))
-        self.assertEqual(made_of["bindgen"]["file"], "debian/bindgen/bindgen_0.66.1-3_amd64.deb")
-        self.assertEqual(made_of["tree"]["entries"][0]["name"], "rustc")
+        fingerprints = json.loads((self.root / "fingerprints.json").read_text(encoding="utf-8"))
+        self.assertEqual(fingerprints["bindgen"]["file"], "debian/bindgen/bindgen_0.66.1-3_amd64.deb")
+        self.assertEqual(fingerprints["tree"]["entries"][0]["name"], "rustc")
 
     def test_version_without_bindgen(self):
-        with self.assertRaisesRegex(unpack.UnpackError, r"^[0-9a-f]{64}: has no debian/bindgen/\*_amd64.deb; pin a version"):
+        with self.assertRaisesRegex(
+            unpack.UnpackError, r"^[0-9a-f]{64}: has no debian/bindgen/\*_amd64.deb; pin a version"
+        ):
             self.make(testing.tar_bytes({"debian/rules": b"all:\n"}))
 
     def test_damaged_packaging_is_named(self):

@@ -24,13 +24,13 @@ import tempfile
 from typing import Callable, Dict, List, Mapping, Sequence
 
 import chromium_lock
-import patch_sets
-import patch_series
 
 # chromium_lock made third_party/debian importable.
 import fetch
 import lockfile
 import mirrors
+import patch_series
+import patch_sets
 import unpack
 import versions
 
@@ -58,7 +58,9 @@ def series_patches(packaging: pathlib.Path) -> Dict[str, str]:
     names = patch_series.active(texts[_SERIES])
     absent = [name for name in names if f"debian/patches/{name}" not in texts]
     if absent:
-        raise patch_series.PatchError(f"{packaging.name}: {_SERIES} names {absent[0]}, which is not in the tarball; fetch it again")
+        raise patch_series.PatchError(
+            f"{packaging.name}: {_SERIES} names {absent[0]}, which is not in the tarball; fetch it again"
+        )
     return {name: texts[f"debian/patches/{name}"] for name in names}
 
 
@@ -77,7 +79,9 @@ class Patcher:
         """Applies the parts of a patch whose files the tree has, or would have had."""
         cut = patch_series.cut_to(text, name, lambda path: (self._tree / path).is_file(), self._belongs)
         if cut.text:
-            self._apply(name, cut.text, cut.files, "restore the pinned version with git, or re-lock: " + chromium_lock.RELOCK)
+            self._apply(
+                name, cut.text, cut.files, "restore the pinned version with git, or re-lock: " + chromium_lock.RELOCK
+            )
         self.report.append({"patch": name, "files": len(cut.files), "left_out": len(cut.left_out)})
 
     def apply_whole(self, name: str, text: str, remedy: str) -> None:
@@ -96,10 +100,18 @@ class Patcher:
     def _apply(self, name: str, text: str, paths: Sequence[str], remedy: str) -> None:
         done = subprocess.run(
             [self._program, "-p1", "--force", "--fuzz=0", "--no-backup-if-mismatch", "--reject-file=-", "--silent"],
-            cwd=self._tree, input=text.encode("latin-1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            cwd=self._tree,
+            input=text.encode("latin-1"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
         if done.returncode:
-            words = " / ".join(line for line in done.stdout.decode("utf-8", "replace").splitlines() if "FAILED" in line or "can't" in line)
+            words = " / ".join(
+                line
+                for line in done.stdout.decode("utf-8", "replace").splitlines()
+                if "FAILED" in line or "can't" in line
+            )
             raise patch_series.PatchError(f"{name}: does not apply ({words or 'patch says nothing'}); {remedy}")
         # As everything unpacked: a tree that is fetched again must not look newer than what was built of it.
         for path in paths:
@@ -116,7 +128,9 @@ def patch_tree(patcher: Patcher, major: int, debian: Mapping[str, str], request:
         raise patch_series.PatchError(f"patch_set {name!r}: is none; there are: {', '.join(patch_sets.PATCH_SETS)}")
     folder = pathlib.Path(request["patch_folder"])
     remedy = f"the tree is of version {major}: choose another patch_set in MODULE.bazel ({', '.join(patch_sets.PATCH_SETS)}) or mend the patch"
-    for path in [folder / patch for patch in patch_sets.PATCH_SETS[name].patches] + [pathlib.Path(path) for path in request["patches"]]:
+    for path in [folder / patch for patch in patch_sets.PATCH_SETS[name].patches] + [
+        pathlib.Path(path) for path in request["patches"]
+    ]:
         patcher.apply_whole(f"{patch_sets.CHROMIUM_PATCHES}/{path.name}", path.read_text(encoding="latin-1"), remedy)
     return name
 
@@ -133,11 +147,16 @@ def unbundled(tree: pathlib.Path, include: Sequence[str]) -> List[str]:
     if not table.is_file():
         return []
     try:
-        found = [ast.literal_eval(node.value) for node in ast.parse(table.read_text(encoding="utf-8")).body
-                 if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "REPLACEMENTS"]
+        found = [
+            ast.literal_eval(node.value)
+            for node in ast.parse(table.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "REPLACEMENTS"
+        ]
         replacements = dict(found[0])
     except (SyntaxError, ValueError, IndexError, TypeError) as error:
-        raise patch_series.PatchError(f"{_UNBUNDLE_TABLE}: has no table REPLACEMENTS that can be read ({error}); mend make_tree.py") from None
+        raise patch_series.PatchError(
+            f"{_UNBUNDLE_TABLE}: has no table REPLACEMENTS that can be read ({error}); mend make_tree.py"
+        ) from None
     placed = []
     for library, path in sorted(replacements.items()):
         source, target = tree / _UNBUNDLE / f"{library}.gn", tree / path
@@ -148,8 +167,12 @@ def unbundled(tree: pathlib.Path, include: Sequence[str]) -> List[str]:
     return placed
 
 
-def fetched(origin: chromium_lock.Origin, patch: lockfile.Entry, environ: Mapping[str, str],
-            versions_there: Callable[[], List[str]]) -> Dict[lockfile.Entry, pathlib.Path]:
+def fetched(
+    origin: chromium_lock.Origin,
+    patch: lockfile.Entry,
+    environ: Mapping[str, str],
+    versions_there: Callable[[], List[str]],
+) -> Dict[lockfile.Entry, pathlib.Path]:
     """The archives in the cache.
 
     Raises:
@@ -162,14 +185,19 @@ def fetched(origin: chromium_lock.Origin, patch: lockfile.Entry, environ: Mappin
     bases = [*origin.mirrors, *mirrors.from_environment(environ)] if origin.mirrors else mirrors.find_mirrors(environ)
     try:
         if origin.mirrors:
-            return {**fetch.fetch([origin.source], cache, bases), **fetch.fetch([patch], cache, mirrors.find_mirrors(environ))}
+            return {
+                **fetch.fetch([origin.source], cache, bases),
+                **fetch.fetch([patch], cache, mirrors.find_mirrors(environ)),
+            }
         return fetch.fetch(entries, cache, bases)
     except (fetch.UnreachableError, fetch.ChecksumError, fetch.DiskError):
         raise
     except fetch.FetchError as error:
         if not {origin.source, origin.packaging}.intersection(error.entries):
             raise
-        raise fetch.FetchError(chromium_lock.gone(origin.version, "the pinned file is on none of them", versions_there())) from None
+        raise fetch.FetchError(
+            chromium_lock.gone(origin.version, "the pinned file is on none of them", versions_there())
+        ) from None
 
 
 def _versions_there() -> List[str]:
@@ -202,7 +230,7 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
         name = patch_tree(patcher, origin.major, debian, request)
     # Of upstream's tarball nothing was taken away.
     system_libraries = unbundled(tree, request["include"]) if request["unbundle"] and origin.packaging else []
-    made_of = {
+    fingerprints = {
         **({"system_libraries": system_libraries} if system_libraries else {}),
         "version": origin.version,
         "sources": [entry.sha256 for entry in (origin.source, origin.packaging) if entry],
@@ -210,25 +238,38 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
         "exclude": request["exclude"],
         "patch_set": name,
         "patches": patcher.report,
-        "patch_folder": {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-                         for path in sorted(pathlib.Path(request["patch_folder"]).glob("*.patch"))},
+        "patch_folder": {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(pathlib.Path(request["patch_folder"]).glob("*.patch"))
+        },
     }
-    (root / "source.json").write_text(json.dumps(made_of, indent=1) + "\n", encoding="utf-8")
+    (root / "source.json").write_text(json.dumps(fingerprints, indent=1) + "\n", encoding="utf-8")
     changed = [entry for entry in patcher.report if entry["files"]]
-    print(f"chromium: {origin.version}, {sum(1 for path in tree.rglob('*') if path.is_file())} files; {len(changed)} of "
-          f"{len(patcher.report)} patches change {sum(entry['files'] for entry in changed)} of them, "
-          f"{sum(entry['left_out'] for entry in patcher.report)} parts are for files that are not here", file=sys.stderr)
+    print(
+        f"chromium: {origin.version}, {sum(1 for path in tree.rglob('*') if path.is_file())} files; {len(changed)} of "
+        f"{len(patcher.report)} patches change {sum(entry['files'] for entry in changed)} of them, "
+        f"{sum(entry['left_out'] for entry in patcher.report)} parts are for files that are not here",
+        file=sys.stderr,
+    )
 
 
 def main() -> int:
     try:
         make_tree(json.load(sys.stdin), pathlib.Path.cwd())
-    except (fetch.FetchError, lockfile.LockError, mirrors.MirrorError, unpack.UnpackError, patch_series.PatchError) as error:
+    except (
+        fetch.FetchError,
+        lockfile.LockError,
+        mirrors.MirrorError,
+        unpack.UnpackError,
+        patch_series.PatchError,
+    ) as error:
         print(f"chromium: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
-              file=sys.stderr)
+        print(
+            f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

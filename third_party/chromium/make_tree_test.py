@@ -36,7 +36,9 @@ _FIRST = """--- chromium.orig/build/flags.gni
 -x
 +y
 """
-_MAKES = "--- /dev/null\n+++ b/made.py\n@@ -0,0 +1 @@\n+pass\n--- /dev/null\n+++ b/chrome/made.py\n@@ -0,0 +1 @@\n+pass\n"
+_MAKES = (
+    "--- /dev/null\n+++ b/made.py\n@@ -0,0 +1 @@\n+pass\n--- /dev/null\n+++ b/chrome/made.py\n@@ -0,0 +1 @@\n+pass\n"
+)
 
 
 def excerpt(version: int, name: str) -> bytes:
@@ -70,11 +72,13 @@ class TreeTestCase(unittest.TestCase):
     def source(self, version: int, **files: bytes) -> lockfile.Entry:
         names = ["build/config/clang/clang.gni", "build/config/compiler/BUILD.gn"]
         content = {f"chromium/{name}": excerpt(version, name) for name in names}
-        content.update({
-            "chromium/build/flags.gni": b"old = true\n",
-            f"chromium/{_ODD}": b"int odd;\n",
-            "chromium/chrome/browser.cc": b"int browser;\n",
-        })
+        content.update(
+            {
+                "chromium/build/flags.gni": b"old = true\n",
+                f"chromium/{_ODD}": b"int odd;\n",
+                "chromium/chrome/browser.cc": b"int browser;\n",
+            }
+        )
         return self.serve("orig", testing.tar_bytes({**content, **files}))
 
     def packaging(self, series: str = "first.patch\n# off.patch\nmakes.patch\n", **patches: str) -> lockfile.Entry:
@@ -90,10 +94,21 @@ class TreeTestCase(unittest.TestCase):
         lock.write_text(chromium_lock.to_text({"debian": pinned}), encoding="utf-8")
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
-            make_tree.make_tree({
-                "lock": str(lock), "origin": "debian", "include": ["build/", "third_party/lib/"], "exclude": [], "patch_set": "", "unbundle": True,
-                "patches": [], "patch_folder": str(_OWN), "patch": {**self.patch.to_json(), "name": "patch"}, **request,
-            }, self.root)  # fmt: skip
+            make_tree.make_tree(
+                {
+                    "lock": str(lock),
+                    "origin": "debian",
+                    "include": ["build/", "third_party/lib/"],
+                    "exclude": [],
+                    "patch_set": "",
+                    "unbundle": True,
+                    "patches": [],
+                    "patch_folder": str(_OWN),
+                    "patch": {**self.patch.to_json(), "name": "patch"},
+                    **request,
+                },
+                self.root,
+            )
         return said.getvalue()
 
     def text(self, name: str) -> str:
@@ -103,7 +118,9 @@ class TreeTestCase(unittest.TestCase):
 class TreeTest(TreeTestCase):
     def test_only_listed_paths_and_the_parts_of_patches_that_are_for_them(self):
         said = self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()))
-        found = {str(path.relative_to(self.root / "source")) for path in (self.root / "source").rglob("*") if path.is_file()}
+        found = {
+            str(path.relative_to(self.root / "source")) for path in (self.root / "source").rglob("*") if path.is_file()
+        }
         self.assertIn(_ODD, found)
         self.assertIn("made.py", found)
         self.assertNotIn("chrome/browser.cc", found)
@@ -112,9 +129,9 @@ class TreeTest(TreeTestCase):
         self.assertEqual(self.text("build/flags.gni"), "new = true\n")
         self.assertIn("lld_emit_index = false", self.text("build/config/clang/clang.gni"))
         self.assertIn("2 parts are for files that are not here", said)
-        made_of = json.loads((self.root / "source.json").read_text(encoding="utf-8"))
-        self.assertEqual((made_of["version"], made_of["patch_set"]), ("150.0.1.2-1", "current"))
-        self.assertEqual(made_of["patches"][0], {"patch": "first.patch", "files": 1, "left_out": 1})
+        fingerprints = json.loads((self.root / "source.json").read_text(encoding="utf-8"))
+        self.assertEqual((fingerprints["version"], fingerprints["patch_set"]), ("150.0.1.2-1", "current"))
+        self.assertEqual(fingerprints["patches"][0], {"patch": "first.patch", "files": 1, "left_out": 1})
 
     def test_upstreams_tarball_has_no_series(self):
         self.make(chromium_lock.Origin("150.0.1.2", self.source(150)))
@@ -129,7 +146,9 @@ class TreeTest(TreeTestCase):
         self.assertIn("--thinlto-emit-index-files", compiler)
 
     def test_changed_file_is_an_error_that_names_patch_version_and_choice(self):
-        changed = excerpt(150, "build/config/compiler/BUILD.gn").replace(b"if (clang_embed_bitcode) {", b"if (clang_embed_bitcode2) {")
+        changed = excerpt(150, "build/config/compiler/BUILD.gn").replace(
+            b"if (clang_embed_bitcode) {", b"if (clang_embed_bitcode2) {"
+        )
         source = self.source(150, **{"chromium/build/config/compiler/BUILD.gn": changed})
         with self.assertRaisesRegex(
             patch_series.PatchError,
@@ -145,7 +164,10 @@ class TreeTest(TreeTestCase):
 
     def test_our_patch_needs_its_file(self):
         with self.assertRaisesRegex(patch_series.PatchError, "the tree has no build/config/compiler/BUILD.gn"):
-            self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()), include=["build/flags.gni", "third_party/lib/"])
+            self.make(
+                chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()),
+                include=["build/flags.gni", "third_party/lib/"],
+            )
 
     def test_debians_patch_that_does_not_apply_is_an_error(self):
         packaging = self.packaging(first_patch=_FIRST.replace("old = true", "other = true"))
@@ -165,10 +187,12 @@ class TreeTest(TreeTestCase):
         files["chromium/third_party/lib/BUILD.gn"] = b"bundled"
         source = self.source(150, **{"chromium/build/linux/unbundle/replace_gn_files.py": table, **files})
         self.make(chromium_lock.Origin("150.0.1.2-1", source, self.packaging()))
-        self.assertEqual((self.text("third_party/lib/zlib/BUILD.gn"), self.text("third_party/lib/BUILD.gn")), ("zlib", "bundled"))
+        self.assertEqual(
+            (self.text("third_party/lib/zlib/BUILD.gn"), self.text("third_party/lib/BUILD.gn")), ("zlib", "bundled")
+        )
         self.assertFalse((self.root / "evil").exists())
-        made_of = json.loads((self.root / "source.json").read_text(encoding="utf-8"))
-        self.assertEqual(made_of["system_libraries"], ["third_party/lib/zlib/BUILD.gn"])
+        fingerprints = json.loads((self.root / "source.json").read_text(encoding="utf-8"))
+        self.assertEqual(fingerprints["system_libraries"], ["third_party/lib/zlib/BUILD.gn"])
         self.make(chromium_lock.Origin("150.0.1.2", source))
         self.assertFalse((self.root / "source/third_party/lib/zlib").exists())
         self.make(chromium_lock.Origin("150.0.1.2-1", source, self.packaging()), unbundle=False)
@@ -179,7 +203,9 @@ class TreeTest(TreeTestCase):
 
     def test_path_that_matches_nothing(self):
         with self.assertRaisesRegex(unpack.UnpackError, "nothing in it matches nowhere/"):
-            self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()), include=["build/", "nowhere/"])
+            self.make(
+                chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()), include=["build/", "nowhere/"]
+            )
 
     def test_version_that_left_the_mirrors(self):
         origin = chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging())
@@ -203,7 +229,9 @@ class TreeTest(TreeTestCase):
             self.make(chromium_lock.Origin("150.0.1.2-1", cut, self.packaging()))
 
     def test_origin_that_is_not_pinned(self):
-        with self.assertRaisesRegex(lockfile.LockError, "no origin upstream; there are: debian. Add it with .*--upstream=URL"):
+        with self.assertRaisesRegex(
+            lockfile.LockError, "no origin upstream; there are: debian. Add it with .*--upstream=URL"
+        ):
             self.make(chromium_lock.Origin("150.0.1.2-1", self.source(150), self.packaging()), origin="upstream")
 
 
@@ -224,21 +252,29 @@ class OwnPatchesTest(unittest.TestCase):
             name = "bindgen_with_its_tools.patch"
             patcher.apply_whole(name, (_OWN / name).read_text(encoding="utf-8"), "mend it")
             generator = pathlib.Path(folder, "build/rust/rust_bindgen_generator.gni").read_text(encoding="utf-8")
-            self.assertEqual(generator[generator.rindex("_rustfmt_path = "):].splitlines()[:2], [
-                '_rustfmt_path = "${rust_bindgen_root}/bin/rustfmt"',
-                '_libclang_path = "${rust_bindgen_root}/lib/x86_64-linux-gnu"',
-            ])  # fmt: skip
+            self.assertEqual(
+                generator[generator.rindex("_rustfmt_path = ") :].splitlines()[:2],
+                [
+                    '_rustfmt_path = "${rust_bindgen_root}/bin/rustfmt"',
+                    '_libclang_path = "${rust_bindgen_root}/lib/x86_64-linux-gnu"',
+                ],
+            )
             self.assertNotIn("clang_base_path", generator)
 
     def test_every_patch_is_in_a_set_or_asked_for_and_says_why_it_is_there(self):
         known = {name for patch_set in patch_sets.PATCH_SETS.values() for name in patch_set.patches}
-        self.assertEqual({path.name for path in _OWN.glob("*.patch")}, known | {"bindgen_with_its_tools.patch", "libraries_without_the_browser.patch"})
+        self.assertEqual(
+            {path.name for path in _OWN.glob("*.patch")},
+            known | {"bindgen_with_its_tools.patch", "libraries_without_the_browser.patch"},
+        )
         for path in _OWN.glob("*.patch"):
             text = path.read_text(encoding="utf-8")
             self.assertRegex(text, r"(?s)\APurpose: .*\nUpstream: .*\nDrop when: ", path.name)
 
     def test_sets_by_version(self):
-        self.assertEqual([patch_sets.chosen(major) for major in (90, 108, 109, 150)], ["older", "older", "current", "current"])
+        self.assertEqual(
+            [patch_sets.chosen(major) for major in (90, 108, 109, 150)], ["older", "older", "current", "current"]
+        )
 
 
 if __name__ == "__main__":

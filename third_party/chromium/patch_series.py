@@ -64,8 +64,12 @@ def file_parts(patch: str, origin: str) -> List[FilePart]:
     parts: List[FilePart] = []
     place = 0
     while place < len(lines):
-        if not (lines[place].startswith("--- ") and place + 2 < len(lines) and lines[place + 1].startswith("+++ ")
-                and _HUNK.match(lines[place + 2])):
+        if not (
+            lines[place].startswith("--- ")
+            and place + 2 < len(lines)
+            and lines[place + 1].startswith("+++ ")
+            and _HUNK.match(lines[place + 2])
+        ):
             place += 1
             continue
         old, new = _path(lines[place], origin), _path(lines[place + 1], origin)

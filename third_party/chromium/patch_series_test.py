@@ -4,7 +4,6 @@ import unittest
 
 import hypothesis
 import hypothesis.strategies as st
-
 import patch_series
 
 _TWO = """Author: somebody
@@ -36,7 +35,9 @@ class PatchSeriesTest(unittest.TestCase):
         return patch_series.cut_to(patch, "some.patch", lambda path: path in has, wants)
 
     def test_series(self):
-        self.assertEqual(patch_series.active("# a comment\n\na/b.patch\nc.patch -p1 # why\n#d.patch\n"), ["a/b.patch", "c.patch"])
+        self.assertEqual(
+            patch_series.active("# a comment\n\na/b.patch\nc.patch -p1 # why\n#d.patch\n"), ["a/b.patch", "c.patch"]
+        )
 
     def test_parts_of_absent_files_are_left_out(self):
         cut = self.cut(_TWO, "kept.txt")
@@ -55,7 +56,10 @@ class PatchSeriesTest(unittest.TestCase):
         self.assertEqual(self.cut(new).files, ())
         self.assertEqual(self.cut(new, wants=lambda path: path.startswith("dir/")).files, ("dir/new.txt",))
         # diff -N writes an old name for a file that is new.
-        self.assertEqual(self.cut(new.replace("/dev/null", "chromium.orig/dir/new.txt"), wants=lambda path: True).files, ("dir/new.txt",))
+        self.assertEqual(
+            self.cut(new.replace("/dev/null", "chromium.orig/dir/new.txt"), wants=lambda path: True).files,
+            ("dir/new.txt",),
+        )
 
     def test_removed_file(self):
         self.assertEqual(self.cut("--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", "old").files, ("old",))
@@ -75,7 +79,9 @@ class PatchSeriesTest(unittest.TestCase):
             with self.subTest(words), self.assertRaisesRegex(patch_series.PatchError, f"some.patch: .*{words}"):
                 patch_series.file_parts(text, "some.patch")
 
-    _lines = st.lists(st.text(st.characters(codec="latin-1", exclude_categories=["Cc", "Zl", "Zp"])), min_size=1, max_size=4)
+    _lines = st.lists(
+        st.text(st.characters(codec="latin-1", exclude_categories=["Cc", "Zl", "Zp"])), min_size=1, max_size=4
+    )
 
     @hypothesis.given(st.lists(st.tuples(_lines, _lines), min_size=1, max_size=4), st.data())
     def test_any_lines_and_any_choice_of_files(self, hunks, data):

@@ -29,4 +29,6 @@ PATCH_SETS = {
 
 def chosen(major: int) -> str:
     """The name of the set for a major version."""
-    return next(name for name, patch_set in PATCH_SETS.items() if patch_set.last_major is None or major <= patch_set.last_major)
+    return next(
+        name for name, patch_set in PATCH_SETS.items() if patch_set.last_major is None or major <= patch_set.last_major
+    )

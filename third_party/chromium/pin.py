@@ -24,13 +24,13 @@ import urllib.request
 from typing import Callable, Dict, List, Sequence, Tuple
 
 import chromium_lock
-import versions
 
 # chromium_lock made third_party/debian importable.
 import fetch
 import lockfile
 import mirrors
 import resolve
+import versions
 
 _TARBALL = re.compile(r"chromium-(\d+\.\d+\.\d+\.\d+)(?:-lite)?\.tar\.[a-z0-9]+")
 _SECONDS = 60
@@ -54,7 +54,9 @@ def is_there(entry: lockfile.Entry, bases: Sequence[str]) -> bool:
 
 def present(archive: versions.Archive, there: Callable[[lockfile.Entry], bool]) -> List[Tuple[str, str]]:
     """(version, suite) of each listed version whose tarballs a mirror has, oldest first."""
-    return [(version, suite) for version, suite in archive.versions() if all(map(there, archive.entries(version, suite)))]
+    return [
+        (version, suite) for version, suite in archive.versions() if all(map(there, archive.entries(version, suite)))
+    ]
 
 
 def longest_lasting(found: Sequence[Tuple[str, str]]) -> Tuple[str, str]:
@@ -62,7 +64,9 @@ def longest_lasting(found: Sequence[Tuple[str, str]]) -> Tuple[str, str]:
     return min(reversed(found), key=lambda pair: versions.SUITES.index(pair[1]))
 
 
-def pin_debian(archive: versions.Archive, there: Callable[[lockfile.Entry], bool], version: str) -> chromium_lock.Origin:
+def pin_debian(
+    archive: versions.Archive, there: Callable[[lockfile.Entry], bool], version: str
+) -> chromium_lock.Origin:
     """The entry of `version`, or of the version that lasts longest if "".
 
     Raises:
@@ -71,7 +75,9 @@ def pin_debian(archive: versions.Archive, there: Callable[[lockfile.Entry], bool
     found = present(archive, there)
     names = [name for name, _ in found]
     if not found:
-        raise lockfile.LockError(chromium_lock.gone(version or "(any version)", "no file of any listed version is on them", names))
+        raise lockfile.LockError(
+            chromium_lock.gone(version or "(any version)", "no file of any listed version is on them", names)
+        )
     if not version:
         version, suite = longest_lasting(found)
     elif version in names:
@@ -91,13 +97,17 @@ def pin_upstream(url: str, scratch: pathlib.Path) -> chromium_lock.Origin:
     base, _, name = url.rpartition("/")
     match = _TARBALL.fullmatch(name)
     if not match or not base:
-        raise lockfile.LockError(f"--upstream={url}: names no release tarball; give an address or path that ends in chromium-VERSION.tar.xz")
+        raise lockfile.LockError(
+            f"--upstream={url}: names no release tarball; give an address or path that ends in chromium-VERSION.tar.xz"
+        )
     path = pathlib.Path(url) if "://" not in url else scratch / name
     if "://" in url:
         try:
             urllib.request.urlretrieve(url, path)
         except (OSError, ValueError) as error:
-            raise lockfile.LockError(f"--upstream={url}: cannot be had ({getattr(error, 'reason', error)}); correct the address") from None
+            raise lockfile.LockError(
+                f"--upstream={url}: cannot be had ({getattr(error, 'reason', error)}); correct the address"
+            ) from None
     if not path.is_file():
         raise lockfile.LockError(f"--upstream={url}: is no file; correct the path")
     entry = lockfile.Entry("chromium", match[1], fetch.sha256_of(path), path.stat().st_size, "upstream", name)
@@ -112,11 +122,19 @@ def main(arguments=None) -> int:
     parser.add_argument("--directory", help="where lock.json lies (default: the workspace's)")
     options = parser.parse_args(arguments)
     workspace = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-    directory = pathlib.Path(options.directory or (
-        os.path.join(workspace, "third_party", "chromium") if workspace else os.path.dirname(os.path.abspath(__file__))))
+    directory = pathlib.Path(
+        options.directory
+        or (
+            os.path.join(workspace, "third_party", "chromium")
+            if workspace
+            else os.path.dirname(os.path.abspath(__file__))
+        )
+    )
     path = directory / "lock.json"
     try:
-        old: Dict[str, chromium_lock.Origin] = chromium_lock.parse(path.read_text(encoding="utf-8")) if path.exists() else {}
+        old: Dict[str, chromium_lock.Origin] = (
+            chromium_lock.parse(path.read_text(encoding="utf-8")) if path.exists() else {}
+        )
         with tempfile.TemporaryDirectory() as scratch:
             if options.upstream:
                 new = {**old, chromium_lock.UPSTREAM: pin_upstream(options.upstream, pathlib.Path(scratch))}
@@ -127,7 +145,10 @@ def main(arguments=None) -> int:
                     for version, suite in present(archive, lambda entry: is_there(entry, bases)):
                         print(f"{version} {suite}")
                     return 0
-                new = {**old, chromium_lock.DEBIAN: pin_debian(archive, lambda entry: is_there(entry, bases), options.version)}
+                new = {
+                    **old,
+                    chromium_lock.DEBIAN: pin_debian(archive, lambda entry: is_there(entry, bases), options.version),
+                }
     except (lockfile.LockError, resolve.ResolveError, mirrors.MirrorError) as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1

@@ -6,12 +6,11 @@ import pathlib
 import tempfile
 import unittest
 
+import chromium_lock
 import hypothesis
 import hypothesis.strategies as st
-
-import chromium_lock
-import pin
 import lockfile
+import pin
 import versions
 
 _MADISON = """\
@@ -48,7 +47,9 @@ class LockTest(unittest.TestCase):
         return pin.pin_debian(FakeArchive(), lambda entry: not gone or gone not in entry.path, version)
 
     def test_listed_in_order_of_numbers(self):
-        self.assertEqual(versions.listed(_MADISON), [(_OLD, "bookworm"), (_STABLE, "bookworm"), (_SECURITY, "bookworm-security")])
+        self.assertEqual(
+            versions.listed(_MADISON), [(_OLD, "bookworm"), (_STABLE, "bookworm"), (_SECURITY, "bookworm-security")]
+        )
 
     def test_both_tarballs_and_no_other(self):
         source, packaging = versions.entries_of(uris(_STABLE), _STABLE, "bookworm")
@@ -63,7 +64,10 @@ class LockTest(unittest.TestCase):
 
     def test_listed_but_gone(self):
         self.assertEqual(self.pinned(gone="7871").version, _OLD)
-        with self.assertRaisesRegex(lockfile.LockError, f"^chromium {_SECURITY}: has left.*There today: {_OLD}, {_STABLE}. Take one .*--version={_STABLE}$"):
+        with self.assertRaisesRegex(
+            lockfile.LockError,
+            f"^chromium {_SECURITY}: has left.*There today: {_OLD}, {_STABLE}. Take one .*--version={_STABLE}$",
+        ):
             self.pinned(_SECURITY, gone="8078")
         with self.assertRaisesRegex(lockfile.LockError, "There today: none that could be seen"):
             self.pinned(gone="pool")
@@ -105,10 +109,19 @@ class LockTest(unittest.TestCase):
         with self.assertRaisesRegex(lockfile.LockError, "four numbers"):
             chromium_lock.major_of("150")
 
-    @hypothesis.given(st.dictionaries(st.text(), st.builds(
-        lambda digest, size, mirrors: chromium_lock.Origin(
-            "1.2.3.4", lockfile.Entry("chromium", "1", digest * 64, size, "s", "p"), None, tuple(mirrors)),
-        st.sampled_from("0123456789abcdef"), st.integers(1, 2**40), st.lists(st.text(), max_size=2))))
+    @hypothesis.given(
+        st.dictionaries(
+            st.text(),
+            st.builds(
+                lambda digest, size, mirrors: chromium_lock.Origin(
+                    "1.2.3.4", lockfile.Entry("chromium", "1", digest * 64, size, "s", "p"), None, tuple(mirrors)
+                ),
+                st.sampled_from("0123456789abcdef"),
+                st.integers(1, 2**40),
+                st.lists(st.text(), max_size=2),
+            ),
+        )
+    )
     def test_reads_what_it_writes(self, origins):
         self.assertEqual(chromium_lock.parse(chromium_lock.to_text(origins)), origins)
 

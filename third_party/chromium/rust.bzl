@@ -15,7 +15,7 @@ filegroup(
     srcs = ["usr"],
 )
 
-exports_files(["made_of.json"])
+exports_files(["fingerprints.json"])
 """
 
 def _chromium_rust_repository_impl(rctx):

@@ -1,8 +1,8 @@
 """Which versions of Chromium's source package Debian's mirrors have, as apt and the mirrors themselves say."""
 
+import pathlib
 import re
 import sys
-import pathlib
 from typing import Callable, List, Tuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "debian"))
@@ -38,8 +38,10 @@ def entries_of(uris: str, version: str, suite: str) -> Tuple[lockfile.Entry, loc
         if kind:
             found[kind[1]] = lockfile.Entry(PACKAGE, version, match["sha256"], int(match["size"]), suite, path)
     if set(found) != {"orig", "debian"}:
-        raise lockfile.LockError(f"chromium {version} ({suite}): apt names no {' and no '.join({'orig', 'debian'} - set(found))} tarball; "
-                                 "choose another version with --version")
+        raise lockfile.LockError(
+            f"chromium {version} ({suite}): apt names no {' and no '.join({'orig', 'debian'} - set(found))} tarball; "
+            "choose another version with --version"
+        )
     return found["orig"], found["debian"]
 
 

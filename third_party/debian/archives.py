@@ -29,8 +29,10 @@ def main() -> int:
         print(f"debian: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
-              file=sys.stderr)
+        print(
+            f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

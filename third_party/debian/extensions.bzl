@@ -61,8 +61,8 @@ def _debian_impl(mctx):
     debian_inventory(
         name = "debian_inventory",
         repositories = json.encode({
-            name: dict(made_of, entries = [json.decode(entry) for entry in made_of["entries"]])
-            for name, made_of in inventory.items()
+            name: dict(fingerprints, entries = [json.decode(entry) for entry in fingerprints["entries"]])
+            for name, fingerprints in inventory.items()
         }),
     )
 

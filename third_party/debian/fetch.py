@@ -116,8 +116,10 @@ class _Meter:
     def _say(self, now: float) -> None:
         rate = self._bytes / max(now - self._start, 1e-3)
         left = max(self._total[1] - self._bytes, 0) / max(rate, 1)
-        text = (f"debian: {self._files} of {self._total[0]} archives, {self._bytes / 1e6:.0f} of "
-                f"{self._total[1] / 1e6:.0f} MB, {rate / 1e6:.1f} MB/s, {left:.0f} s left")
+        text = (
+            f"debian: {self._files} of {self._total[0]} archives, {self._bytes / 1e6:.0f} of "
+            f"{self._total[1] / 1e6:.0f} MB, {rate / 1e6:.1f} MB/s, {left:.0f} s left"
+        )
         if self._terminal:
             sys.stderr.write("\r\033[K" + text)
             sys.stderr.flush()
@@ -130,8 +132,9 @@ class _Meter:
             sys.stderr.flush()
 
 
-def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
-          progress: Progress = to_stderr) -> Dict[lockfile.Entry, pathlib.Path]:
+def fetch(
+    entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str], progress: Progress = to_stderr
+) -> Dict[lockfile.Entry, pathlib.Path]:
     """Makes every entry present in the cache and returns where.
 
     A file in the cache was verified when it got its name (its digest), so it is not read again; one of another size is fetched
@@ -179,8 +182,9 @@ def fetch(entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str],
     return paths
 
 
-def fetch_with_environment(entries: Iterable[lockfile.Entry], environ: Mapping[str, str],
-                           progress: Progress = to_stderr) -> Dict[lockfile.Entry, pathlib.Path]:
+def fetch_with_environment(
+    entries: Iterable[lockfile.Entry], environ: Mapping[str, str], progress: Progress = to_stderr
+) -> Dict[lockfile.Entry, pathlib.Path]:
     """`fetch` with the user's cache and mirrors; a mirror is only looked for when something is missing."""
     entries = list(entries)
     cache_dir = default_cache(environ)
@@ -211,14 +215,18 @@ def drop_if_damaged(entry: lockfile.Entry, path: pathlib.Path) -> None:
     clause = wrong_bytes(entry, path)
     if clause:
         path.unlink()
-        raise ChecksumError(f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed now. Run the "
-                            "same command again to download it, and have the disk checked if this happens again")
+        raise ChecksumError(
+            f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed now. Run the "
+            "same command again to download it, and have the disk checked if this happens again"
+        )
 
 
 def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
-    return DiskError(f"archive cache {directory}: cannot be written ({error.strerror or error}). Free the disk or set "
-                     "XDG_CACHE_HOME to a directory you may write to, then run the same command again; downloads go on "
-                     "where they stopped")
+    return DiskError(
+        f"archive cache {directory}: cannot be written ({error.strerror or error}). Free the disk or set "
+        "XDG_CACHE_HOME to a directory you may write to, then run the same command again; downloads go on "
+        "where they stopped"
+    )
 
 
 def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, meter: _Meter) -> None:
@@ -245,13 +253,17 @@ def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, met
             tried.append(outcome)
     reasons = "; ".join(dict.fromkeys(tried)) or "no mirror given"
     if mirrors.all_silent():
-        raise UnreachableError(f"none of {len(mirrors.bases)} Debian mirrors can be reached ({reasons}), so {entry.name} "
-                               f"{entry.version} is missing. Check the network, or name a mirror or a directory of archives in "
-                               f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again")
+        raise UnreachableError(
+            f"none of {len(mirrors.bases)} Debian mirrors can be reached ({reasons}), so {entry.name} "
+            f"{entry.version} is missing. Check the network, or name a mirror or a directory of archives in "
+            f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again"
+        )
     what = f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors.bases)} mirrors ({reasons})"
     elsewhere = f"ame a mirror or directory that still has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, or pin today's version: {lockfile.RELOCK}"
     if checksum_differs:
-        raise ChecksumError(f"{what}. Run the same command again, for a download goes on where it was cut off; if that does not help, n{elsewhere}")
+        raise ChecksumError(
+            f"{what}. Run the same command again, for a download goes on where it was cut off; if that does not help, n{elsewhere}"
+        )
     raise FetchError(f"{what}. N{elsewhere}")
 
 
@@ -259,7 +271,7 @@ def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: 
     """Gets one entry from one mirror; returns None when the verified file is in place, else the reason why not."""
     partial = path.with_suffix(".part")
     if "://" not in mirror or mirror.startswith("file://"):
-        source = pathlib.Path(mirror[len("file://"):] if mirror.startswith("file://") else mirror) / entry.path
+        source = pathlib.Path(mirror[len("file://") :] if mirror.startswith("file://") else mirror) / entry.path
         if not source.is_file():
             return "not in the directory"
         shutil.copyfile(source, partial)

@@ -11,7 +11,6 @@ import testing
 
 
 class FetchTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -28,14 +27,16 @@ class FetchTest(unittest.TestCase):
         path = self.scratch / f"mirror{len(list(self.scratch.iterdir()))}" / self.entry.path
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
-        return str(path)[:-len(self.entry.path) - 1]
+        return str(path)[: -len(self.entry.path) - 1]
 
     def test_a_directory_is_a_mirror(self):
         self.assertEqual(self.fetch(self.directory(self.content)).read_bytes(), self.content)
 
     def test_next_mirror_is_tried_when_the_file_is_gone(self):
-        with testing.serving(testing.Mirror({})) as empty, \
-                testing.serving(testing.Mirror({self.entry.path: self.content})) as full:
+        with (
+            testing.serving(testing.Mirror({})) as empty,
+            testing.serving(testing.Mirror({self.entry.path: self.content})) as full,
+        ):
             self.assertEqual(self.fetch(empty, full).read_bytes(), self.content)
 
     def test_an_interrupted_download_goes_on_where_it_stopped(self):
@@ -55,13 +56,17 @@ class FetchTest(unittest.TestCase):
             f"foo 1.0 (foo_1.0_amd64.deb): not to be had from any of 1 mirrors (cut off: size is 100000 bytes and sha256 "
             f"{hashlib.sha256(short).hexdigest()}, the lock says 300000 bytes and {self.entry.sha256}). Run the same command again, for a "
             "download goes on where it was cut off; if that does not help, name a mirror or directory that still has it in "
-            "MLGO_DEBIAN_MIRRORS, or pin today's version: ./bazelw run //third_party/debian:lock")
+            "MLGO_DEBIAN_MIRRORS, or pin today's version: ./bazelw run //third_party/debian:lock",
+        )
         with testing.serving(testing.Mirror({self.entry.path: self.content})) as base:
             self.assertEqual(self.fetch(base).read_bytes(), self.content)
 
     def test_a_truncated_archive_in_a_directory(self):
-        with self.assertRaisesRegex(fetch.ChecksumError, rf"foo_1\.0_amd64\.deb.*\(cut off: size is 1000 bytes and sha256 [0-9a-f]{{64}}, the lock "
-                                    rf"says 300000 bytes and {self.entry.sha256}\)"):
+        with self.assertRaisesRegex(
+            fetch.ChecksumError,
+            rf"foo_1\.0_amd64\.deb.*\(cut off: size is 1000 bytes and sha256 [0-9a-f]{{64}}, the lock "
+            rf"says 300000 bytes and {self.entry.sha256}\)",
+        ):
             self.fetch(self.directory(self.content[:1000]))
         self.assertFalse((self.cache / self.entry.sha256).exists())
 
@@ -83,8 +88,11 @@ class FetchTest(unittest.TestCase):
         path = self.fetch(self.directory(self.content))
         fetch.drop_if_damaged(self.entry, path)
         path.write_bytes(self.content[::-1])
-        with self.assertRaisesRegex(fetch.ChecksumError, r"^foo 1\.0 \(.*\): damaged in the archive cache \(size is 300000 bytes and sha256 .*, the "
-                                    r"lock says .*\); it is removed now\. Run the same command again"):
+        with self.assertRaisesRegex(
+            fetch.ChecksumError,
+            r"^foo 1\.0 \(.*\): damaged in the archive cache \(size is 300000 bytes and sha256 .*, the "
+            r"lock says .*\); it is removed now\. Run the same command again",
+        ):
             fetch.drop_if_damaged(self.entry, path)
         self.assertFalse(path.exists())
 
@@ -92,7 +100,9 @@ class FetchTest(unittest.TestCase):
         wrong = self.directory(self.content[::-1])
         self.assertEqual(self.fetch(wrong, self.directory(self.content)).read_bytes(), self.content)
         os.unlink(self.cache / self.entry.sha256)
-        with self.assertRaisesRegex(fetch.ChecksumError, f"sha256 [0-9a-f]{{64}}, the lock says 300000 bytes and {self.entry.sha256}"):
+        with self.assertRaisesRegex(
+            fetch.ChecksumError, f"sha256 [0-9a-f]{{64}}, the lock says 300000 bytes and {self.entry.sha256}"
+        ):
             self.fetch(wrong)
         self.assertFalse((self.cache / self.entry.sha256).exists())
 
@@ -123,19 +133,30 @@ class FetchTest(unittest.TestCase):
             pass  # Nobody listens there any more.
         entries = [testing.entry(f"foo{index}", str(index).encode()) for index in range(40)]
         attempts = []
-        with unittest.mock.patch.object(fetch.urllib.request, "urlopen",
-                                        side_effect=lambda *_, **__: attempts.append(1) or (_ for _ in ()).throw(
-                                            fetch.urllib.error.URLError("Connection refused"))), \
-                unittest.mock.patch.object(fetch.time, "sleep"):
-            with self.assertRaisesRegex(fetch.UnreachableError, r"none of 1 Debian mirrors can be reached \(Connection refused\).*"
-                                        r"MLGO_DEBIAN_MIRRORS.*and 39 more"):
+        with (
+            unittest.mock.patch.object(
+                fetch.urllib.request,
+                "urlopen",
+                side_effect=lambda *_, **__: (
+                    attempts.append(1) or (_ for _ in ()).throw(fetch.urllib.error.URLError("Connection refused"))
+                ),
+            ),
+            unittest.mock.patch.object(fetch.time, "sleep"),
+        ):
+            with self.assertRaisesRegex(
+                fetch.UnreachableError,
+                r"none of 1 Debian mirrors can be reached \(Connection refused\).*"
+                r"MLGO_DEBIAN_MIRRORS.*and 39 more",
+            ):
                 fetch.fetch(entries, self.cache, [gone], self.said.append)
         self.assertLessEqual(len(attempts), fetch.PARALLEL_DOWNLOADS * fetch.ATTEMPTS_PER_MIRROR)
 
     def test_a_full_disk_is_told_as_such_and_not_blamed_on_the_mirrors(self):
         full = OSError(fetch.errno.ENOSPC, "No space left on device")
-        with testing.serving(testing.Mirror({self.entry.path: self.content})) as base, \
-                unittest.mock.patch.object(fetch._Meter, "add", side_effect=full):
+        with (
+            testing.serving(testing.Mirror({self.entry.path: self.content})) as base,
+            unittest.mock.patch.object(fetch._Meter, "add", side_effect=full),
+        ):
             with self.assertRaisesRegex(fetch.DiskError, r"archive cache .*No space left on device.*XDG_CACHE_HOME"):
                 self.fetch(base)
 

@@ -21,7 +21,9 @@ def main(arguments: List[str]) -> int:
     try:
         found = part(json.loads(pathlib.Path(source).read_text(encoding="utf-8")), names)
     except KeyError as error:
-        print(f"{source}: has no repository {error.args[0]}; add it to MODULE.bazel or correct its name", file=sys.stderr)
+        print(
+            f"{source}: has no repository {error.args[0]}; add it to MODULE.bazel or correct its name", file=sys.stderr
+        )
         return 1
     pathlib.Path(target).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -26,7 +26,10 @@ class InventoryPartTest(unittest.TestCase):
         self.assertNotEqual(self.run_on(_INVENTORY, "other"), self.run_on(changed, "other"))
 
     def test_unknown_repository(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file, contextlib.redirect_stderr(io.StringIO()) as said:
+        with (
+            tempfile.NamedTemporaryFile("w", suffix=".json") as file,
+            contextlib.redirect_stderr(io.StringIO()) as said,
+        ):
             json.dump(_INVENTORY, file)
             file.flush()
             self.assertEqual(inventory_part.main([file.name, "/dev/null", "c"]), 1)

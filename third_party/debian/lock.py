@@ -48,17 +48,22 @@ def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing:
     def apt(family: str) -> resolve.PrivateApt:
         if family not in apts:
             print(f"lock: reading the index of {', '.join(request.suites[family])}", file=sys.stderr, flush=True)
-            apts[family] = resolve.PrivateApt(pathlib.Path(scratch) / family, request.suites[family], mirrors.apt_sources())
+            apts[family] = resolve.PrivateApt(
+                pathlib.Path(scratch) / family, request.suites[family], mirrors.apt_sources()
+            )
         return apts[family]
 
     packages = {}
     for family, names in request.packages.items():
-        kept = {name: old.packages[family][name] for name in names
-                if only_missing and name in old.packages.get(family, {})}
+        kept = {
+            name: old.packages[family][name] for name in names if only_missing and name in old.packages.get(family, {})
+        }
         asked = [name for name in names if name not in kept]
         packages[family] = {**kept, **(apt(family).packages(asked) if asked else {})}
-    sources = {name: old.sources[name] if only_missing and name in old.sources else apt(family).source(name)
-               for name, family in request.sources.items()}
+    sources = {
+        name: old.sources[name] if only_missing and name in old.sources else apt(family).source(name)
+        for name, family in request.sources.items()
+    }
     groups = {}
     for name, group in request.groups.items():
         pinned = old.groups.get(name, [])
@@ -75,8 +80,14 @@ def main(arguments=None) -> int:
     parser.add_argument("--directory", help="where packages.json and lock.json lie (default: the workspace's)")
     options = parser.parse_args(arguments)
     workspace = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
-    directory = pathlib.Path(options.directory or (
-        os.path.join(workspace, "third_party", "debian") if workspace else os.path.dirname(os.path.abspath(__file__))))
+    directory = pathlib.Path(
+        options.directory
+        or (
+            os.path.join(workspace, "third_party", "debian")
+            if workspace
+            else os.path.dirname(os.path.abspath(__file__))
+        )
+    )
     lock_path = directory / "lock.json"
     try:
         request = lockfile.load_request(directory / "packages.json")
@@ -91,8 +102,11 @@ def main(arguments=None) -> int:
     os.replace(temporary, lock_path)
     for line in changes(old, new):
         print(line)
-    print(f"lock: {len(new.all_entries())} archives pinned, {sum(e.size for e in new.all_entries()) / 1e6:.0f} MB -> "
-          f"{lock_path.name}", file=sys.stderr)
+    print(
+        f"lock: {len(new.all_entries())} archives pinned, {sum(e.size for e in new.all_entries()) / 1e6:.0f} MB -> "
+        f"{lock_path.name}",
+        file=sys.stderr,
+    )
     return 0
 
 

@@ -101,20 +101,27 @@ class Lock:
         def table(entries):
             return {name: entry.to_json() for name, entry in sorted(entries.items())}
 
-        return json.dumps({
-            "version": LOCK_VERSION,
-            "packages": {family: table(entries) for family, entries in sorted(self.packages.items())},
-            "sources": table(self.sources),
-            "groups": {name: {entry.name: entry.to_json() for entry in sorted(group)}
-                       for name, group in sorted(self.groups.items())},
-        }, indent=1) + "\n"
+        return (
+            json.dumps(
+                {
+                    "version": LOCK_VERSION,
+                    "packages": {family: table(entries) for family, entries in sorted(self.packages.items())},
+                    "sources": table(self.sources),
+                    "groups": {
+                        name: {entry.name: entry.to_json() for entry in sorted(group)}
+                        for name, group in sorted(self.groups.items())
+                    },
+                },
+                indent=1,
+            )
+            + "\n"
+        )
 
 
 def missing_message(kind: str, asked: str, known) -> str:
     """The error for a name the lock does not hold: what was asked, what is there, the cure."""
     names = ", ".join(sorted(known)) or "none"
-    return (f"lock.json: no {kind} {asked}; known: {names}. "
-            f"Add it to third_party/debian/packages.json and run {RELOCK}")
+    return f"lock.json: no {kind} {asked}; known: {names}. Add it to third_party/debian/packages.json and run {RELOCK}"
 
 
 def parse(text: str, origin: str = "lock.json") -> Lock:
@@ -199,12 +206,20 @@ def load_request(path) -> Request:
         suites={family: tuple(names) for family, names in raw.get("suites", {}).items()},
         packages={family: tuple(sorted(set(names))) for family, names in raw.get("packages", {}).items()},
         sources=dict(raw.get("sources", {})),
-        groups={name: Group(suite=group["suite"], packages=tuple(group["packages"]), closure=group.get("closure", False),
-                            without=tuple(group.get("without", ())))
-                for name, group in raw.get("groups", {}).items()},
+        groups={
+            name: Group(
+                suite=group["suite"],
+                packages=tuple(group["packages"]),
+                closure=group.get("closure", False),
+                without=tuple(group.get("without", ())),
+            )
+            for name, group in raw.get("groups", {}).items()
+        },
     )
     used = set(request.packages) | set(request.sources.values()) | {group.suite for group in request.groups.values()}
     for family in sorted(used - set(request.suites)):
-        raise LockError(f"{path.name}: suite {family!r} is used but not defined; "
-                        f"defined: {', '.join(sorted(request.suites)) or 'none'}. Add it under \"suites\"")
+        raise LockError(
+            f"{path.name}: suite {family!r} is used but not defined; "
+            f'defined: {", ".join(sorted(request.suites)) or "none"}. Add it under "suites"'
+        )
     return request

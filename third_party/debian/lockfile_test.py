@@ -2,17 +2,22 @@ import pathlib
 import tempfile
 import unittest
 
-from hypothesis import given, strategies
-
 import lock
 import lockfile
+from hypothesis import given, strategies
 
 # Plain alphabets: a regular expression makes hypothesis build a table of all of Unicode first, 10 s in a sandbox.
 NAMES = strategies.text(strategies.sampled_from("abcz019+.-"), min_size=1, max_size=12)
 DIGESTS = strategies.text(strategies.sampled_from("0123456789abcdef"), min_size=64, max_size=64)
 ENTRIES = strategies.builds(
-    lockfile.Entry, name=NAMES, version=NAMES, sha256=DIGESTS,
-    size=strategies.integers(1, 10**10), suite=NAMES, path=NAMES.map(lambda name: f"pool/main/{name}.deb"))
+    lockfile.Entry,
+    name=NAMES,
+    version=NAMES,
+    sha256=DIGESTS,
+    size=strategies.integers(1, 10**10),
+    suite=NAMES,
+    path=NAMES.map(lambda name: f"pool/main/{name}.deb"),
+)
 
 
 def tables(entries):
@@ -23,12 +28,13 @@ LOCKS = strategies.builds(
     lockfile.Lock,
     packages=strategies.dictionaries(NAMES, strategies.lists(ENTRIES).map(tables), max_size=3),
     sources=strategies.lists(ENTRIES, max_size=4).map(tables),
-    groups=strategies.dictionaries(NAMES, strategies.lists(ENTRIES, max_size=4).map(lambda e: sorted(tables(e).values())),
-                                   max_size=3))
+    groups=strategies.dictionaries(
+        NAMES, strategies.lists(ENTRIES, max_size=4).map(lambda e: sorted(tables(e).values())), max_size=3
+    ),
+)
 
 
 class LockFileTest(unittest.TestCase):
-
     @given(LOCKS)
     def test_what_is_written_is_read_back(self, written):
         self.assertEqual(lockfile.parse(written.to_json()), written)
@@ -58,13 +64,18 @@ class LockFileTest(unittest.TestCase):
 
     def test_bad_entries(self):
         good = dict(name="x", version="1", sha256="0" * 64, size=1, suite="s", path="pool/x.deb")
-        for field, value, message in (("sha256", "abc", "no sha256"), ("size", 0, "size 0"), ("path", "../x", "leaves the mirror")):
+        for field, value, message in (
+            ("sha256", "abc", "no sha256"),
+            ("size", 0, "size 0"),
+            ("path", "../x", "leaves the mirror"),
+        ):
             with self.subTest(field), self.assertRaisesRegex(lockfile.LockError, message):
                 lockfile.Entry(**{**good, field: value})
 
     def test_changes_name_additions_removals_and_new_versions(self):
         def one(name, version):
             return lockfile.Entry(name, version, "0" * 64, 1, "s", f"pool/{name}_{version}.deb")
+
         old = lockfile.Lock({"bookworm": {"a": one("a", "1"), "b": one("b", "1")}}, {}, {})
         new = lockfile.Lock({"bookworm": {"b": one("b", "2"), "c": one("c", "1")}}, {}, {})
         self.assertEqual(lock.changes(old, new), ["- bookworm/a 1", "~ bookworm/b 1 -> 2", "+ bookworm/c 1"])

@@ -43,8 +43,10 @@ def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: 
             shutil.copyfile(cache / entry.sha256, partial)
             os.replace(partial, target)
     except OSError as error:
-        raise fetch.DiskError(f"{directory}: cannot be written ({error.strerror or error}). Free the disk or name another "
-                              "directory; what is in place stays") from None
+        raise fetch.DiskError(
+            f"{directory}: cannot be written ({error.strerror or error}). Free the disk or name another "
+            "directory; what is in place stays"
+        ) from None
     if failure:
         raise failure
     return len(missing)
@@ -67,7 +69,9 @@ def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __
         print(f"mirror: {error}", file=sys.stderr)
         return 1
     megabytes = sum(entry.size for entry in entries) / 1e6
-    print(f"mirror: {copied} archives copied, {len(entries)} in place, {megabytes:.0f} MB -> {directory}", file=sys.stderr)
+    print(
+        f"mirror: {copied} archives copied, {len(entries)} in place, {megabytes:.0f} MB -> {directory}", file=sys.stderr
+    )
     return 0
 
 

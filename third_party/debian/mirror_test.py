@@ -12,7 +12,6 @@ import testing
 
 
 class MirrorTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -31,7 +30,11 @@ class MirrorTest(unittest.TestCase):
 
     def _environ(self, served=None):
         # A mirror that is no directory of ours must not be asked.
-        return {"XDG_CACHE_HOME": str(self.scratch / "cache"), "MLGO_DEBIAN_MIRRORS": str(served or self.served), "PATH": "/nowhere"}
+        return {
+            "XDG_CACHE_HOME": str(self.scratch / "cache"),
+            "MLGO_DEBIAN_MIRRORS": str(served or self.served),
+            "PATH": "/nowhere",
+        }
 
     def test_what_is_kept_serves_a_build_without_the_first_mirror(self):
         self.assertEqual(mirror.mirror(self.entries, self.kept, self._environ()), 2)
@@ -55,8 +58,10 @@ class MirrorTest(unittest.TestCase):
 
     def test_the_command_says_what_is_there(self):
         said = io.StringIO()
-        with unittest.mock.patch.dict(os.environ, self._environ() | {"BUILD_WORKING_DIRECTORY": str(self.scratch)}), \
-                contextlib.redirect_stderr(said):
+        with (
+            unittest.mock.patch.dict(os.environ, self._environ() | {"BUILD_WORKING_DIRECTORY": str(self.scratch)}),
+            contextlib.redirect_stderr(said),
+        ):
             self.assertEqual(mirror.run(self.entries, ["kept"]), 0)
         self.assertIn(f"mirror: 2 archives copied, 2 in place, 0 MB -> {self.kept}", said.getvalue())
 

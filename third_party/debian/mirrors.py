@@ -76,7 +76,9 @@ def apt_sources(etc: str = APT_ETC) -> List[AptSource]:
 
 def is_debian(source: AptSource) -> bool:
     """Whether a source is a Debian archive (not a vendor's repository): its base ends in debian or debian-security."""
-    return bool(re.search(r"/debian(-security)?(/\d{8}T\d{6}Z)?$", source.uri)) and source.uri.startswith(("http", "file"))
+    return bool(re.search(r"/debian(-security)?(/\d{8}T\d{6}Z)?$", source.uri)) and source.uri.startswith(
+        ("http", "file")
+    )
 
 
 def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC) -> List[str]:
@@ -87,7 +89,9 @@ def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC) -> List[str]:
     """
     bases = from_environment(environ) + [source.uri for source in apt_sources(etc) if is_debian(source)]
     if not bases:
-        raise MirrorError(f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and {etc} names none. "
-                          f"Set {ENVIRONMENT_VARIABLE} to a mirror's URL or to a directory made by "
-                          "./bazelw run //third_party/debian:mirror")
+        raise MirrorError(
+            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and {etc} names none. "
+            f"Set {ENVIRONMENT_VARIABLE} to a mirror's URL or to a directory made by "
+            "./bazelw run //third_party/debian:mirror"
+        )
     return list(dict.fromkeys(bases))

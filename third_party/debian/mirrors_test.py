@@ -25,7 +25,6 @@ Suites: trixie
 
 
 class MirrorsTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -33,22 +32,37 @@ class MirrorsTest(unittest.TestCase):
         (self.etc / "sources.list.d").mkdir()
 
     def test_deb822(self):
-        self.assertEqual(mirrors.parse_deb822(DEB822), [
-            mirrors.AptSource("http://one.example/debian", ("trixie", "trixie-updates")),
-            mirrors.AptSource("https://two.example/debian-security", ("trixie-security",))])
+        self.assertEqual(
+            mirrors.parse_deb822(DEB822),
+            [
+                mirrors.AptSource("http://one.example/debian", ("trixie", "trixie-updates")),
+                mirrors.AptSource("https://two.example/debian-security", ("trixie-security",)),
+            ],
+        )
 
     def test_one_line(self):
         self.assertEqual(
-            mirrors.parse_one_line("# deb http://no.example/debian x\ndeb [arch=amd64] http://a.example/debian/ sid main\nnonsense"),
-            [mirrors.AptSource("http://a.example/debian", ("sid",))])
+            mirrors.parse_one_line(
+                "# deb http://no.example/debian x\ndeb [arch=amd64] http://a.example/debian/ sid main\nnonsense"
+            ),
+            [mirrors.AptSource("http://a.example/debian", ("sid",))],
+        )
 
     def test_environment_comes_before_apt_and_vendors_are_left_out(self):
-        (self.etc / "sources.list").write_text("deb http://vendor.example/apt x main\ndeb http://a.example/debian sid main\n")
+        (self.etc / "sources.list").write_text(
+            "deb http://vendor.example/apt x main\ndeb http://a.example/debian sid main\n"
+        )
         (self.etc / "sources.list.d/debian.sources").write_text(DEB822)
         self.assertEqual(
             mirrors.find_mirrors({"MLGO_DEBIAN_MIRRORS": "/srv/keep, http://own.example/debian/"}, str(self.etc)),
-            ["/srv/keep", "http://own.example/debian", "http://a.example/debian", "http://one.example/debian",
-             "https://two.example/debian-security"])
+            [
+                "/srv/keep",
+                "http://own.example/debian",
+                "http://a.example/debian",
+                "http://one.example/debian",
+                "https://two.example/debian-security",
+            ],
+        )
 
     def test_no_mirror_at_all(self):
         with self.assertRaisesRegex(mirrors.MirrorError, "MLGO_DEBIAN_MIRRORS is not set and .* names none"):

@@ -30,13 +30,18 @@ def source_lines(suites: Sequence[str], sources: Sequence[mirrors.AptSource]) ->
         ResolveError: the machine's apt configuration names no base for a suite.
     """
     security = [source.uri for source in sources if any(name.endswith("-security") for name in source.suites)]
-    main = [source.uri for source in sources
-            if mirrors.is_debian(source) and not any(name.endswith("-security") for name in source.suites)]
+    main = [
+        source.uri
+        for source in sources
+        if mirrors.is_debian(source) and not any(name.endswith("-security") for name in source.suites)
+    ]
     lines = []
     for suite in suites:
         bases = security if suite.endswith("-security") else main
         if not bases:
-            raise ResolveError(f"apt's configuration names no Debian mirror for {suite}; add one under {mirrors.APT_ETC}")
+            raise ResolveError(
+                f"apt's configuration names no Debian mirror for {suite}; add one under {mirrors.APT_ETC}"
+            )
         lines += [f"{kind} [signed-by={KEYRING}] {bases[0]} {suite} main" for kind in ("deb", "deb-src")]
     return lines
 
@@ -52,29 +57,38 @@ class PrivateApt:
         self._root = pathlib.Path(root).resolve()
         self._suites = tuple(suites)
         if not os.path.exists(KEYRING):
-            raise ResolveError("Debian's signing keys are not on this machine; install the package debian-archive-keyring")
+            raise ResolveError(
+                "Debian's signing keys are not on this machine; install the package debian-archive-keyring"
+            )
         for name in ("etc/apt.conf.d", "etc/preferences.d", "state/lists/partial", "cache/archives/partial"):
             (self._root / name).mkdir(parents=True, exist_ok=True)
         (self._root / "state/status").write_text("", encoding="ascii")
         (self._root / "etc/sources.list").write_text("\n".join(source_lines(suites, sources)) + "\n", encoding="utf-8")
-        (self._root / "apt.conf").write_text("\n".join([
-            f'Dir::Etc "{self._root}/etc";',
-            f'Dir::Etc::sourcelist "{self._root}/etc/sources.list";',
-            f'Dir::Etc::sourceparts "{self._root}/etc/none";',
-            f'Dir::State "{self._root}/state";',
-            f'Dir::State::status "{self._root}/state/status";',
-            f'Dir::Cache "{self._root}/cache";',
-            'Acquire::Check-Valid-Until "false";',
-            'Acquire::Languages "none";',
-            # Without it apt-get update succeeds although no index could be had.
-            'APT::Update::Error-Mode "any";',
-            # apt prints MD5 sums for some commands unless told which hash to use.
-            'Acquire::ForceHash "SHA256";',
-            'APT::Architecture "amd64";', 'APT::Architectures "amd64";',
-            'APT::Install-Recommends "false";',
-            'APT::Sandbox::User "";',
-            'APT::Get::Assume-Yes "true";',
-        ]) + "\n", encoding="utf-8")
+        (self._root / "apt.conf").write_text(
+            "\n".join(
+                [
+                    f'Dir::Etc "{self._root}/etc";',
+                    f'Dir::Etc::sourcelist "{self._root}/etc/sources.list";',
+                    f'Dir::Etc::sourceparts "{self._root}/etc/none";',
+                    f'Dir::State "{self._root}/state";',
+                    f'Dir::State::status "{self._root}/state/status";',
+                    f'Dir::Cache "{self._root}/cache";',
+                    'Acquire::Check-Valid-Until "false";',
+                    'Acquire::Languages "none";',
+                    # Without it apt-get update succeeds although no index could be had.
+                    'APT::Update::Error-Mode "any";',
+                    # apt prints MD5 sums for some commands unless told which hash to use.
+                    'Acquire::ForceHash "SHA256";',
+                    'APT::Architecture "amd64";',
+                    'APT::Architectures "amd64";',
+                    'APT::Install-Recommends "false";',
+                    'APT::Sandbox::User "";',
+                    'APT::Get::Assume-Yes "true";',
+                ]
+            )
+            + "\n",
+            encoding="utf-8",
+        )
         self._apt("update", "-qq")
 
     def run(self, program: str, *arguments: str) -> str:
@@ -86,12 +100,16 @@ class PrivateApt:
         # APT_CONFIG is read after the machine's own files, so that proxies and certificates still apply.
         environment = dict(os.environ, APT_CONFIG=str(self._root / "apt.conf"), LC_ALL="C")
         try:
-            done = subprocess.run([program, *arguments], env=environment, cwd=self._root, capture_output=True, text=True)
+            done = subprocess.run(
+                [program, *arguments], env=environment, cwd=self._root, capture_output=True, text=True
+            )
         except OSError as error:
             raise ResolveError(f"{program} cannot be run ({error.strerror}); lock on a Debian machine") from None
         if done.returncode:
-            raise ResolveError(f"{program} {' '.join(arguments[:1])} ({', '.join(self._suites)}) failed: "
-                               f"{(done.stdout + done.stderr).strip()}")
+            raise ResolveError(
+                f"{program} {' '.join(arguments[:1])} ({', '.join(self._suites)}) failed: "
+                f"{(done.stdout + done.stderr).strip()}"
+            )
         return done.stdout
 
     def _apt(self, *arguments: str) -> str:
@@ -106,11 +124,15 @@ class PrivateApt:
     def closure(self, names: Sequence[str], without: Sequence[str] = ()) -> List[lockfile.Entry]:
         """The packages and everything they need, as if installed on a machine that has only `without`."""
         status = self._root / "state/status"
-        status.write_text("".join(
-            f"Package: {entry.name}\nStatus: install ok installed\nMaintainer: mlgo\nVersion: {entry.version}\n"
-            f"Architecture: {'all' if entry.path.endswith('_all.deb') else 'amd64'}\nMulti-Arch: foreign\n"
-            f"Description: taken as installed\n\n"
-            for entry in self.packages(without).values()), encoding="utf-8")
+        status.write_text(
+            "".join(
+                f"Package: {entry.name}\nStatus: install ok installed\nMaintainer: mlgo\nVersion: {entry.version}\n"
+                f"Architecture: {'all' if entry.path.endswith('_all.deb') else 'amd64'}\nMulti-Arch: foreign\n"
+                f"Description: taken as installed\n\n"
+                for entry in self.packages(without).values()
+            ),
+            encoding="utf-8",
+        )
         try:
             return sorted(self._entries(self._apt("install", "--print-uris", *names), names).values())
         finally:
@@ -124,11 +146,18 @@ class PrivateApt:
 
     def source(self, name: str) -> lockfile.Entry:
         """The upstream tarball of a source package."""
-        found = [entry for entry in map(self._entry, _URI_LINE.finditer(self._apt(
-            "source", "--print-uris", "--download-only", name))) if re.search(r"\.orig\.tar\.[a-z0-9]+$", entry.path)]
+        found = [
+            entry
+            for entry in map(
+                self._entry, _URI_LINE.finditer(self._apt("source", "--print-uris", "--download-only", name))
+            )
+            if re.search(r"\.orig\.tar\.[a-z0-9]+$", entry.path)
+        ]
         if len(found) != 1:
-            raise ResolveError(f"source package {name}: {len(found)} upstream tarballs, expected 1; "
-                               "pin a package of another version in packages.json")
+            raise ResolveError(
+                f"source package {name}: {len(found)} upstream tarballs, expected 1; "
+                "pin a package of another version in packages.json"
+            )
         version = re.search(r"_([^_]+)\.orig\.tar", found[0].path).group(1)
         return lockfile.Entry(name, version, found[0].sha256, found[0].size, found[0].suite, found[0].path)
 
@@ -136,15 +165,23 @@ class PrivateApt:
         entries = {entry.name: entry for entry in map(self._entry, _URI_LINE.finditer(output))}
         for name in names:
             if name not in entries:
-                raise ResolveError(f"package {name} ({', '.join(self._suites)}): apt prints no archive with a SHA256 for it; "
-                                   "correct the name in packages.json")
+                raise ResolveError(
+                    f"package {name} ({', '.join(self._suites)}): apt prints no archive with a SHA256 for it; "
+                    "correct the name in packages.json"
+                )
         return entries
 
     def _entry(self, match) -> lockfile.Entry:
         name, version = match["file"].split("_")[:2]
         uri = match["uri"].replace("%2b", "+").replace("%2B", "+").replace("%7e", "~").replace("%3a", ":")
-        path = uri[uri.index("/pool/") + 1:]
+        path = uri[uri.index("/pool/") + 1 :]
         security = [suite for suite in self._suites if suite.endswith("-security")]
         suite = security[0] if security and "/pool/updates/" in uri else self._suites[0]
-        return lockfile.Entry(name=name, version=version.replace("%3a", ":"), sha256=match["sha256"],
-                              size=int(match["size"]), suite=suite, path=path)
+        return lockfile.Entry(
+            name=name,
+            version=version.replace("%3a", ":"),
+            sha256=match["sha256"],
+            size=int(match["size"]),
+            suite=suite,
+            path=path,
+        )

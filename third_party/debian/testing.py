@@ -33,16 +33,30 @@ def deb_bytes(files: Dict[str, object], compression: str = "xz", control: bytes 
     """A Debian binary package holding `files`, with this control text."""
 
     def member(name: str, content: bytes) -> bytes:
-        return f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n".encode() + content + b"\n" * (len(content) % 2)
+        return (
+            f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(content):<10}`\n".encode()
+            + content
+            + b"\n" * (len(content) % 2)
+        )
 
-    return b"!<arch>\n" + member("debian-binary", b"2.0\n") + member("control.tar.xz", tar_bytes({"./control": control})) + member(
-        f"data.tar.{compression}", tar_bytes(files, compression))
+    return (
+        b"!<arch>\n"
+        + member("debian-binary", b"2.0\n")
+        + member("control.tar.xz", tar_bytes({"./control": control}))
+        + member(f"data.tar.{compression}", tar_bytes(files, compression))
+    )
 
 
 def entry(name: str, content: bytes, path: str = "") -> lockfile.Entry:
     """The lock entry of an archive with these bytes."""
-    return lockfile.Entry(name=name, version="1.0", sha256=hashlib.sha256(content).hexdigest(), size=len(content),
-                          suite="bookworm", path=path or f"pool/main/{name[0]}/{name}/{name}_1.0_amd64.deb")
+    return lockfile.Entry(
+        name=name,
+        version="1.0",
+        sha256=hashlib.sha256(content).hexdigest(),
+        size=len(content),
+        suite="bookworm",
+        path=path or f"pool/main/{name[0]}/{name}/{name}_1.0_amd64.deb",
+    )
 
 
 class Mirror:
@@ -67,11 +81,11 @@ class Mirror:
             return 404, b"", 0
         content, status, start = self.files[path], 200, 0
         if range_header:
-            start = int(range_header[len("bytes="):-1])
+            start = int(range_header[len("bytes=") : -1])
             content, status = content[start:], 206
         if self.cut_after and path not in self._cut:
             self._cut.add(path)
-            return status, content[:self.cut_after], len(content)
+            return status, content[: self.cut_after], len(content)
         return status, content, self.announce - start if self.announce else len(content)
 
 

@@ -53,8 +53,11 @@ def set_run_paths(root: pathlib.Path, directories: Sequence[str], patchelf: str)
         if needed.returncode or not needed.stdout.strip():
             continue
         stamp = path.stat().st_mtime
-        done = subprocess.run([patchelf, "--force-rpath", "--set-rpath", run_path(path, root, directories), path],
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [patchelf, "--force-rpath", "--set-rpath", run_path(path, root, directories), path],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             raise PatchError(f"{path.relative_to(root)}: patchelf failed ({done.stderr.strip()}); exclude the file")
         os.utime(path, (stamp, stamp))
@@ -68,8 +71,13 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
     for entry in entries:
         try:
             if request["kind"] == "source":
-                unpack.unpack_source(archives[entry], root, include=request["include"], exclude=request["exclude"],
-                                     keep_bazel_files=request["keep_bazel_files"])
+                unpack.unpack_source(
+                    archives[entry],
+                    root,
+                    include=request["include"],
+                    exclude=request["exclude"],
+                    keep_bazel_files=request["keep_bazel_files"],
+                )
             else:
                 unpack.unpack_deb(archives[entry], root, exclude=request["exclude"])
         except unpack.UnpackError:
@@ -88,8 +96,10 @@ def main() -> int:
         print(f"debian: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
-              file=sys.stderr)
+        print(
+            f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

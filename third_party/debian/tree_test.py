@@ -17,14 +17,15 @@ def elf(kind):
 
 
 class TreeTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
         self.root = self.scratch / "tree"
         self.root.mkdir()
-        patched = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.scratch), "MLGO_DEBIAN_MIRRORS": str(self.scratch / "m")})
+        patched = mock.patch.dict(
+            os.environ, {"XDG_CACHE_HOME": str(self.scratch), "MLGO_DEBIAN_MIRRORS": str(self.scratch / "m")}
+        )
         patched.start()
         self.addCleanup(patched.stop)
 
@@ -35,12 +36,22 @@ class TreeTest(unittest.TestCase):
         return dataclasses.asdict(entry)
 
     def request(self, entries, **more):
-        return {"entries": entries, "kind": "packages", "include": [], "exclude": [], "keep_bazel_files": False, "rpath": [], **more}
+        return {
+            "entries": entries,
+            "kind": "packages",
+            "include": [],
+            "exclude": [],
+            "keep_bazel_files": False,
+            "rpath": [],
+            **more,
+        }
 
     def test_packages_become_one_tree(self):
         contents = [testing.deb_bytes({"./usr/bin/a": b"a"}), testing.deb_bytes({"./usr/lib/b": b"b"})]
-        tree.make_tree(self.request([self.put(testing.entry(name, content), content)
-                                     for name, content in zip("ab", contents)]), self.root)
+        tree.make_tree(
+            self.request([self.put(testing.entry(name, content), content) for name, content in zip("ab", contents)]),
+            self.root,
+        )
         self.assertEqual(testing.tree(self.root / "usr"), {"bin/a": b"a", "lib/b": b"b"})
 
     def test_only_programs_and_libraries_are_patched(self):
@@ -50,15 +61,20 @@ class TreeTest(unittest.TestCase):
         self.assertEqual([path.name for path in tree.dynamic_elf_files(self.root)], ["lib.so", "program"])
 
     def test_run_path_is_relative_to_the_file(self):
-        self.assertEqual(tree.run_path(self.root / "usr/bin/x", self.root, ["usr/lib", "usr/lib/llvm-22/lib"]),
-                         "$ORIGIN/../lib:$ORIGIN/../lib/llvm-22/lib")
+        self.assertEqual(
+            tree.run_path(self.root / "usr/bin/x", self.root, ["usr/lib", "usr/lib/llvm-22/lib"]),
+            "$ORIGIN/../lib:$ORIGIN/../lib/llvm-22/lib",
+        )
 
     def run_main(self, request):
         errors = io.StringIO()
         here = os.getcwd()
         os.chdir(self.root)
         try:
-            with mock.patch.object(sys, "stdin", io.StringIO(json.dumps(request))), mock.patch.object(sys, "stderr", errors):
+            with (
+                mock.patch.object(sys, "stdin", io.StringIO(json.dumps(request))),
+                mock.patch.object(sys, "stderr", errors),
+            ):
                 return tree.main(), errors.getvalue()
         finally:
             os.chdir(here)

@@ -58,8 +58,9 @@ def _decompressed(file: BinaryIO, name: str, origin: str) -> BinaryIO:
         try:
             done = subprocess.run(["zstd", "-dc"], stdin=file, stdout=subprocess.PIPE, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise UnpackError(f"{origin}: {name} is compressed with zstd and zstd failed ({error}); "
-                              "install the package zstd") from None
+            raise UnpackError(
+                f"{origin}: {name} is compressed with zstd and zstd failed ({error}); install the package zstd"
+            ) from None
         return io.BytesIO(done.stdout)
     return file
 
@@ -84,16 +85,23 @@ def unpack_deb(archive, dest, exclude: Sequence[str] = (), keep_bazel_files: boo
             content = _Slice(file, file.tell(), size)
             try:
                 with tarfile.open(fileobj=_decompressed(content, name, origin), mode="r|") as tar:
-                    _extract(tar, pathlib.Path(dest), origin, exclude=exclude, merge_usr=True,
-                             drop_bazel_files=not keep_bazel_files)
+                    _extract(
+                        tar,
+                        pathlib.Path(dest),
+                        origin,
+                        exclude=exclude,
+                        merge_usr=True,
+                        drop_bazel_files=not keep_bazel_files,
+                    )
             except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
                 raise UnpackError(f"{origin}: {name} is damaged ({error}); delete it and fetch it again") from None
             return
     raise UnpackError(f"{origin}: no data.tar inside; delete it and fetch it again")
 
 
-def unpack_source(archive, dest, include: Sequence[str] = (), exclude: Sequence[str] = (),
-                  keep_bazel_files: bool = False) -> None:
+def unpack_source(
+    archive, dest, include: Sequence[str] = (), exclude: Sequence[str] = (), keep_bazel_files: bool = False
+) -> None:
     """Unpacks an upstream tarball below `dest` without its top-level folder.
 
     Args:
@@ -110,8 +118,16 @@ def unpack_source(archive, dest, include: Sequence[str] = (), exclude: Sequence[
     used: Set[str] = set()
     try:
         with tarfile.open(archive, mode="r|*") as tar:
-            _extract(tar, pathlib.Path(dest), origin, exclude=exclude, include=include, used=used, strip=1,
-                     drop_bazel_files=not keep_bazel_files)
+            _extract(
+                tar,
+                pathlib.Path(dest),
+                origin,
+                exclude=exclude,
+                include=include,
+                used=used,
+                strip=1,
+                drop_bazel_files=not keep_bazel_files,
+            )
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
         raise UnpackError(f"{origin}: damaged ({error}); delete it and fetch it again") from None
     unused = [pattern for pattern in include if pattern not in used]
@@ -135,7 +151,7 @@ class _Slice(io.RawIOBase):
     def readinto(self, buffer) -> int:
         self._file.seek(self._position)
         data = self._file.read(min(len(buffer), self._end - self._position))
-        buffer[:len(data)] = data
+        buffer[: len(data)] = data
         self._position += len(data)
         return len(data)
 
@@ -143,7 +159,11 @@ class _Slice(io.RawIOBase):
 def matches(path: str, patterns: Sequence[str]) -> Optional[str]:
     """The first pattern that is a prefix of `path` (when it ends in /), equal to it or a shell pattern for it."""
     for pattern in patterns:
-        if path == pattern or (pattern.endswith("/") and path.startswith(pattern)) or fnmatch.fnmatchcase(path, pattern):
+        if (
+            path == pattern
+            or (pattern.endswith("/") and path.startswith(pattern))
+            or fnmatch.fnmatchcase(path, pattern)
+        ):
             return pattern
     return None
 
@@ -173,9 +193,18 @@ def relative_link(path: str, target: str, merge_usr: bool) -> str:
     return posixpath.relpath(inside, posixpath.dirname(path) or ".")
 
 
-def _extract(tar: tarfile.TarFile, dest: pathlib.Path, origin: str, *, exclude: Sequence[str],
-             include: Sequence[str] = (), used: Optional[Set[str]] = None, strip: int = 0, merge_usr: bool = False,
-             drop_bazel_files: bool = True) -> None:
+def _extract(
+    tar: tarfile.TarFile,
+    dest: pathlib.Path,
+    origin: str,
+    *,
+    exclude: Sequence[str],
+    include: Sequence[str] = (),
+    used: Optional[Set[str]] = None,
+    strip: int = 0,
+    merge_usr: bool = False,
+    drop_bazel_files: bool = True,
+) -> None:
     dest.mkdir(parents=True, exist_ok=True)
     for member in tar:
         path = normal_path(member.name, strip, merge_usr, origin)

@@ -7,7 +7,6 @@ import unpack
 
 
 class UnpackTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -20,14 +19,23 @@ class UnpackTest(unittest.TestCase):
         return path
 
     def test_files_links_and_modes(self):
-        unpack.unpack_deb(self.write(testing.deb_bytes({
-            "./usr/bin/tool": b"program",
-            "./usr/share/doc/x/copyright": b"text",
-            "./usr/bin/hard": ("hardlink", "./usr/bin/tool"),
-            "./usr/bin/soft": ("symlink", "tool"),
-        })), self.dest, exclude=["usr/share/doc/*"])
-        self.assertEqual(testing.tree(self.dest / "usr"),
-                         {"bin/tool": b"program", "bin/hard": b"program", "bin/soft": "-> tool"})
+        unpack.unpack_deb(
+            self.write(
+                testing.deb_bytes(
+                    {
+                        "./usr/bin/tool": b"program",
+                        "./usr/share/doc/x/copyright": b"text",
+                        "./usr/bin/hard": ("hardlink", "./usr/bin/tool"),
+                        "./usr/bin/soft": ("symlink", "tool"),
+                    }
+                )
+            ),
+            self.dest,
+            exclude=["usr/share/doc/*"],
+        )
+        self.assertEqual(
+            testing.tree(self.dest / "usr"), {"bin/tool": b"program", "bin/hard": b"program", "bin/soft": "-> tool"}
+        )
         self.assertEqual((self.dest / "usr/bin/tool").stat().st_mode & 0o777, 0o755)
 
     def test_every_compression(self):
@@ -38,10 +46,17 @@ class UnpackTest(unittest.TestCase):
                 self.assertEqual(testing.tree(dest), {"etc/x": b"1"})
 
     def test_lib_is_merged_into_usr_and_absolute_links_stay_inside(self):
-        unpack.unpack_deb(self.write(testing.deb_bytes({
-            "./lib/x86_64-linux-gnu/libm.so.6": b"elf",
-            "./usr/lib/x86_64-linux-gnu/libm.so": ("symlink", "/lib/x86_64-linux-gnu/libm.so.6"),
-        })), self.dest)
+        unpack.unpack_deb(
+            self.write(
+                testing.deb_bytes(
+                    {
+                        "./lib/x86_64-linux-gnu/libm.so.6": b"elf",
+                        "./usr/lib/x86_64-linux-gnu/libm.so": ("symlink", "/lib/x86_64-linux-gnu/libm.so.6"),
+                    }
+                )
+            ),
+            self.dest,
+        )
         self.assertEqual((self.dest / "usr/lib/x86_64-linux-gnu/libm.so").read_bytes(), b"elf")
         self.assertEqual((self.dest / "lib/x86_64-linux-gnu/libm.so.6").read_bytes(), b"elf")
         self.assertFalse((self.dest / "usr/lib/x86_64-linux-gnu/libm.so").readlink().is_absolute())
@@ -57,7 +72,7 @@ class UnpackTest(unittest.TestCase):
     def test_a_truncated_package_is_named(self):
         whole = testing.deb_bytes({"./usr/bin/tool": bytes(range(256)) * 400})
         with self.assertRaisesRegex(unpack.UnpackError, r"a\.deb: .*fetch it again"):
-            unpack.unpack_deb(self.write(whole[:len(whole) - 150]), self.dest)
+            unpack.unpack_deb(self.write(whole[: len(whole) - 150]), self.dest)
         with self.assertRaisesRegex(unpack.UnpackError, "ar signature missing"):
             unpack.unpack_deb(self.write(b"<html>"), self.dest)
 
@@ -68,9 +83,17 @@ class UnpackTest(unittest.TestCase):
         self.assertFalse((self.scratch / "evil").exists())
 
     def test_source_takes_what_is_included_and_drops_bazel_files(self):
-        archive = self.write(testing.tar_bytes({
-            "llvm-22/llvm/lib/A.cpp": b"a", "llvm-22/llvm/lib/BUILD": b"rule()", "llvm-22/clang/B.cpp": b"b",
-            "llvm-22/README": b"r"}), "s.tar.xz")
+        archive = self.write(
+            testing.tar_bytes(
+                {
+                    "llvm-22/llvm/lib/A.cpp": b"a",
+                    "llvm-22/llvm/lib/BUILD": b"rule()",
+                    "llvm-22/clang/B.cpp": b"b",
+                    "llvm-22/README": b"r",
+                }
+            ),
+            "s.tar.xz",
+        )
         unpack.unpack_source(archive, self.dest, include=["llvm/lib/", "READ*"])
         self.assertEqual(testing.tree(self.dest), {"llvm/lib/A.cpp": b"a", "README": b"r"})
         unpack.unpack_source(archive, self.scratch / "kept", keep_bazel_files=True)

@@ -11,15 +11,21 @@ BOUNDARIES = ("MODULE.bazel", "REPO.bazel", "WORKSPACE.bazel", "WORKSPACE")
 def bazelrc(install_base: str, java_home: str, module_flags: Sequence[str]) -> str:
     """The rc file of an installed Bazel: where its parts lie, and the offline registry."""
     lines = ["# Written by toolchains/bazel; do not edit."]
-    lines += [f"startup {quote(option)}" for option in (
-        f"--install_base={install_base}", "--trust_install_base", f"--server_javabase={java_home}")]
+    lines += [
+        f"startup {quote(option)}"
+        for option in (f"--install_base={install_base}", "--trust_install_base", f"--server_javabase={java_home}")
+    ]
     lines += [f"common {quote(option)}" for option in module_flags]
     return "\n".join(lines) + "\n"
 
 
 def quote(option: str) -> str:
     """One word of an rc file; Bazel splits lines at white space like a shell."""
-    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"' if any(c in option for c in " \t\"'\\#") else option
+    return (
+        '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        if any(c in option for c in " \t\"'\\#")
+        else option
+    )
 
 
 def output_roots(arguments: Sequence[str], environ: Mapping[str, str], home: str) -> List[str]:

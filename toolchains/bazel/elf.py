@@ -21,9 +21,9 @@ class ElfError(Exception):
 @dataclasses.dataclass(frozen=True)
 class Elf:
     """Attributes:
-        interpreter: path of the program interpreter, None for a library.
-        needed: DT_NEEDED names in file order.
-        soname: DT_SONAME, None if there is none.
+    interpreter: path of the program interpreter, None for a library.
+    needed: DT_NEEDED names in file order.
+    soname: DT_SONAME, None if there is none.
     """
 
     interpreter: Optional[str]
@@ -95,7 +95,7 @@ def _file_offset(loads: Iterable[Tuple[int, int, int]], address: int) -> int:
 
 
 def _string(data: bytes, offset: int) -> str:
-    return data[offset:data.index(b"\0", offset)].decode("ascii")
+    return data[offset : data.index(b"\0", offset)].decode("ascii")
 
 
 def missing_libraries(roots: Mapping[str, Elf], find: Callable[[str], Optional[Elf]]) -> Dict[str, str]:

@@ -5,7 +5,6 @@ from toolchains.bazel import elf, stand_ins
 
 
 class ElfTest(unittest.TestCase):
-
     def test_program(self):
         parsed = elf.parse(stand_ins.elf_bytes(["libm.so.6", "libc.so.6"], interpreter="/lib/ld.so"), "x")
         self.assertEqual(parsed, elf.Elf("/lib/ld.so", ("libm.so.6", "libc.so.6"), None))
@@ -20,7 +19,9 @@ class ElfTest(unittest.TestCase):
         self.assertIn("libc.so.6", parsed.needed)
 
     def test_what_is_no_elf_file_is_named(self):
-        with self.assertRaisesRegex(elf.ElfError, r"^foo: not an ELF file \(starts with b'#!/b'\); fetch its package again"):
+        with self.assertRaisesRegex(
+            elf.ElfError, r"^foo: not an ELF file \(starts with b'#!/b'\); fetch its package again"
+        ):
             elf.parse(b"#!/bin/sh\n", "foo")
 
     def test_other_machines_are_refused(self):
@@ -35,7 +36,6 @@ class ElfTest(unittest.TestCase):
 
 
 class MissingLibrariesTest(unittest.TestCase):
-
     LIBRARIES = {
         "liba.so": elf.Elf(None, ("libb.so", "libc.so.6"), None),
         "libb.so": elf.Elf(None, ("liba.so", "libgone.so"), None),
@@ -44,7 +44,9 @@ class MissingLibrariesTest(unittest.TestCase):
 
     def test_gap_behind_other_libraries_is_found_with_who_needs_it(self):
         root = {"bazel": elf.Elf("/lib/ld.so", ("liba.so", "libalso.so"), None)}
-        self.assertEqual(elf.missing_libraries(root, self.LIBRARIES.get), {"libgone.so": "libb.so", "libalso.so": "bazel"})
+        self.assertEqual(
+            elf.missing_libraries(root, self.LIBRARIES.get), {"libgone.so": "libb.so", "libalso.so": "bazel"}
+        )
 
     def test_complete(self):
         self.assertEqual(elf.missing_libraries({"x": elf.Elf(None, ("libc.so.6",), None)}, self.LIBRARIES.get), {})

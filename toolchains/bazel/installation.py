@@ -45,8 +45,12 @@ def exclusively(prefix: pathlib.Path, say: Say) -> Iterator[None]:
         yield
 
 
-def ensure(prefix: pathlib.Path, build: Callable[[pathlib.Path], Mapping[str, object]], say: Say,
-           space_needed: int = SPACE_NEEDED_BYTES) -> None:
+def ensure(
+    prefix: pathlib.Path,
+    build: Callable[[pathlib.Path], Mapping[str, object]],
+    say: Say,
+    space_needed: int = SPACE_NEEDED_BYTES,
+) -> None:
     """Makes `prefix` complete; does nothing if it is.
 
     Args:
@@ -71,16 +75,22 @@ def ensure(prefix: pathlib.Path, build: Callable[[pathlib.Path], Mapping[str, ob
             _write_durably(staging / MANIFEST, json.dumps(build(staging), indent=1, sort_keys=True) + "\n")
             os.rename(staging, prefix)
     except OSError as error:
-        raise LauncherError(f"Bazel's directory {prefix}", f"cannot be written ({error.strerror or error})",
-                            "Free the disk or set XDG_CACHE_HOME to a directory you may write to, then run the same command again; "
-                            "downloads go on where they stopped.") from error
+        raise LauncherError(
+            f"Bazel's directory {prefix}",
+            f"cannot be written ({error.strerror or error})",
+            "Free the disk or set XDG_CACHE_HOME to a directory you may write to, then run the same command again; "
+            "downloads go on where they stopped.",
+        ) from error
 
 
 def _check_space(directory: pathlib.Path, needed: int) -> None:
     free = shutil.disk_usage(directory).free
     if free < needed:
-        raise LauncherError(f"Bazel's directory {directory}", f"{free / 1e6:.0f} MB are free, {needed / 1e6:.0f} MB are needed",
-                            "Free the disk or set XDG_CACHE_HOME to a directory with more room.")
+        raise LauncherError(
+            f"Bazel's directory {directory}",
+            f"{free / 1e6:.0f} MB are free, {needed / 1e6:.0f} MB are needed",
+            "Free the disk or set XDG_CACHE_HOME to a directory with more room.",
+        )
 
 
 def _write_durably(path: pathlib.Path, text: str) -> None:
@@ -93,8 +103,10 @@ def _write_durably(path: pathlib.Path, text: str) -> None:
 def gone_line(entries) -> str:
     """What is said when pinned packages are on no mirror any more."""
     names = ", ".join(f"{entry.name} {entry.version}" for entry in entries[:3]) + (", ..." if len(entries) > 3 else "")
-    return (f"{len(entries)} pinned packages are on no mirror any more ({names}): for Bazel alone, today's versions are taken "
-            "instead, checked by the archive's signature")
+    return (
+        f"{len(entries)} pinned packages are on no mirror any more ({names}): for Bazel alone, today's versions are taken "
+        "instead, checked by the archive's signature"
+    )
 
 
 class DebianBazel:
@@ -113,9 +125,26 @@ class DebianBazel:
         debian = str(workspace / "third_party" / "debian")
         if debian not in sys.path:
             sys.path.insert(1, debian)
-        import fetch, lockfile, mirrors, resolve, unpack  # pylint: disable=import-outside-toplevel,multiple-imports
-        self._fetch, self._lockfile, self._mirrors, self._resolve, self._unpack = fetch, lockfile, mirrors, resolve, unpack
-        self._debian_errors = (fetch.FetchError, lockfile.LockError, mirrors.MirrorError, resolve.ResolveError, unpack.UnpackError)
+        import fetch  # pylint: disable=import-outside-toplevel,multiple-imports
+        import lockfile
+        import mirrors
+        import resolve
+        import unpack
+
+        self._fetch, self._lockfile, self._mirrors, self._resolve, self._unpack = (
+            fetch,
+            lockfile,
+            mirrors,
+            resolve,
+            unpack,
+        )
+        self._debian_errors = (
+            fetch.FetchError,
+            lockfile.LockError,
+            mirrors.MirrorError,
+            resolve.ResolveError,
+            unpack.UnpackError,
+        )
 
     def build(self, staging: pathlib.Path) -> Mapping[str, object]:
         """Fills `staging`; returns the manifest.
@@ -138,8 +167,12 @@ class DebianBazel:
         self._write_configuration(staging, java)
         label = relocation.build_label(staging)
         self._say(f"Bazel {label} installed in {time.monotonic() - start:.0f} s into {self._prefix}")
-        return {"bazel": label, "packages": {entry.name: {"version": entry.version, "sha256": entry.sha256}
-                                             for entry in list(packages) + list(tools)}}
+        return {
+            "bazel": label,
+            "packages": {
+                entry.name: {"version": entry.version, "sha256": entry.sha256} for entry in list(packages) + list(tools)
+            },
+        }
 
     def _archives(self):
         """Pinned archives; if mirrors have dropped some, today's versions from a fresh signed resolution."""
@@ -184,11 +217,15 @@ class DebianBazel:
         store = java / "lib" / "security" / "cacerts"
         if store.is_symlink():
             store.unlink()
-        store.write_bytes(trust_store.java_key_store(trust_store.certificates(bundle.read_bytes() if bundle.is_file() else b"")))
+        store.write_bytes(
+            trust_store.java_key_store(trust_store.certificates(bundle.read_bytes() if bundle.is_file() else b""))
+        )
 
     def _write_configuration(self, staging: pathlib.Path, java: str) -> None:
         install_base, place = str(self._prefix / relocation.INSTALL_BASE), str(self._prefix / REGISTRY)
         templates = self._workspace / "third_party" / "registry"
         registry.write(templates, staging / REGISTRY, install_base, place)
         flags = registry.flags(registry.load(templates / "modules.json"), install_base, place)
-        (staging / BAZELRC).write_text(command_line.bazelrc(install_base, str(self._prefix / java), flags), encoding="utf-8")
+        (staging / BAZELRC).write_text(
+            command_line.bazelrc(install_base, str(self._prefix / java), flags), encoding="utf-8"
+        )

@@ -18,6 +18,7 @@ sys.path.insert(1, str(WORKSPACE / "third_party" / "debian"))
 
 import lockfile
 import testing as archives
+
 from toolchains.bazel import installation, relocation, stand_ins
 from toolchains.bazel.errors import LauncherError
 
@@ -35,7 +36,6 @@ installation.ensure(pathlib.Path(sys.argv[2]), build, print, space_needed=1)
 
 
 class EnsureTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -72,6 +72,7 @@ class EnsureTest(unittest.TestCase):
         def failing(staging):
             (staging / "half").write_text("x")
             raise LauncherError("a", "b", "c")
+
         with self.assertRaises(LauncherError):
             self.ensure(failing)
         self.assertFalse(self.prefix.exists())
@@ -79,7 +80,9 @@ class EnsureTest(unittest.TestCase):
         self.assert_installed()
 
     def test_killed_while_building_then_again(self):
-        process = subprocess.Popen([sys.executable, "-c", NEVER_ENDING, str(WORKSPACE), str(self.prefix)], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", NEVER_ENDING, str(WORKSPACE), str(self.prefix)], stdout=subprocess.PIPE, text=True
+        )
         self.assertEqual(process.stdout.readline(), "half\n")
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -111,13 +114,17 @@ class EnsureTest(unittest.TestCase):
     def test_a_full_disk_is_told_with_the_remedy(self):
         def full(_):
             raise OSError(errno.ENOSPC, "No space left on device")
-        with self.assertRaisesRegex(LauncherError, r"^Bazel's directory .*7\.7\.1-abc: cannot be written \(No space left on device\)\. "
-                                    r"Free the disk or set XDG_CACHE_HOME"):
+
+        with self.assertRaisesRegex(
+            LauncherError,
+            r"^Bazel's directory .*7\.7\.1-abc: cannot be written \(No space left on device\)\. "
+            r"Free the disk or set XDG_CACHE_HOME",
+        ):
             self.ensure(full)
 
     def test_too_little_room_is_told_before_anything_is_fetched(self):
         with self.assertRaisesRegex(LauncherError, r"MB are free, 1000000000000 MB are needed\. Free the disk"):
-            installation.ensure(self.prefix, self.build, self.said.append, space_needed=10 ** 18)
+            installation.ensure(self.prefix, self.build, self.said.append, space_needed=10**18)
         self.assertEqual(self.builds, 0)
 
     def test_a_cache_that_cannot_be_made(self):
@@ -137,9 +144,11 @@ class DebianBazelTest(unittest.TestCase):
         self.workspace = self.scratch / "clone"
         for name in ("third_party/debian", "third_party/registry/stubs"):
             (self.workspace / name).mkdir(parents=True)
-        os.symlink(WORKSPACE / "third_party/registry/modules.json", self.workspace / "third_party/registry/modules.json")
+        os.symlink(
+            WORKSPACE / "third_party/registry/modules.json", self.workspace / "third_party/registry/modules.json"
+        )
         self.packages = stand_ins.bazel_packages()
-        patchelf = b"#!/bin/sh\nfor last; do :; done\necho \"$@\" > \"$last\"\n"
+        patchelf = b'#!/bin/sh\nfor last; do :; done\necho "$@" > "$last"\n'
         self.tools = {"patchelf": {"./usr/bin/patchelf": patchelf}}
         self.said = []
 
@@ -157,8 +166,11 @@ class DebianBazelTest(unittest.TestCase):
                     path.write_bytes(content)
         lock = lockfile.Lock(packages={}, sources={}, groups=groups)
         (self.workspace / "third_party/debian/lock.json").write_text(lock.to_json())
-        environ = {"MLGO_DEBIAN_MIRRORS": str(self.scratch / "mirror"), "XDG_CACHE_HOME": str(self.scratch / "cache home"),
-                   "SSL_CERT_FILE": "/nonexistent"}
+        environ = {
+            "MLGO_DEBIAN_MIRRORS": str(self.scratch / "mirror"),
+            "XDG_CACHE_HOME": str(self.scratch / "cache home"),
+            "SSL_CERT_FILE": "/nonexistent",
+        }
         bazel = installation.DebianBazel(self.workspace, self.prefix, environ, self.said.append)
         with contextlib.redirect_stderr(io.StringIO()):
             installation.ensure(self.prefix, bazel.build, self.said.append, space_needed=1)
@@ -169,7 +181,9 @@ class DebianBazelTest(unittest.TestCase):
         self.assertEqual(manifest["bazel"], "7.7.1")
         self.assertEqual(sorted(manifest["packages"]), ["bazel-bootstrap", "jars", "java", "libraries", "patchelf"])
         self.assertIn(f"--set-interpreter {self.prefix}", (self.prefix / relocation.CLIENT).read_text())
-        self.assertIn(f'startup "--install_base={self.prefix}/usr/share/bazel"\n', (self.prefix / "bazelrc").read_text())
+        self.assertIn(
+            f'startup "--install_base={self.prefix}/usr/share/bazel"\n', (self.prefix / "bazelrc").read_text()
+        )
         self.assertTrue((self.prefix / "registry/modules/rules_shell/0.3.0/MODULE.bazel").is_file())
         self.assertFalse((self.prefix / "usr/share/doc").exists())
         self.assertRegex(self.said[0], r"^installing Debian's Bazel, once: 4 packages, 0 MB to download$")
@@ -191,21 +205,25 @@ class DebianBazelTest(unittest.TestCase):
         self.addCleanup(setattr, installation.DebianBazel, "_get_fresh", original)
         self.install(lose=["java"])
         self.assertEqual(fresh, ["bazel", "bazel_tools"])
-        self.assertEqual(self.said[1], "1 pinned packages are on no mirror any more (java 1.0): for Bazel alone, today's versions are "
-                         "taken instead, checked by the archive's signature")
+        self.assertEqual(
+            self.said[1],
+            "1 pinned packages are on no mirror any more (java 1.0): for Bazel alone, today's versions are "
+            "taken instead, checked by the archive's signature",
+        )
 
     def test_a_damaged_archive_is_an_error_and_never_resolved_afresh(self):
         entry = archives.entry("java", archives.deb_bytes(self.packages["java"]))
         path = self.scratch / "mirror" / entry.path
         path.parent.mkdir(parents=True)
         path.write_bytes(b"other bytes")
-        with self.assertRaisesRegex(LauncherError, r"^Debian's Bazel: java 1\.0 .*size is 11 bytes and sha256 .*, the lock says .* Or set BAZEL"):
+        with self.assertRaisesRegex(
+            LauncherError, r"^Debian's Bazel: java 1\.0 .*size is 11 bytes and sha256 .*, the lock says .* Or set BAZEL"
+        ):
             self.install(lose=["java"])
         self.assertFalse(self.prefix.exists())
 
 
 class GoneLineTest(unittest.TestCase):
-
     def test_long_lists_are_cut(self):
         line = installation.gone_line([archives.entry(name, b"x") for name in "abcd"])
         self.assertTrue(line.startswith("4 pinned packages are on no mirror any more (a 1.0, b 1.0, c 1.0, ...): "))

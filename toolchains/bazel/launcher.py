@@ -11,8 +11,10 @@ import sys
 OLDEST_PYTHON = (3, 9)
 ENVIRONMENT_ERROR = 36  # Bazel's own code for a local environmental issue.
 if sys.version_info < OLDEST_PYTHON:
-    sys.exit("bazelw: python3 is Python %d.%d: too old, 3.9 is needed. Install a newer one and put it first on PATH."
-             % sys.version_info[:2])
+    sys.exit(
+        "bazelw: python3 is Python %d.%d: too old, 3.9 is needed. Install a newer one and put it first on PATH."
+        % sys.version_info[:2]
+    )
 
 import hashlib
 import json
@@ -28,8 +30,13 @@ from toolchains.bazel import command_line, selection
 from toolchains.bazel.errors import LauncherError
 
 # What an installed tree depends on, besides the lock's group: a change of any of these makes another tree.
-RECIPE = ("toolchains/bazel/relocation.py", "toolchains/bazel/registry.py", "toolchains/bazel/command_line.py",
-          "toolchains/bazel/trust_store.py", "third_party/registry/modules.json")
+RECIPE = (
+    "toolchains/bazel/relocation.py",
+    "toolchains/bazel/registry.py",
+    "toolchains/bazel/command_line.py",
+    "toolchains/bazel/trust_store.py",
+    "third_party/registry/modules.json",
+)
 
 
 def say(line):
@@ -51,8 +58,9 @@ def prefix_name(lock_text, recipe):
         pinned = {name: groups[name] for name in ("bazel", "bazel_tools")}
         label = pinned["bazel"]["bazel-bootstrap"]["version"].split("+")[0].split("-")[0]
     except (ValueError, KeyError, TypeError) as error:
-        raise LauncherError("third_party/debian/lock.json", "holds no usable group \"bazel\" (%r)" % error,
-                            "Restore it from git.") from None
+        raise LauncherError(
+            "third_party/debian/lock.json", 'holds no usable group "bazel" (%r)' % error, "Restore it from git."
+        ) from None
     digest = hashlib.sha256(json.dumps(pinned, sort_keys=True).encode())
     for content in recipe:
         digest.update(hashlib.sha256(content).digest())
@@ -65,10 +73,13 @@ def debian_bazel(environ, home):
         lock_text = (WORKSPACE / "third_party/debian/lock.json").read_text(encoding="utf-8")
         recipe = [(WORKSPACE / name).read_bytes() for name in RECIPE]
     except OSError as error:
-        raise LauncherError(str(error.filename), "cannot be read (%s)" % error.strerror, "Restore it from git.") from None
+        raise LauncherError(
+            str(error.filename), "cannot be read (%s)" % error.strerror, "Restore it from git."
+        ) from None
     prefix = pathlib.Path(cache_home(environ, home)).absolute() / "mlgo" / "bazel" / prefix_name(lock_text, recipe)
     if not (prefix / "manifest.json").is_file():
         from toolchains.bazel import installation  # Only now: it takes longer to load than all else.
+
         bazel = installation.DebianBazel(WORKSPACE, prefix, environ, say)
         installation.ensure(prefix, bazel.build, say)
     return prefix
@@ -95,7 +106,9 @@ def main(arguments, environ):
         if workspace is None:
             workspace = str(WORKSPACE)
             os.chdir(workspace)
-        program = selection.choose(environ, str(WORKSPACE / "bazelw"), lambda found: selection.ask(found, workspace, environ), say)
+        program = selection.choose(
+            environ, str(WORKSPACE / "bazelw"), lambda found: selection.ask(found, workspace, environ), say
+        )
         rc_files, lying_in = [], command_line.output_roots(arguments, environ, home) + [workspace, str(WORKSPACE)]
         own = program is None
         if own:
@@ -110,7 +123,10 @@ def main(arguments, environ):
     except LauncherError as error:
         say(str(error))
     except OSError as error:
-        say("%s: cannot be started (%s). Delete its directory and run the same command again." % (error.filename, error.strerror))
+        say(
+            "%s: cannot be started (%s). Delete its directory and run the same command again."
+            % (error.filename, error.strerror)
+        )
     except KeyboardInterrupt:
         say("interrupted; the same command goes on where it stopped")
         return 130

@@ -10,11 +10,13 @@ from toolchains.bazel import launcher
 from toolchains.bazel.errors import LauncherError
 
 WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
-LOCK = {"groups": {"bazel": {"bazel-bootstrap": {"version": "7.7.1+ds-8+b1", "sha256": "a"}}, "bazel_tools": {}}, "packages": {}}
+LOCK = {
+    "groups": {"bazel": {"bazel-bootstrap": {"version": "7.7.1+ds-8+b1", "sha256": "a"}}, "bazel_tools": {}},
+    "packages": {},
+}
 
 
 class PrefixNameTest(unittest.TestCase):
-
     def name(self, lock, recipe=(b"one",)):
         return launcher.prefix_name(json.dumps(lock), recipe)
 
@@ -30,13 +32,18 @@ class PrefixNameTest(unittest.TestCase):
 
     def test_an_unusable_lock(self):
         for text in ("{", "[]", '{"groups": {"bazel": {}}}', '{"groups": {"bazel": {}, "bazel_tools": {}}}'):
-            with self.subTest(text=text), self.assertRaisesRegex(LauncherError, r"^third_party/debian/lock\.json: holds no usable group "
-                                                                 r".*\. Restore it from git\."):
+            with (
+                self.subTest(text=text),
+                self.assertRaisesRegex(
+                    LauncherError,
+                    r"^third_party/debian/lock\.json: holds no usable group "
+                    r".*\. Restore it from git\.",
+                ),
+            ):
                 launcher.prefix_name(text, [])
 
 
 class UserNameTest(unittest.TestCase):
-
     NOBODYS_UID = 2**31 - 3
 
     def test_a_user_without_an_entry_in_passwd_gets_a_name(self):
@@ -55,12 +62,20 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name).resolve()
         self.clone = self.scratch / "my clone"
-        for name in ("MODULE.bazel", "bazelw", "toolchains/bazel", "third_party/debian", "third_party/registry/modules.json"):
+        for name in (
+            "MODULE.bazel",
+            "bazelw",
+            "toolchains/bazel",
+            "third_party/debian",
+            "third_party/registry/modules.json",
+        ):
             target = self.clone / name
             target.parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if (WORKSPACE / name).is_dir() else shutil.copy
             copy(WORKSPACE / name, target)
-        self.bazel = self.program("bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else pwd; printf "%s\\n" "$@"; exit 3; fi')
+        self.bazel = self.program(
+            "bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else pwd; printf "%s\\n" "$@"; exit 3; fi'
+        )
 
     def program(self, name, text):
         path = self.scratch / "bin" / name
@@ -71,12 +86,16 @@ class CommandTest(unittest.TestCase):
 
     def bazelw(self, *arguments, cwd=None, **environ):
         environ = dict({"PATH": f"{self.scratch}/bin:/usr/bin:/bin", "HOME": self.bazel}, **environ)
-        done = subprocess.run([str(self.clone / "bazelw"), *arguments], cwd=cwd or self.clone, env=environ, capture_output=True, text=True)
+        done = subprocess.run(
+            [str(self.clone / "bazelw"), *arguments], cwd=cwd or self.clone, env=environ, capture_output=True, text=True
+        )
         return done.returncode, done.stdout.splitlines(), done.stderr
 
     def test_the_users_bazel_gets_the_users_words_and_its_exit_code_is_ours(self):
         code, words, said = self.bazelw("--output_base=/o", "build", "//x y")
-        self.assertEqual((code, words[0], words[-3:], said), (3, str(self.clone), ["--output_base=/o", "build", "//x y"], ""))
+        self.assertEqual(
+            (code, words[0], words[-3:], said), (3, str(self.clone), ["--output_base=/o", "build", "//x y"], "")
+        )
 
     def test_below_tmp_the_sandbox_keeps_the_hosts_tmp(self):
         _, words, _ = self.bazelw("--output_base=/tmp/o", "build")
@@ -98,8 +117,13 @@ class CommandTest(unittest.TestCase):
 
     def test_called_through_a_link_it_finds_its_workspace(self):
         os.symlink(self.clone / "bazelw", self.scratch / "bin" / "bw")
-        done = subprocess.run([str(self.scratch / "bin" / "bw"), "info"], cwd="/", env={"PATH": f"{self.scratch}/bin:/usr/bin:/bin"},
-                              capture_output=True, text=True)
+        done = subprocess.run(
+            [str(self.scratch / "bin" / "bw"), "info"],
+            cwd="/",
+            env={"PATH": f"{self.scratch}/bin:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+        )
         self.assertEqual(done.stdout.splitlines()[0], str(self.clone))
 
     def test_a_link_named_bazel_to_bazelw_does_not_call_itself(self):
@@ -115,18 +139,27 @@ class CommandTest(unittest.TestCase):
     def test_errors_are_one_sentence_and_bazels_code_for_the_environment(self):
         code, words, said = self.bazelw("info", BAZEL="/no/such")
         self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
-        self.assertEqual(said, "bazelw: BAZEL=/no/such: no such program. Set BAZEL to a Bazel >= 7.6, < 9, or unset it to let bazelw "
-                         "find or install one.\n")
+        self.assertEqual(
+            said,
+            "bazelw: BAZEL=/no/such: no such program. Set BAZEL to a Bazel >= 7.6, < 9, or unset it to let bazelw "
+            "find or install one.\n",
+        )
 
     def test_a_missing_lock_is_named(self):
         os.unlink(self.bazel)
         (self.clone / "third_party/debian/lock.json").unlink()
         code, _, said = self.bazelw("info")
         self.assertEqual(code, launcher.ENVIRONMENT_ERROR)
-        self.assertRegex(said, r"^bazelw: .*lock\.json: cannot be read \(No such file or directory\)\. Restore it from git\.\n$")
+        self.assertRegex(
+            said, r"^bazelw: .*lock\.json: cannot be read \(No such file or directory\)\. Restore it from git\.\n$"
+        )
 
     def test_old_pythons_are_told_so(self):
-        text = (self.clone / "toolchains/bazel/launcher.py").read_text().replace("OLDEST_PYTHON = (3, 9)", "OLDEST_PYTHON = (99, 0)")
+        text = (
+            (self.clone / "toolchains/bazel/launcher.py")
+            .read_text()
+            .replace("OLDEST_PYTHON = (3, 9)", "OLDEST_PYTHON = (99, 0)")
+        )
         (self.clone / "toolchains/bazel/launcher.py").write_text(text)
         code, _, said = self.bazelw("info")
         self.assertEqual(code, 1)

@@ -39,7 +39,9 @@ def load(path: pathlib.Path) -> Modules:
             stubs={name: tuple(versions) for name, versions in raw["stubs"].items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LauncherError("third_party/registry/modules.json", f"cannot be used ({error!r})", "Restore it from git.") from None
+        raise LauncherError(
+            "third_party/registry/modules.json", f"cannot be used ({error!r})", "Restore it from git."
+        ) from None
 
 
 def with_version(module_text: str, name: str, version: str) -> str:
@@ -50,7 +52,7 @@ def with_version(module_text: str, name: str, version: str) -> str:
     arguments, replaced = re.subn(r'version = "[^"]*"', f'version = "{version}"', call.group(1), count=1)
     if not replaced:
         arguments = arguments.rstrip().rstrip(",") + f',\n    version = "{version}",\n'
-    return module_text[:call.start(1)] + arguments + module_text[call.end(1):]
+    return module_text[: call.start(1)] + arguments + module_text[call.end(1) :]
 
 
 def files(modules: Modules, module_texts: Mapping[str, str], install_base: str, registry: str) -> Dict[str, str]:
@@ -94,8 +96,11 @@ def write(templates: pathlib.Path, tree: pathlib.Path, install_base: str, regist
         try:
             texts[name] = (bundled / path / "MODULE.bazel").read_text(encoding="utf-8")
         except OSError as error:
-            raise LauncherError(f"{path}/MODULE.bazel of Debian's Bazel", f"cannot be read ({error.strerror})",
-                                "Correct third_party/registry/modules.json.") from None
+            raise LauncherError(
+                f"{path}/MODULE.bazel of Debian's Bazel",
+                f"cannot be read ({error.strerror})",
+                "Correct third_party/registry/modules.json.",
+            ) from None
     for name, text in files(modules, texts, install_base, registry).items():
         path = tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +113,8 @@ def write(templates: pathlib.Path, tree: pathlib.Path, install_base: str, regist
 def flags(modules: Modules, install_base: str, registry: str) -> List[str]:
     """The command-line options that make Bazel use the registry and Debian's modules."""
     return [f"--registry={pathlib.PurePosixPath(registry).as_uri()}", "--lockfile_mode=off"] + [
-        f"--override_module={name}={install_base}/{path}" for name, path in sorted(modules.overrides.items())]
+        f"--override_module={name}={install_base}/{path}" for name, path in sorted(modules.overrides.items())
+    ]
 
 
 def _json(value) -> str:

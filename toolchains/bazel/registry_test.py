@@ -12,32 +12,48 @@ TEMPLATES = WORKSPACE / "third_party" / "registry"
 
 
 class WithVersionTest(unittest.TestCase):
-
     def test_table(self):
         for text, expected in (
-                ('module(\n    name = "x",\n    version = "0.0.0",\n)\n', 'module(\n    name = "x",\n    version = "2.0",\n)\n'),
-                ('module(name = "x")\n', 'module(name = "x",\n    version = "2.0",\n)\n'),
-                ('module(name = "x",)\nbazel_dep(name = "y", version = "1")\n',
-                 'module(name = "x",\n    version = "2.0",\n)\nbazel_dep(name = "y", version = "1")\n'),
-                ('bazel_dep(name = "y", version = "1")\n',
-                 'module(name = "x", version = "2.0")\nbazel_dep(name = "y", version = "1")\n')):
+            (
+                'module(\n    name = "x",\n    version = "0.0.0",\n)\n',
+                'module(\n    name = "x",\n    version = "2.0",\n)\n',
+            ),
+            ('module(name = "x")\n', 'module(name = "x",\n    version = "2.0",\n)\n'),
+            (
+                'module(name = "x",)\nbazel_dep(name = "y", version = "1")\n',
+                'module(name = "x",\n    version = "2.0",\n)\nbazel_dep(name = "y", version = "1")\n',
+            ),
+            (
+                'bazel_dep(name = "y", version = "1")\n',
+                'module(name = "x", version = "2.0")\nbazel_dep(name = "y", version = "1")\n',
+            ),
+        ):
             with self.subTest(text=text):
                 self.assertEqual(registry.with_version(text, "x", "2.0"), expected)
 
 
 class FilesTest(unittest.TestCase):
-
-    MODULES = registry.Modules({"platforms": "tools/platforms"}, {"rules_shell": ("0.3.0", "rules/shell")},
-                               {"protobuf": ("3.19.6", "21.7")})
+    MODULES = registry.Modules(
+        {"platforms": "tools/platforms"}, {"rules_shell": ("0.3.0", "rules/shell")}, {"protobuf": ("3.19.6", "21.7")}
+    )
 
     def files(self):
-        return registry.files(self.MODULES, {"rules_shell": 'module(name = "rules_shell", version = "0.0.0")\n'}, "/px/base", "/px/registry")
+        return registry.files(
+            self.MODULES,
+            {"rules_shell": 'module(name = "rules_shell", version = "0.0.0")\n'},
+            "/px/base",
+            "/px/registry",
+        )
 
     def test_bundled_module(self):
         files = self.files()
-        self.assertEqual(files["modules/rules_shell/0.3.0/MODULE.bazel"], 'module(name = "rules_shell", version = "0.3.0")\n')
-        self.assertEqual(json.loads(files["modules/rules_shell/0.3.0/source.json"]),
-                         {"type": "local_path", "path": "/px/base/rules/shell"})
+        self.assertEqual(
+            files["modules/rules_shell/0.3.0/MODULE.bazel"], 'module(name = "rules_shell", version = "0.3.0")\n'
+        )
+        self.assertEqual(
+            json.loads(files["modules/rules_shell/0.3.0/source.json"]),
+            {"type": "local_path", "path": "/px/base/rules/shell"},
+        )
 
     def test_stub_has_every_version_and_an_empty_package(self):
         files = self.files()
@@ -46,12 +62,17 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(files["stubs/protobuf/BUILD.bazel"], "")
 
     def test_flags(self):
-        self.assertEqual(registry.flags(self.MODULES, "/p x/base", "/p x/registry"), [
-            "--registry=file:///p%20x/registry", "--lockfile_mode=off", "--override_module=platforms=/p x/base/tools/platforms"])
+        self.assertEqual(
+            registry.flags(self.MODULES, "/p x/base", "/p x/registry"),
+            [
+                "--registry=file:///p%20x/registry",
+                "--lockfile_mode=off",
+                "--override_module=platforms=/p x/base/tools/platforms",
+            ],
+        )
 
 
 class WriteTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -73,14 +94,19 @@ class WriteTest(unittest.TestCase):
             self.assertTrue((self.staging / pathlib.PurePath(path).relative_to("/px") / "MODULE.bazel").is_file(), path)
 
     def test_a_folder_that_debian_has_moved_is_named(self):
-        with self.assertRaisesRegex(LauncherError, r"^rules/pkg/MODULE\.bazel of Debian's Bazel: cannot be read .* Correct .*modules\.json"):
+        with self.assertRaisesRegex(
+            LauncherError, r"^rules/pkg/MODULE\.bazel of Debian's Bazel: cannot be read .* Correct .*modules\.json"
+        ):
             self.write()
 
     def test_damaged_tables(self):
         path = self.staging.parent / "modules.json"
         for text in ("{", '{"overrides": {}}', '{"overrides": {}, "modules": {"a": 1}, "stubs": {}}', "[]"):
             path.write_text(text)
-            with self.subTest(text=text), self.assertRaisesRegex(LauncherError, "modules.json: cannot be used .* Restore it from git"):
+            with (
+                self.subTest(text=text),
+                self.assertRaisesRegex(LauncherError, "modules.json: cannot be used .* Restore it from git"),
+            ):
                 registry.load(path)
 
 

@@ -24,17 +24,32 @@ HELPERS = "usr/libexec/x86_64-linux-gnu/bazel"
 
 # Left out when unpacking: nothing in a server or a build reads them.
 UNWANTED = (
-    "usr/share/doc/*", "usr/share/doc-base/*", "usr/share/man/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/lintian/*",
-    "usr/share/maven-repo/*", "usr/share/maven-poms/*", "usr/share/zsh/*", "usr/share/bash-completion/*", "usr/share/bug/*",
-    "usr/lib/x86_64-linux-gnu/gconv/*", "usr/lib/x86_64-linux-gnu/perl/*", "usr/lib/systemd/*",
+    "usr/share/doc/*",
+    "usr/share/doc-base/*",
+    "usr/share/man/*",
+    "usr/share/info/*",
+    "usr/share/locale/*",
+    "usr/share/lintian/*",
+    "usr/share/maven-repo/*",
+    "usr/share/maven-poms/*",
+    "usr/share/zsh/*",
+    "usr/share/bash-completion/*",
+    "usr/share/bug/*",
+    "usr/lib/x86_64-linux-gnu/gconv/*",
+    "usr/lib/x86_64-linux-gnu/perl/*",
+    "usr/lib/systemd/*",
     # Class-data archives for heap layouts the server is not started with (it is started with compressed pointers).
-    "usr/lib/jvm/*/lib/server/classes_*.jsa", "usr/share/gdb/*", "var/*",
+    "usr/lib/jvm/*/lib/server/classes_*.jsa",
+    "usr/share/gdb/*",
+    "var/*",
 )
 
 _CLASS_PATH = "bazel_classpath_debian_depends.txt"
 _BUILD_DATA_JAR = "bazel-build-data.jar"
-_REMEDY = ("Debian's packages have changed: set BAZEL to a Bazel >= 7.6, < 9, and tell the maintainers of "
-           "toolchains/bazel/relocation.py")
+_REMEDY = (
+    "Debian's packages have changed: set BAZEL to a Bazel >= 7.6, < 9, and tell the maintainers of "
+    "toolchains/bazel/relocation.py"
+)
 
 
 def relocate(tree: pathlib.Path, final: pathlib.Path, patchelf: Sequence[str]) -> None:
@@ -53,7 +68,9 @@ def relocate(tree: pathlib.Path, final: pathlib.Path, patchelf: Sequence[str]) -
 
 def java_home(tree: pathlib.Path) -> str:
     """The Java runtime's directory, relative to `tree`."""
-    found = sorted(path.parent.parent for path in tree.glob("usr/lib/jvm/*/bin/java") if not path.parent.parent.is_symlink())
+    found = sorted(
+        path.parent.parent for path in tree.glob("usr/lib/jvm/*/bin/java") if not path.parent.parent.is_symlink()
+    )
     if not found:
         raise LauncherError("usr/lib/jvm", "the packages hold no Java runtime", _REMEDY)
     return str(found[-1].relative_to(tree))
@@ -91,7 +108,9 @@ def check_libraries(tree: pathlib.Path, java: str) -> None:
     """
     folders = [tree / LIBRARIES, tree / java / "lib", tree / java / "lib" / "server"]
     roots: Dict[str, elf.Elf] = {}
-    for path in programs(tree, java) + [tree / java / "lib" / name for name in ("libjava.so", "libnio.so", "libnet.so", "server/libjvm.so")]:
+    for path in programs(tree, java) + [
+        tree / java / "lib" / name for name in ("libjava.so", "libnio.so", "libnet.so", "server/libjvm.so")
+    ]:
         roots[path.name] = _read_elf(path)
     for name, data in native_code(tree / INSTALL_BASE / "A-server.jar").items():
         roots[name] = elf.parse(data, name)
@@ -105,9 +124,12 @@ def check_libraries(tree: pathlib.Path, java: str) -> None:
     missing = elf.missing_libraries(roots, find)
     if missing:
         needs = ", ".join(f"{name} (needed by {by})" for name, by in sorted(missing.items()))
-        raise LauncherError("shared libraries of Debian's Bazel", f"not in the locked packages: {needs}",
-                            "Add their packages to group \"bazel\" of third_party/debian/packages.json and run "
-                            "python3 third_party/debian/lock.py")
+        raise LauncherError(
+            "shared libraries of Debian's Bazel",
+            f"not in the locked packages: {needs}",
+            'Add their packages to group "bazel" of third_party/debian/packages.json and run '
+            "python3 third_party/debian/lock.py",
+        )
 
 
 def native_code(server_jar: pathlib.Path) -> Dict[str, bytes]:
@@ -140,7 +162,11 @@ def patch_programs(tree: pathlib.Path, final: pathlib.Path, java: str, patchelf:
         command += ["--force-rpath", "--set-rpath", search, str(path)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode:
-            raise LauncherError(str(path.relative_to(tree)), f"patchelf ended with {done.returncode}: {done.stdout.decode(errors='replace').strip()}", _REMEDY)
+            raise LauncherError(
+                str(path.relative_to(tree)),
+                f"patchelf ended with {done.returncode}: {done.stdout.decode(errors='replace').strip()}",
+                _REMEDY,
+            )
 
 
 def class_path_of(jar: bytes) -> List[str]:
@@ -172,8 +198,10 @@ def class_path_closure(roots: Sequence[str], read: Callable[[str], Optional[byte
 
 def build_data(label: str) -> bytes:
     """A jar with the build-data.properties that Debian strips; without it native.bazel_version is empty."""
-    text = (f"build.label={label}\nbuild.target=//src\\:bazel\nbuild.time=\nbuild.timestamp=\nbuild.timestamp.as.int=0\n"
-            "main.class=com.google.devtools.build.lib.bazel.Bazel\n")
+    text = (
+        f"build.label={label}\nbuild.target=//src\\:bazel\nbuild.time=\nbuild.timestamp=\nbuild.timestamp.as.int=0\n"
+        "main.class=com.google.devtools.build.lib.bazel.Bazel\n"
+    )
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as jar:
         jar.writestr(zipfile.ZipInfo("build-data.properties"), text)

@@ -35,27 +35,38 @@ class TreeTest(unittest.TestCase):
 
     def test_programs_get_the_final_loader_and_libraries(self):
         self.relocate()
-        expected = (f"--set-interpreter {FINAL}/{relocation.LOADER} --force-rpath --set-rpath "
-                    f"{FINAL}/{stand_ins.JAVA}/lib:{FINAL}/{relocation.LIBRARIES}")
+        expected = (
+            f"--set-interpreter {FINAL}/{relocation.LOADER} --force-rpath --set-rpath "
+            f"{FINAL}/{stand_ins.JAVA}/lib:{FINAL}/{relocation.LIBRARIES}"
+        )
         for name in (relocation.CLIENT, relocation.HELPERS + "/linux-sandbox", stand_ins.JAVA + "/bin/java"):
             self.assertEqual(self.text(name), expected, name)
 
     def test_libraries_are_left_alone(self):
         self.relocate()
-        self.assertEqual((self.tree / relocation.LIBRARIES / "libgrpc.so.1").read_bytes(), stand_ins.elf_bytes(["libc.so.6"]))
+        self.assertEqual(
+            (self.tree / relocation.LIBRARIES / "libgrpc.so.1").read_bytes(), stand_ins.elf_bytes(["libc.so.6"])
+        )
 
     def test_class_path_is_absolute_complete_and_restores_the_version(self):
         self.relocate()
         lines = self.text(f"{relocation.INSTALL_BASE}/bazel_classpath_debian_depends.txt").splitlines()
-        self.assertEqual(lines, [f"{FINAL}/{relocation.JARS}/{name}" for name in
-                                 ("guava.jar", "failureaccess.jar", "bazel-build-data.jar")])
+        self.assertEqual(
+            lines,
+            [
+                f"{FINAL}/{relocation.JARS}/{name}"
+                for name in ("guava.jar", "failureaccess.jar", "bazel-build-data.jar")
+            ],
+        )
         with zipfile.ZipFile(self.tree / relocation.JARS / "bazel-build-data.jar") as jar:
             self.assertIn(b"build.label=7.7.1\n", jar.read("build-data.properties"))
 
     def test_jars_nobody_reaches_are_removed(self):
         os.symlink("failureaccess.jar", self.tree / relocation.JARS / "failureaccess-1.0.jar")
         self.relocate()
-        self.assertEqual(sorted(os.listdir(self.tree / relocation.JARS)), ["bazel-build-data.jar", "failureaccess.jar", "guava.jar"])
+        self.assertEqual(
+            sorted(os.listdir(self.tree / relocation.JARS)), ["bazel-build-data.jar", "failureaccess.jar", "guava.jar"]
+        )
 
     def test_a_reached_jar_behind_a_link_stays(self):
         jars = self.tree / relocation.JARS
@@ -66,15 +77,20 @@ class TreeTest(unittest.TestCase):
 
     def test_a_library_only_the_servers_native_code_needs_is_missed(self):
         (self.tree / relocation.LIBRARIES / "libblake3.so.0").unlink()
-        with self.assertRaisesRegex(LauncherError, r"^shared libraries of Debian's Bazel: not in the locked packages: "
-                                    r"libblake3\.so\.0 \(needed by native/libunix_jni\.so\)\. Add their packages to .*packages\.json"):
+        with self.assertRaisesRegex(
+            LauncherError,
+            r"^shared libraries of Debian's Bazel: not in the locked packages: "
+            r"libblake3\.so\.0 \(needed by native/libunix_jni\.so\)\. Add their packages to .*packages\.json",
+        ):
             self.relocate()
 
     def test_changed_packages_are_named(self):
-        for name, text in ((relocation.CLIENT, "usr/bin/bazel: the packages hold no Bazel client"),
-                           (stand_ins.JAVA + "/bin/java", "usr/lib/jvm: the packages hold no Java runtime"),
-                           (f"{relocation.INSTALL_BASE}/A-server.jar", "A-server.jar: cannot be read"),
-                           (f"{stand_ins.JAVA}/lib/libnio.so", "libnio.so: cannot be read")):
+        for name, text in (
+            (relocation.CLIENT, "usr/bin/bazel: the packages hold no Bazel client"),
+            (stand_ins.JAVA + "/bin/java", "usr/lib/jvm: the packages hold no Java runtime"),
+            (f"{relocation.INSTALL_BASE}/A-server.jar", "A-server.jar: cannot be read"),
+            (f"{stand_ins.JAVA}/lib/libnio.so", "libnio.so: cannot be read"),
+        ):
             with self.subTest(name=name):
                 content = (self.tree / name).read_bytes()
                 (self.tree / name).unlink()
@@ -89,7 +105,6 @@ class TreeTest(unittest.TestCase):
 
 
 class ClassPathTest(unittest.TestCase):
-
     def test_folded_manifest_lines(self):
         jar = stand_ins.jar_bytes("a.jar\r\n  b.jar ../c.jar")
         self.assertEqual(relocation.class_path_of(jar), ["a.jar", "b.jar", "c.jar"])

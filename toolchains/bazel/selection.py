@@ -30,8 +30,15 @@ def programs_on_path(names: Tuple[str, ...], path: str) -> Iterator[str]:
 def ask(program: str, workspace: str, environ: Mapping[str, str]) -> Optional[version.Version]:
     """What `PROGRAM --version` says; None when it fails or says something else."""
     try:
-        done = subprocess.run([program, "--version"], cwd=workspace, env=dict(environ, **{PROBE: "1"}),
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=PROBE_SECONDS, check=False)
+        done = subprocess.run(
+            [program, "--version"],
+            cwd=workspace,
+            env=dict(environ, **{PROBE: "1"}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return version.parse(done.stdout.decode(errors="replace")) if done.returncode == 0 else None

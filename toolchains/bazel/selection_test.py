@@ -8,7 +8,6 @@ from toolchains.bazel.errors import LauncherError
 
 
 class SelectionTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -46,8 +45,13 @@ class SelectionTest(unittest.TestCase):
         old = self.program("a/bazel", "echo bazel 6.4.0")
         broken = self.program("a/bazelisk", "exit 1")
         self.assertIsNone(self.choose(["a"]))
-        self.assertEqual(self.said, [f"{old} is Bazel 6.4.0; {broken} is a Bazel that tells no version: passed over, since mlgo "
-                                     "needs Bazel >= 7.6, < 9; using Debian's Bazel instead"])
+        self.assertEqual(
+            self.said,
+            [
+                f"{old} is Bazel 6.4.0; {broken} is a Bazel that tells no version: passed over, since mlgo "
+                "needs Bazel >= 7.6, < 9; using Debian's Bazel instead"
+            ],
+        )
 
     def test_named_bazel_wins(self):
         self.program("a/bazel", "echo bazel 7.7.1")
@@ -60,7 +64,9 @@ class SelectionTest(unittest.TestCase):
 
     def test_named_bazel_that_does_not_fit_is_an_error_and_not_passed_over(self):
         named = self.program("a/bazel", "echo bazel 6.4.0")
-        with self.assertRaisesRegex(LauncherError, r"^BAZEL=.*/a/bazel: is Bazel 6\.4\.0, mlgo needs >= 7\.6, < 9\. Set BAZEL to"):
+        with self.assertRaisesRegex(
+            LauncherError, r"^BAZEL=.*/a/bazel: is Bazel 6\.4\.0, mlgo needs >= 7\.6, < 9\. Set BAZEL to"
+        ):
             self.choose(["a"], BAZEL=named)
 
     def test_named_bazel_that_is_not_there(self):

@@ -33,7 +33,9 @@ def elf_bytes(needed: Sequence[str] = (), soname: str = "", interpreter: str = "
     if interpreter:
         offset = start + dynamic_size + len(strings)
         headers += struct.pack("<IIQQQQQQ", 3, 4, offset, base + offset, base + offset, len(text), len(text), 1)
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01" + bytes(9), 3, 62, 1, 0, 64, 0, 0, 64, 56, segments, 64, 0, 0)
+    header = struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01" + bytes(9), 3, 62, 1, 0, 64, 0, 0, 64, 56, segments, 64, 0, 0
+    )
     return header + headers + dynamic + strings + text
 
 

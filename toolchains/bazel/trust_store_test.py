@@ -18,20 +18,21 @@ def read_key_store(data):
     for _ in range(count):
         tag, length = struct.unpack_from(">IH", data, position)
         assert tag == 2
-        alias = data[position + 6:position + 6 + length].decode()
+        alias = data[position + 6 : position + 6 + length].decode()
         position += 6 + length + 8
-        length, = struct.unpack_from(">H", data, position)
-        assert data[position + 2:position + 2 + length] == b"X.509"
+        (length,) = struct.unpack_from(">H", data, position)
+        assert data[position + 2 : position + 2 + length] == b"X.509"
         position += 2 + length
-        length, = struct.unpack_from(">I", data, position)
-        found[alias] = data[position + 4:position + 4 + length]
+        (length,) = struct.unpack_from(">I", data, position)
+        found[alias] = data[position + 4 : position + 4 + length]
         position += 4 + length
-    assert data[position:] == hashlib.sha1("changeit".encode("utf-16-be") + b"Mighty Aphrodite" + data[:position]).digest()
+    assert (
+        data[position:] == hashlib.sha1("changeit".encode("utf-16-be") + b"Mighty Aphrodite" + data[:position]).digest()
+    )
     return found
 
 
 class TrustStoreTest(unittest.TestCase):
-
     def test_round_trip_drops_what_is_there_twice(self):
         ders = [b"\x30one" * 40, b"\x30two"]
         bundle = b"# comment\n" + pem(ders[0]) + pem(ders[1]) + pem(ders[0])

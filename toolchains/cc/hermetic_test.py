@@ -11,7 +11,11 @@ import sys
 import unittest
 
 # The startup files in the sysroot are the only objects that another compiler made: Debian's GCC 12 of that sysroot.
-MADE_BY = (r"Debian clang version 22\.1\.8 .*", r"Linker: Debian LLD 22\.1\.8", r"GCC: \(Debian 12\.2\.0-\d+(\+deb12u\d+)?\) 12\.2\.0")
+MADE_BY = (
+    r"Debian clang version 22\.1\.8 .*",
+    r"Linker: Debian LLD 22\.1\.8",
+    r"GCC: \(Debian 12\.2\.0-\d+(\+deb12u\d+)?\) 12\.2\.0",
+)
 NEEDED = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 
 
@@ -46,7 +50,13 @@ class HermeticTest(unittest.TestCase):
 
     def test_it_names_no_place_of_this_machine(self):
         content = self.program.read_bytes()
-        for place in (os.environ["TEST_SRCDIR"].split("/execroot/")[0], "/execroot/", "/sandbox/", "/usr/include", "/.cache/"):
+        for place in (
+            os.environ["TEST_SRCDIR"].split("/execroot/")[0],
+            "/execroot/",
+            "/sandbox/",
+            "/usr/include",
+            "/.cache/",
+        ):
             self.assertEqual(content.find(place.encode()), -1, f"{place} stands at this offset of the program")
 
 

@@ -15,8 +15,13 @@ from concurrent import futures
 def compile_file(source: pathlib.Path, root: pathlib.Path) -> bool:
     """Compiles one module; its code objects name it relative to `root`. False when it is no Python of this version."""
     try:
-        py_compile.compile(str(source), dfile=str(source.relative_to(root)), doraise=True, quiet=2,
-                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+        py_compile.compile(
+            str(source),
+            dfile=str(source.relative_to(root)),
+            doraise=True,
+            quiet=2,
+            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+        )
     except (py_compile.PyCompileError, ValueError):
         return False  # templates and Python 2 among a package's data
     return True
@@ -32,5 +37,5 @@ def compile_tree(root: pathlib.Path) -> int:
     sources = sorted(root.rglob("*.py"))
     workers = os.cpu_count() or 1
     with futures.ProcessPoolExecutor(workers) as pool:
-        parts = [sources[i::workers * 4] for i in range(workers * 4)]
+        parts = [sources[i :: workers * 4] for i in range(workers * 4)]
         return sum(pool.map(_compile_some, parts, [root] * len(parts)))

@@ -7,8 +7,11 @@ import unittest
 
 from toolchains.python import byte_code
 
-SOURCES = {"a.py": "def f(x):\n    return {x: 'text', 1.5: (x, None)}\n", "package/__init__.py": "from a import f\n",
-           "template.py": "def {{name}}:\n"}
+SOURCES = {
+    "a.py": "def f(x):\n    return {x: 'text', 1.5: (x, None)}\n",
+    "package/__init__.py": "from a import f\n",
+    "template.py": "def {{name}}:\n",
+}
 
 
 def compiled(directory: pathlib.Path) -> dict[str, bytes]:
@@ -21,7 +24,6 @@ def compiled(directory: pathlib.Path) -> dict[str, bytes]:
 
 
 class ByteCodeTest(unittest.TestCase):
-
     def test_same_bytes_anywhere_and_no_check_at_import(self):
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             first, second = compiled(pathlib.Path(one)), compiled(pathlib.Path(other, "deeper"))

@@ -16,8 +16,16 @@ from toolchains.python import byte_code, pip, requirements, wheels
 def download_arguments(request: requirements.Request, lock: pathlib.Path, directory: pathlib.Path) -> list[str]:
     """pip's arguments to fetch every pinned archive, each checked against its sha256, without running or building any."""
     from_source = [r.name for r in request.requirements if r.from_source]
-    arguments = ["download", "--no-deps", "--require-hashes", "--only-binary=:all:", "--quiet", "--progress-bar=off",
-                 f"--dest={directory}", f"--requirement={lock}"]
+    arguments = [
+        "download",
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary=:all:",
+        "--quiet",
+        "--progress-bar=off",
+        f"--dest={directory}",
+        f"--requirement={lock}",
+    ]
     if from_source:
         arguments += [f"--no-binary={','.join(from_source)}", "--no-build-isolation", "--no-use-pep517"]
     return arguments
@@ -43,8 +51,10 @@ def install(request_file: pathlib.Path, lock: pathlib.Path, root: pathlib.Path) 
         pip.run(download_arguments(request, lock, directory), lock.name)
         archives = list(wheels.archives_in(directory))
         if len(archives) != len(pins):
-            raise pip.PipError(f"{lock.name}: pins {len(pins)} archives and pip brought {len(archives)}; "
-                               f"pin anew with {requirements.LOCK_COMMAND}")
+            raise pip.PipError(
+                f"{lock.name}: pins {len(pins)} archives and pip brought {len(archives)}; "
+                f"pin anew with {requirements.LOCK_COMMAND}"
+            )
         with futures.ProcessPoolExecutor() as pool:
             count = sum(pool.map(unpack, archives, [root] * len(archives)))
     site = root / "site"
@@ -64,8 +74,10 @@ def main() -> int:
         print(f"pip: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"pip: {error.filename or flags.root}: {error.strerror}; free space or mend permissions and run again",
-              file=sys.stderr)
+        print(
+            f"pip: {error.filename or flags.root}: {error.strerror}; free space or mend permissions and run again",
+            file=sys.stderr,
+        )
         return 1
     print(f"pip: {count} files", file=sys.stderr)
     return 0

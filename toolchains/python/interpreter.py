@@ -33,8 +33,10 @@ def main() -> int:
     try:
         prepare(source, flags.root)
     except OSError as error:
-        print(f"interpreter: {error.filename or flags.root}: {error.strerror}; free space or mend permissions and run again",
-              file=sys.stderr)
+        print(
+            f"interpreter: {error.filename or flags.root}: {error.strerror}; free space or mend permissions and run again",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -23,11 +23,25 @@ FOLDER = "toolchains/python"
 SITES = {"requirements.in": "requirements_lock.txt", "requirements_ray.in": "requirements_ray_lock.txt"}
 
 
-def report_arguments(with_dependencies: bool, from_source: list[str], wanted: pathlib.Path, constraints: pathlib.Path,
-                     report: pathlib.Path) -> list[str]:
+def report_arguments(
+    with_dependencies: bool,
+    from_source: list[str],
+    wanted: pathlib.Path,
+    constraints: pathlib.Path,
+    report: pathlib.Path,
+) -> list[str]:
     """pip's arguments for resolving one part of requirements.in without installing anything."""
-    arguments = ["install", "--dry-run", "--ignore-installed", "--only-binary=:all:", "--quiet", "--progress-bar=off",
-                 f"--report={report}", f"--requirement={wanted}", f"--constraint={constraints}"]
+    arguments = [
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--only-binary=:all:",
+        "--quiet",
+        "--progress-bar=off",
+        f"--report={report}",
+        f"--requirement={wanted}",
+        f"--constraint={constraints}",
+    ]
     if not with_dependencies:
         arguments.append("--no-deps")
     if from_source:
@@ -35,7 +49,9 @@ def report_arguments(with_dependencies: bool, from_source: list[str], wanted: pa
     return arguments
 
 
-def resolve(request: requirements.Request, origin: str, pinned: dict[str, requirements.Pin]) -> dict[str, requirements.Pin]:
+def resolve(
+    request: requirements.Request, origin: str, pinned: dict[str, requirements.Pin]
+) -> dict[str, requirements.Pin]:
     """Pins for everything in `request`, with the versions of `pinned` where those still fit.
 
     Args:
@@ -61,8 +77,9 @@ def resolve(request: requirements.Request, origin: str, pinned: dict[str, requir
     return {name: pin for name, pin in pins.items() if name not in request.left_out}
 
 
-def write_lock(request_file: pathlib.Path, lock: pathlib.Path, base: dict[str, requirements.Pin],
-               only_missing: bool) -> dict[str, requirements.Pin]:
+def write_lock(
+    request_file: pathlib.Path, lock: pathlib.Path, base: dict[str, requirements.Pin], only_missing: bool
+) -> dict[str, requirements.Pin]:
     """Writes one lock and prints what changed; returns its pins.
 
     Args:
@@ -87,8 +104,12 @@ def write_lock(request_file: pathlib.Path, lock: pathlib.Path, base: dict[str, r
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only_missing", action="store_true", help="keep the versions that are pinned already")
-    parser.add_argument("--workspace", type=pathlib.Path, default=os.environ.get("BUILD_WORKSPACE_DIRECTORY"),
-                        help="top of the workspace; `bazel run` says it")
+    parser.add_argument(
+        "--workspace",
+        type=pathlib.Path,
+        default=os.environ.get("BUILD_WORKSPACE_DIRECTORY"),
+        help="top of the workspace; `bazel run` says it",
+    )
     flags = parser.parse_args()
     if flags.workspace is None:
         parser.error(f"which workspace? Start it as `{requirements.LOCK_COMMAND}` or add --workspace")

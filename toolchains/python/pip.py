@@ -34,11 +34,19 @@ def environment(interpreter: pathlib.Path, inherited: dict[str, str]) -> dict[st
     directory = wheel_directory(interpreter)
     wheels = [str(path) for prefix in PIP_WHEELS for path in sorted(directory.glob(prefix + "*.whl"))]
     if len(wheels) != len(PIP_WHEELS):
-        raise PipError(f"{directory}: holds {len(wheels)} of the wheels {', '.join(PIP_WHEELS)}; the tree @python311 needs "
-                       "the packages python3-pip-whl and python3-setuptools-whl")
+        raise PipError(
+            f"{directory}: holds {len(wheels)} of the wheels {', '.join(PIP_WHEELS)}; the tree @python311 needs "
+            "the packages python3-pip-whl and python3-setuptools-whl"
+        )
     kept = {name: value for name, value in inherited.items() if not name.startswith("PYTHON")}
-    return kept | {"PYTHONPATH": os.pathsep.join(wheels), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1",
-                   "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_REQUIRE_VIRTUALENV": "0"}
+    return kept | {
+        "PYTHONPATH": os.pathsep.join(wheels),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_INPUT": "1",
+        "PIP_REQUIRE_VIRTUALENV": "0",
+    }
 
 
 def reason(stderr: str) -> str:
@@ -51,13 +59,17 @@ def reason(stderr: str) -> str:
 def remedy(stderr: str) -> str:
     """What to do about it."""
     if "DO NOT MATCH THE HASHES" in stderr or "do not match the hashes" in stderr.lower():
-        return ("the index offers another file than the pinned one: check who serves it (pip config list), or pin anew with "
-                "./bazelw run //toolchains/python:lock")
+        return (
+            "the index offers another file than the pinned one: check who serves it (pip config list), or pin anew with "
+            "./bazelw run //toolchains/python:lock"
+        )
     if re.search(r"connection broken|Could not fetch URL|SSLError|CERTIFICATE_VERIFY_FAILED", stderr):
         return NETWORK_REMEDY
     if "No matching distribution" in stderr or "Could not find a version" in stderr:
-        return ("the index does not answer or does not have this version: name one that has it (PIP_INDEX_URL, PIP_FIND_LINKS or "
-                "pip.conf), or pin anew with ./bazelw run //toolchains/python:lock")
+        return (
+            "the index does not answer or does not have this version: name one that has it (PIP_INDEX_URL, PIP_FIND_LINKS or "
+            "pip.conf), or pin anew with ./bazelw run //toolchains/python:lock"
+        )
     if "No space left" in stderr:
         return "free space on the disk of Bazel's output base and run again"
     return NETWORK_REMEDY
@@ -74,8 +86,14 @@ def run(arguments: Sequence[str], what: str) -> str:
         PipError: pip failed.
     """
     interpreter = pathlib.Path(os.path.realpath(sys.executable))
-    done = subprocess.run([sys.executable, "-m", "pip", *arguments], env=environment(interpreter, dict(os.environ)),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *arguments],
+        env=environment(interpreter, dict(os.environ)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise PipError(f"{what}: pip {arguments[0]}: {reason(done.stderr)}; {remedy(done.stderr)}")
     return done.stdout

@@ -13,10 +13,12 @@ ERROR: No matching distribution found for demo==1
 
 
 class MessagesTest(unittest.TestCase):
-
     def test_reason_is_what_pip_calls_an_error(self):
-        self.assertEqual(pip.reason(NO_VERSION), "Could not find a version that satisfies the requirement demo==1 "
-                                                 "(from versions: none) No matching distribution found for demo==1")
+        self.assertEqual(
+            pip.reason(NO_VERSION),
+            "Could not find a version that satisfies the requirement demo==1 "
+            "(from versions: none) No matching distribution found for demo==1",
+        )
         self.assertEqual(pip.reason("a\nlast line\n\n"), "last line")
         self.assertEqual(pip.reason(""), "it ended without a word")
 
@@ -25,11 +27,12 @@ class MessagesTest(unittest.TestCase):
         self.assertIn("another file than the pinned one", pip.remedy("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"))
         self.assertIn("free space", pip.remedy("OSError: [Errno 28] No space left on device"))
         self.assertIn("check the network", pip.remedy("connection reset"))
-        self.assertIn("check the network", pip.remedy("WARNING: Retrying after connection broken by 'x'\n" + NO_VERSION))
+        self.assertIn(
+            "check the network", pip.remedy("WARNING: Retrying after connection broken by 'x'\n" + NO_VERSION)
+        )
 
 
 class EnvironmentTest(unittest.TestCase):
-
     def test_the_machines_configuration_passes_and_other_pythons_do_not(self):
         with tempfile.TemporaryDirectory() as scratch:
             interpreter = pathlib.Path(scratch, "usr", "bin", "python3.11")
@@ -37,7 +40,9 @@ class EnvironmentTest(unittest.TestCase):
             directory.mkdir(parents=True)
             for name in ("pip-23-py3-none-any.whl", "setuptools-66-py3-none-any.whl"):
                 (directory / name).touch()
-            made = pip.environment(interpreter, {"PIP_INDEX_URL": "i", "PYTHONHOME": "/elsewhere", "PYTHONPATH": "/elsewhere"})
+            made = pip.environment(
+                interpreter, {"PIP_INDEX_URL": "i", "PYTHONHOME": "/elsewhere", "PYTHONPATH": "/elsewhere"}
+            )
         self.assertEqual(made["PIP_INDEX_URL"], "i")
         self.assertNotIn("PYTHONHOME", made)
         self.assertEqual([pathlib.Path(p).name[:4] for p in made["PYTHONPATH"].split(":")], ["pip-", "setu"])
@@ -52,7 +57,9 @@ class ArgumentsTest(unittest.TestCase):
 
     def test_download_checks_digests_and_builds_nothing(self):
         arguments = install.download_arguments(self.request, pathlib.Path("lock"), pathlib.Path("to"))
-        self.assertLessEqual({"--require-hashes", "--no-deps", "--only-binary=:all:", "--no-binary=old"}, set(arguments))
+        self.assertLessEqual(
+            {"--require-hashes", "--no-deps", "--only-binary=:all:", "--no-binary=old"}, set(arguments)
+        )
 
     def test_resolution_installs_nothing(self):
         paths = [pathlib.Path(name) for name in ("wanted", "constraints", "report")]

@@ -33,6 +33,7 @@ class Requirement:
         with_dependencies: whether what it depends on is locked too.
         from_source: whether it is a source archive to unpack instead of a wheel.
     """
+
     name: str
     specifier: str
     with_dependencies: bool = True
@@ -45,6 +46,7 @@ class Requirement:
 @dataclasses.dataclass(frozen=True)
 class Request:
     """Everything requirements.in says; `left_out` holds normalised names."""
+
     requirements: tuple[Requirement, ...]
     left_out: frozenset[str]
 
@@ -52,6 +54,7 @@ class Request:
 @dataclasses.dataclass(frozen=True)
 class Pin:
     """One package of the lock. `sha256` holds one hexadecimal digest for each archive that is accepted."""
+
     name: str
     version: str
     sha256: tuple[str, ...]
@@ -82,8 +85,9 @@ def parse_request(text: str, origin: str) -> Request:
             continue
         match = _REQUIREMENT.fullmatch(code)
         if not match:
-            raise RequirementsError(f"{origin}, line {number}: {code!r} is no requirement; "
-                                    "write it as `name` or `name==version`")
+            raise RequirementsError(
+                f"{origin}, line {number}: {code!r} is no requirement; write it as `name` or `name==version`"
+            )
         name = normalised(match[1])
         if name in requirements:
             raise RequirementsError(f"{origin}, line {number}: {name} was asked for above; keep one of the two lines")
@@ -110,17 +114,21 @@ def parse_lock(text: str, origin: str) -> dict[str, Pin]:
             continue
         match = _LOCKED.fullmatch(logical.strip())
         if not match:
-            raise RequirementsError(f"{origin}, line {start}: {logical.strip()!r} has no exact version or no sha256; "
-                                    f"write the file anew with `{LOCK_COMMAND}`")
+            raise RequirementsError(
+                f"{origin}, line {start}: {logical.strip()!r} has no exact version or no sha256; "
+                f"write the file anew with `{LOCK_COMMAND}`"
+            )
         pin = Pin(normalised(match[1]), match[2], tuple(re.findall(r"[0-9a-f]{64}", match[3])))
         if pin.name in pins:
-            raise RequirementsError(f"{origin}, line {start}: {pin.name} is pinned twice; "
-                                    f"write the file anew with `{LOCK_COMMAND}`")
+            raise RequirementsError(
+                f"{origin}, line {start}: {pin.name} is pinned twice; write the file anew with `{LOCK_COMMAND}`"
+            )
         pins[pin.name] = pin
         logical = ""
     if logical:
-        raise RequirementsError(f"{origin}, line {start}: the file ends after a backslash; "
-                                f"write it anew with `{LOCK_COMMAND}`")
+        raise RequirementsError(
+            f"{origin}, line {start}: the file ends after a backslash; write it anew with `{LOCK_COMMAND}`"
+        )
     return pins
 
 
@@ -144,8 +152,10 @@ def pins_of_report(report: Mapping, origin: str) -> dict[str, Pin]:
         name, version = normalised(item["metadata"]["name"]), item["metadata"]["version"]
         digest = item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256")
         if digest is None:
-            raise RequirementsError(f"{origin}: {name} {version} was not found as an archive with a sha256; "
-                                    "ask for a version that the package index offers as a file")
+            raise RequirementsError(
+                f"{origin}: {name} {version} was not found as an archive with a sha256; "
+                "ask for a version that the package index offers as a file"
+            )
         pins[name] = Pin(name, version, (digest,))
     return pins
 

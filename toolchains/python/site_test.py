@@ -15,13 +15,15 @@ LIBC = re.compile(r"(ld-linux-x86-64|lib(c|m|dl|pthread|resolv|rt|util|nss_\w+))
 
 
 class IsolationTest(unittest.TestCase):
-
     def test_interpreter_lies_in_runfiles(self):
         for name in ("prefix", "exec_prefix", "executable"):
             self.assertTrue(getattr(sys, name).startswith(RUNFILES), f"sys.{name} is {getattr(sys, name)}")
 
     def test_path_holds_nothing_of_the_machine(self):
-        trees = {os.path.realpath(pathlib.Path(RUNFILES) / sys.prefix), os.path.realpath(sys.executable).rpartition("/bin/")[0]}
+        trees = {
+            os.path.realpath(pathlib.Path(RUNFILES) / sys.prefix),
+            os.path.realpath(sys.executable).rpartition("/bin/")[0],
+        }
         for entry in sys.path:
             real = os.path.realpath(entry)
             self.assertTrue(entry.startswith(RUNFILES) or any(real.startswith(tree) for tree in trees), entry)
@@ -29,18 +31,23 @@ class IsolationTest(unittest.TestCase):
 
     def test_user_site_is_ignored_without_environment(self):
         program = "import site, sys; print(site.ENABLE_USER_SITE, [p for p in sys.path if '.local' in p])"
-        said = subprocess.run([sys.executable, "-c", program], env={"HOME": os.environ.get("TEST_TMPDIR", "/")},
-                              capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [sys.executable, "-c", program],
+            env={"HOME": os.environ.get("TEST_TMPDIR", "/")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         self.assertEqual(said.strip(), "False []")
 
 
 class PackagesTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         import gin  # pylint: disable=import-outside-toplevel
         import tensorflow  # pylint: disable=import-outside-toplevel
         import tf_agents  # pylint: disable=import-outside-toplevel
+
         cls.tensorflow, cls.tf_agents, cls.gin = tensorflow, tf_agents, gin
 
     def test_they_lie_in_the_site_directory(self):
@@ -50,9 +57,12 @@ class PackagesTest(unittest.TestCase):
 
     def test_keras_is_the_one_tf_agents_needs(self):
         from tf_agents.networks import actor_distribution_network  # pylint: disable=import-outside-toplevel
+
         self.assertEqual(os.environ["TF_USE_LEGACY_KERAS"], "1")
         self.assertTrue(self.tensorflow.keras.layers.Layer.__module__.startswith("tf_keras."))
-        self.assertTrue(issubclass(actor_distribution_network.ActorDistributionNetwork, self.tensorflow.keras.layers.Layer))
+        self.assertTrue(
+            issubclass(actor_distribution_network.ActorDistributionNetwork, self.tensorflow.keras.layers.Layer)
+        )
 
     def test_tensorflow_computes_and_converts(self):
         tf = self.tensorflow
@@ -64,9 +74,12 @@ class PackagesTest(unittest.TestCase):
         import ctypes  # pylint: disable=import-outside-toplevel
         import sqlite3  # pylint: disable=import-outside-toplevel
         import ssl  # pylint: disable=import-outside-toplevel
+
         self.assertTrue(ctypes.sizeof(ctypes.c_long) and sqlite3.sqlite_version and ssl.OPENSSL_VERSION)
-        fetched = (os.path.realpath(sys.executable).rpartition("/bin/")[0],
-                   os.path.realpath(self.tensorflow.__file__).rpartition("/tensorflow/")[0])
+        fetched = (
+            os.path.realpath(sys.executable).rpartition("/bin/")[0],
+            os.path.realpath(self.tensorflow.__file__).rpartition("/tensorflow/")[0],
+        )
         maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
         libraries = set(re.findall(r"/\S+\.so(?:\.\S+)?$", maps, re.MULTILINE))
         self.assertTrue(any("libstdc++" in name for name in libraries), libraries)

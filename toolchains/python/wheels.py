@@ -16,10 +16,7 @@ import zlib
 from collections.abc import Iterator
 
 # Directories that C++ targets compile against, with the name they get beside the site.
-BESIDE = {
-    "tensorflow/include": "tensorflow_include",
-    "tensorflow/xla_aot_runtime_src": "xla_aot_runtime_src",
-}
+BESIDE = {"tensorflow/include": "tensorflow_include", "tensorflow/xla_aot_runtime_src": "xla_aot_runtime_src"}
 TRIMMED_DIRECTORIES = frozenset({"tests", "testdata"})
 TRIMMED_SUFFIXES = (".pxd", ".pyx", ".h", ".hpp", ".a")
 # Files that depend on the installer or on time.
@@ -42,12 +39,13 @@ def destination(path: str) -> str | None:
     """
     for source, target in BESIDE.items():
         if path.startswith(source + "/"):
-            return target + path[len(source):]
+            return target + path[len(source) :]
     directory, name = posixpath.split(path)
     if name in BAZEL_FILES or path.endswith(TRIMMED_ALWAYS):
         return None
-    if not path.startswith(WHOLE) and (TRIMMED_DIRECTORIES.intersection(directory.split("/"))
-                                       or name.endswith(TRIMMED_SUFFIXES)):
+    if not path.startswith(WHOLE) and (
+        TRIMMED_DIRECTORIES.intersection(directory.split("/")) or name.endswith(TRIMMED_SUFFIXES)
+    ):
         return None
     return "site/" + path
 
@@ -87,8 +85,9 @@ def unpack_wheel(wheel: pathlib.Path, root: pathlib.Path) -> int:
                     count += 1
             return count
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error) as error:
-        raise WheelError(f"{wheel.name}: damaged ({error}); delete it from pip's cache (pip cache purge) "
-                         "and run again") from None
+        raise WheelError(
+            f"{wheel.name}: damaged ({error}); delete it from pip's cache (pip cache purge) and run again"
+        ) from None
 
 
 def unpack_source(archive: pathlib.Path, root: pathlib.Path) -> int:
@@ -102,10 +101,14 @@ def unpack_source(archive: pathlib.Path, root: pathlib.Path) -> int:
     try:
         with tarfile.open(archive) as tar:
             members = {m.name.partition("/")[2]: m for m in tar.getmembers() if m.isfile() and "/" in m.name}
-            packages = {name.split("/")[0] for name in members if name.count("/") == 1 and name.endswith("/__init__.py")}
+            packages = {
+                name.split("/")[0] for name in members if name.count("/") == 1 and name.endswith("/__init__.py")
+            }
             packages -= TRIMMED_DIRECTORIES
             if not packages:
-                raise WheelError(f"{archive.name}: holds no Python package; take a wheel (drop `source` in requirements.in)")
+                raise WheelError(
+                    f"{archive.name}: holds no Python package; take a wheel (drop `source` in requirements.in)"
+                )
             count = 0
             for name in sorted(members):
                 if name.split("/")[0] not in packages:
@@ -116,8 +119,9 @@ def unpack_source(archive: pathlib.Path, root: pathlib.Path) -> int:
                     count += 1
             return count
     except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise WheelError(f"{archive.name}: damaged ({error}); delete it from pip's cache (pip cache purge) "
-                         "and run again") from None
+        raise WheelError(
+            f"{archive.name}: damaged ({error}); delete it from pip's cache (pip cache purge) and run again"
+        ) from None
 
 
 def _write(path: pathlib.Path, source, executable: bool) -> None:

@@ -30,7 +30,6 @@ def source_archive(directory: pathlib.Path, members: dict[str, bytes]) -> pathli
 
 
 class WheelsTest(unittest.TestCase):
-
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -42,28 +41,66 @@ class WheelsTest(unittest.TestCase):
         return {str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file()}
 
     def test_modules_and_data_of_the_wheel(self):
-        count = wheels.unpack_wheel(wheel(self.archives, {
-            "demo/__init__.py": b"x = 1\n", "demo/data.txt": b"d", "demo-1.data/purelib/other.py": b"",
-            "demo-1.data/scripts/demo": b"#!python", "demo-1.dist-info/METADATA": b"m"}), self.root)
-        self.assertEqual(self._made(), {"site/demo/__init__.py", "site/demo/data.txt", "site/other.py",
-                                        "site/demo-1.dist-info/METADATA"})
+        count = wheels.unpack_wheel(
+            wheel(
+                self.archives,
+                {
+                    "demo/__init__.py": b"x = 1\n",
+                    "demo/data.txt": b"d",
+                    "demo-1.data/purelib/other.py": b"",
+                    "demo-1.data/scripts/demo": b"#!python",
+                    "demo-1.dist-info/METADATA": b"m",
+                },
+            ),
+            self.root,
+        )
+        self.assertEqual(
+            self._made(),
+            {"site/demo/__init__.py", "site/demo/data.txt", "site/other.py", "site/demo-1.dist-info/METADATA"},
+        )
         self.assertEqual(count, 4)
         self.assertEqual((self.root / "site/demo/__init__.py").read_bytes(), b"x = 1\n")
         self.assertEqual((self.root / "site/other.py").stat().st_mtime, wheels.TIME_STAMP)
 
     def test_left_out(self):
-        wheels.unpack_wheel(wheel(self.archives, {
-            "demo/tests/test_a.py": b"", "demo/a.h": b"", "demo/a.pyi": b"", "demo/__pycache__/a.cpython-311.pyc": b"",
-            "demo/BUILD": b"", "demo-1.dist-info/RECORD": b"", "demo-1.dist-info/direct_url.json": b"",
-            "demo/kept.py": b""}), self.root)
+        wheels.unpack_wheel(
+            wheel(
+                self.archives,
+                {
+                    "demo/tests/test_a.py": b"",
+                    "demo/a.h": b"",
+                    "demo/a.pyi": b"",
+                    "demo/__pycache__/a.cpython-311.pyc": b"",
+                    "demo/BUILD": b"",
+                    "demo-1.dist-info/RECORD": b"",
+                    "demo-1.dist-info/direct_url.json": b"",
+                    "demo/kept.py": b"",
+                },
+            ),
+            self.root,
+        )
         self.assertEqual(self._made(), {"site/demo/kept.py"})
 
     def test_tensorflow_keeps_its_tests_and_gives_its_headers_away(self):
-        wheels.unpack_wheel(wheel(self.archives, {
-            "tensorflow/_api/v2/tests/__init__.py": b"", "tensorflow/include/Eigen/Core.h": b"h",
-            "tensorflow/xla_aot_runtime_src/a.cc": b"c"}), self.root)
-        self.assertEqual(self._made(), {"site/tensorflow/_api/v2/tests/__init__.py", "tensorflow_include/Eigen/Core.h",
-                                        "xla_aot_runtime_src/a.cc"})
+        wheels.unpack_wheel(
+            wheel(
+                self.archives,
+                {
+                    "tensorflow/_api/v2/tests/__init__.py": b"",
+                    "tensorflow/include/Eigen/Core.h": b"h",
+                    "tensorflow/xla_aot_runtime_src/a.cc": b"c",
+                },
+            ),
+            self.root,
+        )
+        self.assertEqual(
+            self._made(),
+            {
+                "site/tensorflow/_api/v2/tests/__init__.py",
+                "tensorflow_include/Eigen/Core.h",
+                "xla_aot_runtime_src/a.cc",
+            },
+        )
 
     def test_a_member_that_climbs_out(self):
         for name in ("../evil.py", "/evil.py", "a/../../evil.py"):
@@ -77,9 +114,18 @@ class WheelsTest(unittest.TestCase):
             wheels.unpack_wheel(path, self.root)
 
     def test_source_archive_gives_its_packages_only(self):
-        count = wheels.unpack_source(source_archive(self.archives, {
-            "demo-1/setup.py": b"raise SystemExit", "demo-1/demo/__init__.py": b"", "demo-1/demo/sub/a.py": b"",
-            "demo-1/tests/__init__.py": b""}), self.root)
+        count = wheels.unpack_source(
+            source_archive(
+                self.archives,
+                {
+                    "demo-1/setup.py": b"raise SystemExit",
+                    "demo-1/demo/__init__.py": b"",
+                    "demo-1/demo/sub/a.py": b"",
+                    "demo-1/tests/__init__.py": b"",
+                },
+            ),
+            self.root,
+        )
         self.assertEqual(self._made(), {"site/demo/__init__.py", "site/demo/sub/a.py"})
         self.assertEqual(count, 2)
 

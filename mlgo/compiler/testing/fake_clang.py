@@ -21,10 +21,31 @@ import time
 
 # cc1 options which the commands in `COMMAND` and of the built-in corpus use; everything else is refused.
 _KNOWN_WITH_VALUE = {
-    "-triple", "-mllvm", "-o", "-x", "-target-cpu", "-tune-cpu", "-mrelocation-model", "-pic-level", "-main-file-name",
-    "-target-feature", "-opt-record-file", "-opt-record-passes", "-opt-record-format",
-}  # fmt: skip
-_KNOWN_PREFIXES = ("-O", "-f", "-m", "-disable-", "-clear-", "-discard-", "-debugger-tuning=", "-vectorize-", "-pic-is-pie")
+    "-triple",
+    "-mllvm",
+    "-o",
+    "-x",
+    "-target-cpu",
+    "-tune-cpu",
+    "-mrelocation-model",
+    "-pic-level",
+    "-main-file-name",
+    "-target-feature",
+    "-opt-record-file",
+    "-opt-record-passes",
+    "-opt-record-format",
+}
+_KNOWN_PREFIXES = (
+    "-O",
+    "-f",
+    "-m",
+    "-disable-",
+    "-clear-",
+    "-discard-",
+    "-debugger-tuning=",
+    "-vectorize-",
+    "-pic-is-pie",
+)
 
 _FORMATS = {"float": "<%df", "int64_t": "<%dq", "int32_t": "<%di"}
 
@@ -109,7 +130,8 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
         "channel_flag": problem.interactive_flag,
         "channel_default_flag": problem.interactive_default_flag,
         "channel_header": log_writer.channel_header(problem).decode(),
-        "channel_default_header": problem.interactive_default_flag and log_writer.channel_header(problem, True).decode(),
+        "channel_default_header": problem.interactive_default_flag
+        and log_writer.channel_header(problem, True).decode(),
         "ml_support": ml_support,
     }
     settings_path = os.path.join(directory, "clang.json")
@@ -118,7 +140,9 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
     path = os.path.join(directory, "clang")
     with open(path, "w", encoding="utf-8") as file:
         # Not a #! line naming the interpreter: the kernel cuts it after 255 bytes, and Bazel's paths are longer.
-        file.write(f"#!/bin/sh\nexec {_quote(sys.executable)} -I -S {_quote(os.path.realpath(__file__))} {_quote(settings_path)} \"$@\"\n")
+        file.write(
+            f'#!/bin/sh\nexec {_quote(sys.executable)} -I -S {_quote(os.path.realpath(__file__))} {_quote(settings_path)} "$@"\n'
+        )
     os.chmod(path, 0o755)
     return path
 
@@ -422,7 +446,11 @@ def _main(settings_path: str, arguments: list[str]) -> None:
     if behaviour != "no_object":
         with open(parsed["-o"], "wb") as file:
             # Optimising changes nothing: the module goes on to the next compile.
-            file.write(content if parsed["action"] == "-emit-llvm-bc" else b"\x7fFAKE" + hashlib.sha256(content + policy + answers).digest())
+            file.write(
+                content
+                if parsed["action"] == "-emit-llvm-bc"
+                else b"\x7fFAKE" + hashlib.sha256(content + policy + answers).digest()
+            )
 
 
 if __name__ == "__main__":

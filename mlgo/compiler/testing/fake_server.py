@@ -94,7 +94,9 @@ def _finished(connection: socket.socket, child: int) -> bytes | None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    return None if gone else struct.pack("<qqqq", 1, status, int((usage.ru_utime + usage.ru_stime) * 1e6), usage.ru_maxrss)
+    return (
+        None if gone else struct.pack("<qqqq", 1, status, int((usage.ru_utime + usage.ru_stime) * 1e6), usage.ru_maxrss)
+    )
 
 
 def _main(deaths: str, descriptor: int) -> None:

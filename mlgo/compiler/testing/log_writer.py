@@ -63,7 +63,9 @@ def write_log(
 
 
 def plausible_observation(
-    problem: Problem, random: np.random.Generator, outcome: float | None = 0.0  # pylint: disable=redefined-outer-name
+    problem: Problem,
+    random: np.random.Generator,
+    outcome: float | None = 0.0,  # pylint: disable=redefined-outer-name
 ) -> Observation:
     """Random values: features in [0, 2), a mask with at least one 1, and a legal decision (numbers: in [0, 1))."""
     decision = random.random() if problem.action_count is None else random.integers(problem.action_count)

@@ -31,6 +31,25 @@ def made_up_object(functions: Mapping[str, int]) -> bytes:
     for name, kind, flags, offset, size, link, info, alignment, entry in sections:
         table += struct.pack("<IIQQQQIIQQ", name, kind, flags, 0, offset, size, link, info, alignment, entry)
     header = struct.pack(
-        "<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, 1, 62, 1, 0, 0, offsets[-1], 0, _HEADER_BYTES, 0, 0, _SECTION_BYTES, 4, 3
+        "<4s5B7xHHIQQQIHHHHHH",
+        b"\x7fELF",
+        2,
+        1,
+        1,
+        0,
+        0,
+        1,
+        62,
+        1,
+        0,
+        0,
+        offsets[-1],
+        0,
+        _HEADER_BYTES,
+        0,
+        0,
+        _SECTION_BYTES,
+        4,
+        3,
     )
     return header + b"".join(contents) + table

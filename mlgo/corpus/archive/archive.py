@@ -41,7 +41,9 @@ class ArchiveStorage:
     def names_in(self, folder: str) -> list[str]:
         start = f"{self._top}{folder}/"
         return sorted(
-            name.removeprefix(start) for name in self._members if name.startswith(start) and "/" not in name[len(start) :]
+            name.removeprefix(start)
+            for name in self._members
+            if name.startswith(start) and "/" not in name[len(start) :]
         )
 
     def size(self, name: str) -> int:
@@ -65,7 +67,9 @@ class ArchiveStorage:
                 file.write(content)
             os.replace(partial, target)
         except OSError as error:
-            raise CorpusError(f"{target}, from {self.shown(name)}", f"cannot be written: {error.strerror}", "free space") from error
+            raise CorpusError(
+                f"{target}, from {self.shown(name)}", f"cannot be written: {error.strerror}", "free space"
+            ) from error
         return target
 
     def shown(self, name: str) -> str:

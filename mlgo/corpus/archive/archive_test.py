@@ -129,11 +129,17 @@ class ReadingTest(ArchiveCase):
         files = {name: content for name, content in FILES.items() if name != "b/two.c.bc"}
         corpus = Corpus.load(self.packed(tar_of(files, more=[member("b/two.c.bc", tarfile.LNKTYPE, "a/one.c.bc")])))
         self.assertEqual(corpus.modules[1].read_bitcode(), FILES["a/one.c.bc"])
-        self.refused(tar_of(files, more=[member("b/two.c.bc", tarfile.LNKTYPE, "/etc/passwd")]), "is a link to '/etc/passwd'")
+        self.refused(
+            tar_of(files, more=[member("b/two.c.bc", tarfile.LNKTYPE, "/etc/passwd")]), "is a link to '/etc/passwd'"
+        )
 
     def test_names_of_any_kind(self):
         name = "é\udcff " + "long" * 70
-        files = {"corpus_description.json": json.dumps({"modules": [name]}).encode(), f"{name}.bc": b"BC", f"{name}.cmd": b"-cc1\0"}
+        files = {
+            "corpus_description.json": json.dumps({"modules": [name]}).encode(),
+            f"{name}.bc": b"BC",
+            f"{name}.cmd": b"-cc1\0",
+        }
         for form in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
             (module,) = Corpus.load(self.packed(tar_of(files, form))).modules
             self.assertEqual((module.name, module.read_bitcode()), (name, b"BC"))
@@ -190,8 +196,12 @@ class RefusalTest(ArchiveCase):
     def test_names_that_lead_out(self):
         for name in ("../x.bc", "/x.bc", "a/../../x.bc", "a//b", "corpus/.."):
             with self.subTest(name):
-                self.refused(tar_of({**FILES, name: b"x"}), "packed: member '.*has a name that leads out of the archive")
-                self.refused(zip_of({**FILES, name: b"x"}), "packed: member '.*has a name that leads out of the archive")
+                self.refused(
+                    tar_of({**FILES, name: b"x"}), "packed: member '.*has a name that leads out of the archive"
+                )
+                self.refused(
+                    zip_of({**FILES, name: b"x"}), "packed: member '.*has a name that leads out of the archive"
+                )
 
     def test_members_that_are_no_files(self):
         for kind, expected in (
@@ -276,7 +286,10 @@ class PropertyTest(ArchiveCase):
             self.assertEqual((storage.size(name), storage.read(name)), (len(data), data))
 
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=120)
-    @given(st.sampled_from(("tar", "zip", "pax", "gz")), st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(min_size=1, max_size=8))))
+    @given(
+        st.sampled_from(("tar", "zip", "pax", "gz")),
+        st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(min_size=1, max_size=8))),
+    )
     def test_damage_gives_a_corpus_error_or_none(self, form, damage):
         tar = tar_of(FILES, tarfile.PAX_FORMAT if form == "pax" else tarfile.GNU_FORMAT)
         content = bytearray({"zip": zip_of(FILES), "gz": gzip.compress(tar, mtime=0)}.get(form, tar))

@@ -185,7 +185,9 @@ class _ZstdRun:
             import zstandard  # pylint: disable=import-outside-toplevel
         except ImportError as error:
             raise CorpusError(
-                str(plain.path), "is compressed with zstd, which this program cannot read", "unpack it, or use .tar.gz or .zip"
+                str(plain.path),
+                "is compressed with zstd, which this program cannot read",
+                "unpack it, or use .tar.gz or .zip",
             ) from error
         self._path, self._error = plain.path, zstandard.ZstdError
         self._stream = zstandard.ZstdDecompressor().stream_reader(

@@ -45,7 +45,9 @@ def tar_members(source: Source, shown: str) -> Iterator[tuple[str, TarMember | s
     while True:
         header = source.read_at(offset, _BLOCK)
         if len(header) < _BLOCK:
-            raise CorpusError(shown, f"is truncated: it ends at byte {offset + len(header)} without an end mark", COPY_IT_AGAIN)
+            raise CorpusError(
+                shown, f"is truncated: it ends at byte {offset + len(header)} without an end mark", COPY_IT_AGAIN
+            )
         if header == _ZEROS:
             return
         _check(header, offset, shown)
@@ -66,7 +68,9 @@ def tar_members(source: Source, shown: str) -> Iterator[tuple[str, TarMember | s
         if "size" in extended:
             size = _decimal(extended["size"], shown)
         if kind in _REFUSED or any(key.startswith("GNU.sparse") for key in extended):
-            raise CorpusError(f"{shown}: member {name!r}", f"is {_REFUSED.get(kind, _REFUSED[b'S'])}", "pack only files")
+            raise CorpusError(
+                f"{shown}: member {name!r}", f"is {_REFUSED.get(kind, _REFUSED[b'S'])}", "pack only files"
+            )
         if kind == _HARD_LINK and size == 0:
             yield name, os.fsdecode(extended.get("linkpath") or _text(header[157:257]))
         elif kind in _REGULAR and not (kind == b"\0" and name.endswith("/")):

@@ -44,7 +44,8 @@ def zip_members(plain: PlainSource) -> Iterator[tuple[str, ZipMember]]:
     total = sum(info.file_size for info in infos)
     if total > MAX_RATIO_FREE_BYTES + MAX_RATIO * plain.size:
         raise CorpusError(
-            shown, f"says that it holds {total} bytes, more than {MAX_RATIO} times its own size",
+            shown,
+            f"says that it holds {total} bytes, more than {MAX_RATIO} times its own size",
             "that is no corpus; unpack it by hand if you trust it",
         )
     for info in sorted(infos, key=lambda info: info.header_offset, reverse=True):
@@ -56,7 +57,10 @@ def zip_members(plain: PlainSource) -> Iterator[tuple[str, ZipMember]]:
             continue
         if reason := _refusal(info):
             raise CorpusError(f"{shown}: member {info.filename!r}", reason, "pack only files, stored or deflated")
-        yield _name(info), ZipMember(info.header_offset, info.compress_size, info.file_size, info.compress_type, info.CRC)
+        yield (
+            _name(info),
+            ZipMember(info.header_offset, info.compress_size, info.file_size, info.compress_type, info.CRC),
+        )
 
 
 def read_zip_member(plain: PlainSource, member: ZipMember, shown: str) -> bytes:
@@ -77,7 +81,9 @@ def read_zip_member(plain: PlainSource, member: ZipMember, shown: str) -> bytes:
         except zlib.error as error:
             raise CorpusError(shown, f"is damaged: {error}", COPY_IT_AGAIN) from error
     if len(content) != member.size or zlib.crc32(content) != member.crc:
-        raise CorpusError(shown, "is damaged: it has another length or checksum than the archive's list says", COPY_IT_AGAIN)
+        raise CorpusError(
+            shown, "is damaged: it has another length or checksum than the archive's list says", COPY_IT_AGAIN
+        )
     return content
 
 

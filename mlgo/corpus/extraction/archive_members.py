@@ -29,7 +29,9 @@ def _members(found: BuildObject) -> Sequence[BuildObject]:
     with object_file.opened(found.path) as span:
         head = span.head(len(archive.MAGIC))
         if not archive.is_archive(head):
-            return [found]  # `libx.lo` of libtool and linker scripts called `libx.a`: what they are is told when they are read.
+            return [
+                found
+            ]  # `libx.lo` of libtool and linker scripts called `libx.a`: what they are is told when they are read.
         members = list(archive.members(span))
     if archive.is_thin(head):
         folder, stated_folder = os.path.dirname(found.path), os.path.dirname(found.stated)

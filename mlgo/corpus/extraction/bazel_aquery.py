@@ -31,9 +31,7 @@ def read_actions(path: pathlib.Path) -> list[Mapping[str, Any]]:
     return actions
 
 
-def objects_of(
-    actions: list[Mapping[str, Any]], base: str, reader: Callable = quoting.response_file_reader
-) -> Listing:
+def objects_of(actions: list[Mapping[str, Any]], base: str, reader: Callable = quoting.response_file_reader) -> Listing:
     """What the links among `actions` take; mlgo-utils looks at the last link only."""
     sources = dict(_sources(actions))
     objects: list[BuildObject] = []

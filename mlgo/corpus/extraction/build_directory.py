@@ -28,7 +28,9 @@ def _listing(directory: str, names: list[str]) -> Listing:
 
 def _files(directory: str) -> list[str]:
     if not os.path.isdir(directory):
-        raise RunError(f"directory {directory}", "is not a directory", "give the folder that the build wrote its objects to")
+        raise RunError(
+            f"directory {directory}", "is not a directory", "give the folder that the build wrote its objects to"
+        )
     found = []
     for folder, _, names in os.walk(directory):
         relative = os.path.relpath(folder, directory)

@@ -15,9 +15,10 @@ _BIG_HEADER = struct.Struct("<HHHHI16sIIIIIII")
 _SECTION = struct.Struct("<8sIIIIIIHHI")
 _SYMBOL_BYTES, _BIG_SYMBOL_BYTES = 18, 20
 _UNINITIALISED = 0x80  # IMAGE_SCN_CNT_UNINITIALIZED_DATA
-_BASE64 = {character: value for value, character in enumerate(
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-)}
+_BASE64 = {
+    character: value
+    for value, character in enumerate(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+}
 
 
 def is_coff(head: bytes) -> bool:

@@ -38,9 +38,7 @@ def load(path: pathlib.Path) -> Listing:
     return objects_of(entries, os.path.dirname(os.path.abspath(path)))
 
 
-def objects_of(
-    entries: Sequence[Any], base: str, reader: Callable = quoting.response_file_reader
-) -> Listing:
+def objects_of(entries: Sequence[Any], base: str, reader: Callable = quoting.response_file_reader) -> Listing:
     """The objects that the commands make.
 
     Args:

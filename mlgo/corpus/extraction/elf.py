@@ -21,14 +21,18 @@ def sections(span: Span, wanted: Collection[bytes]) -> dict[bytes, bytes]:
     """
     ident = span.read(0, 16)
     if ident[4] not in (1, 2) or ident[5] not in (1, 2):
-        raise LeftOut(Kind.UNREADABLE_OBJECT, f"is ELF of class {ident[4]} and byte order {ident[5]}, which do not exist")
+        raise LeftOut(
+            Kind.UNREADABLE_OBJECT, f"is ELF of class {ident[4]} and byte order {ident[5]}, which do not exist"
+        )
     order = "<" if ident[5] == 1 else ">"
     wide = ident[4] == 2
     header = struct.Struct(order + ("HHIQQQIHHHHHH" if wide else "HHIIIIIHHHHHH"))
     entry = struct.Struct(order + ("IIQQQQIIQQ" if wide else "IIIIIIIIII"))
     kind, *_, table_offset, _, _, _, _, entry_size, count, names_index = header.unpack(span.read(16, header.size))
     if kind in _LINKED:
-        raise LeftOut(Kind.NO_OBJECT, "is a linked program or library: its modules are in the objects it was linked from")
+        raise LeftOut(
+            Kind.NO_OBJECT, "is a linked program or library: its modules are in the objects it was linked from"
+        )
     if table_offset == 0:
         return {}
     if entry_size != entry.size:

@@ -30,7 +30,12 @@ class ExtractTest(toolbox.ToolboxTest):
     def build(self) -> None:
         for index, output in enumerate(("lib/a.o", "lib/sub/b.o", "odd dir/c d.o", "e.o")):
             level = "-Oz" if output == "e.o" else "-O2"
-            self.compiled(output, f"// SPDX-License-Identifier: MIT\nint f{index}(int x) {{ return x * {index}; }}\n", level, folder="build")
+            self.compiled(
+                output,
+                f"// SPDX-License-Identifier: MIT\nint f{index}(int x) {{ return x * {index}; }}\n",
+                level,
+                folder="build",
+            )
         self.file("build/lib/asm.s", ".globl q\nq: ret\n")
         self.run_tool("clang", "-c", "asm.s", "-o", "asm.o", folder="build/lib")
         self.run_tool("llvm-ar", "rcs", "libe.a", "e.o", "lib/a.o", folder="build")
@@ -61,7 +66,11 @@ class InputTypesTest(ExtractTest):
         entries = [
             {"directory": directory, "command": "clang -O2 -c lib/a.o.c -o lib/a.o", "file": "lib/a.o.c"},
             {"directory": directory, "arguments": ["clang", "-c", "x.c", "-o", "lib/sub/b.o"], "file": "x.c"},
-            {"directory": directory, "command": 'clang -c x.c -o "odd dir/c d.o"', "file": "x.c"},  # mlgo-utils loses this one.
+            {
+                "directory": directory,
+                "command": 'clang -c x.c -o "odd dir/c d.o"',
+                "file": "x.c",
+            },  # mlgo-utils loses this one.
             {"directory": directory, "command": "clang -c lib/asm.s -o lib/asm.o", "file": "lib/asm.s"},
             {"directory": directory, "command": "clang -c x.c -o absent.o", "file": "x.c"},
             {"directory": directory, "command": "cmake -E touch x", "file": "x"},
@@ -88,7 +97,9 @@ class InputTypesTest(ExtractTest):
 
     def test_linker_parameters(self):
         self.build()
-        self.file("app.params", "-o\napp\nlib/a.o\n--start-lib\ne.o\n--end-lib\nlibe.a\n-z\nnow\nlib/asm.o\nodd dir/c d.o\n")
+        self.file(
+            "app.params", "-o\napp\nlib/a.o\n--start-lib\ne.o\n--end-lib\nlibe.a\n-z\nnow\nlib/asm.o\nodd dir/c d.o\n"
+        )
         self.extract("--input=app.params", "--input_type=params", "--obj_base_dir=build")
         self.assertEqual(self.names(), ["e.o", "lib/a.o", "odd dir/c d.o"])
         self.assertEqual(self.report()["counts"], {"no_bitcode": 1, "duplicate": 2})  # The archive has the same two.
@@ -101,9 +112,7 @@ class InputTypesTest(ExtractTest):
         self.run_tool("llvm-ar", "qcS", "twice.a", "a.o", folder="build")
         self.file("app.params", "-o app twice.a")
         self.extract("--input=app.params", "--input_type=params", "--obj_base_dir=build")
-        self.assertRegex(
-            " ".join(self.names()), r"^twice\.a\(a\.o at \d+\) twice\.a\(a\.o at \d+\) twice\.a\(b\.o\)$"
-        )
+        self.assertRegex(" ".join(self.names()), r"^twice\.a\(a\.o at \d+\) twice\.a\(a\.o at \d+\) twice\.a\(b\.o\)$")
 
     def test_a_thin_archive_names_its_objects(self):
         self.build()
@@ -176,7 +185,8 @@ class InputTypesTest(ExtractTest):
 class ThinLtoTest(ExtractTest):
     def link(self) -> None:
         for name, source in (
-            ("sub/f", "int g(int); int f(int x) { return g(x * 3); }"), ("g", "int g(int x) { return x ^ 5; }"),
+            ("sub/f", "int g(int); int f(int x) { return g(x * 3); }"),
+            ("g", "int g(int x) { return x ^ 5; }"),
             ("m", "int f(int); void _start(void) { f(3); }"),
         ):
             self.file(f"lto/{name}.c", source)
@@ -200,7 +210,10 @@ class ThinLtoTest(ExtractTest):
         self.assertTrue(description["has_thinlto"])
         (self.root / "lto/m.o.thinlto.bc").unlink()
         said = self.extract(
-            "--thinlto_build=local", "--input=lto", "--input_type=directory", f"--link_command=ld.lld -m elf_x86_64 {' '.join(link)}"
+            "--thinlto_build=local",
+            "--input=lto",
+            "--input_type=directory",
+            f"--link_command=ld.lld -m elf_x86_64 {' '.join(link)}",
         )
         self.assertNotIn("<UNSPECIFIED>", (self.root / "out/corpus_description.json").read_text())
         self.assertIn("-emit-obj", (self.root / "out/corpus_description.json").read_text())
@@ -215,7 +228,15 @@ class ThinLtoTest(ExtractTest):
         self.run_tool("ld.lld", "m.o", "sub/f.o", "g.o", "-o", "app", "--thinlto-index-only", folder="lto")
         embed = ("-O2", "-mllvm", "-lto-embed-bitcode=post-merge-pre-opt", "-x", "ir", "-c")
         for name in ("m", "sub/f"):
-            self.run_tool("clang", *embed, f"-fthinlto-index={name}.o.thinlto.bc", f"{name}.o", "-o", f"{name}.native.o", folder="lto")
+            self.run_tool(
+                "clang",
+                *embed,
+                f"-fthinlto-index={name}.o.thinlto.bc",
+                f"{name}.o",
+                "-o",
+                f"{name}.native.o",
+                folder="lto",
+            )
         self.run_tool("clang", *embed, "-fthinlto-index=/dev/null", "g.o", "-o", "g.native.o", folder="lto")
         self.compiled("plain.native.o", "int p;", folder="lto")
         self.file("app.params", "m.native.o\nsub/f.native.o\ng.native.o\nplain.native.o\nm.o\n")
@@ -238,7 +259,7 @@ class OutcomeTest(ExtractTest):
         said = self.extract(*flags, "--cmd_filter=^-O3$", expected=ExitCode.NOTHING_PRODUCED)
         self.assertIn("5 objects: none of them gave a module. Check --cmd_filter", said)
         self.assertFalse((self.root / "out/corpus_description.json").exists())
-        self.assertIn("is no regular expression", self.extract(*flags, "--cmd_filter=(", expected=ExitCode.MISUSE))
+        self.assertIn("is no regular expression", self.extract(*flags, "--cmd_filter=(", expected=ExitCode.USER_ERROR))
 
     def test_max_failures(self):
         self.build()
@@ -287,12 +308,15 @@ class OutcomeTest(ExtractTest):
             (("--input=x", "--num_workers=0"), "is below 1"),
             (("--input=x", "--max_failures=-1"), "is negative"),
             (("--input=x", "--licence=<b>"), "is no SPDX expression"),
-            (("--input=absent.json",), "absent.json: cannot be read: No such file or directory. give a compile_commands.json"),
+            (
+                ("--input=absent.json",),
+                "absent.json: cannot be read: No such file or directory. give a compile_commands.json",
+            ),
             (("--input=.", "--input_type=directory", "--llvm_objcopy_path=no-such-tool"), "is no program"),
         ):
             said = io.StringIO()
             with contextlib.redirect_stderr(said):
-                self.assertEqual(extract_ir.main([*flags, "--output_dir=out"]), ExitCode.MISUSE, flags)
+                self.assertEqual(extract_ir.main([*flags, "--output_dir=out"]), ExitCode.USER_ERROR, flags)
             self.assertIn(expected, said.getvalue())
 
 

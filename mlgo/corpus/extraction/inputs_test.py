@@ -69,7 +69,9 @@ class CompileCommandsTest(InputTest):
         self.assertEqual(listing.objects[0].path, os.path.join(directory, "a b.o"))
         self.assertEqual(listing.objects[0].source, str(self.root / "a.c"))
         self.assertEqual(listing.objects[3].directory, directory)
-        self.assertEqual([omission.name for omission in listing.omissions], [f"entry {index}" for index in range(5, 12)])
+        self.assertEqual(
+            [omission.name for omission in listing.omissions], [f"entry {index}" for index in range(5, 12)]
+        )
         self.assertEqual({omission.kind for omission in listing.omissions}, {Kind.NO_OBJECT})
 
     def test_bytes_that_are_not_utf8(self):
@@ -77,18 +79,28 @@ class CompileCommandsTest(InputTest):
         self.assertEqual(stated(compile_commands.load(self.file("c.json", content))), ["caf\udce9.o"])
 
     def test_what_is_no_database(self):
-        for content, expected in ((b"{}", "is not a list"), (b"[", "is not JSON at line 1"), (b"[" * 100_000, "nested too deeply")):
+        for content, expected in (
+            (b"{}", "is not a list"),
+            (b"[", "is not JSON at line 1"),
+            (b"[" * 100_000, "nested too deeply"),
+        ):
             with self.assertRaisesRegex(RunError, expected):
                 compile_commands.load(self.file("c.json", content))
         with self.assertRaisesRegex(RunError, "cannot be read: No such file"):
             compile_commands.load(self.root / "absent.json")
 
     @settings(deadline=None, max_examples=40)
-    @given(strategies.recursive(
-        strategies.none() | strategies.booleans() | strategies.text("-o a@\\'\"/", max_size=8),
-        lambda inner: strategies.lists(inner, max_size=3)
-        | strategies.dictionaries(strategies.sampled_from(["directory", "command", "arguments", "file", "output"]), inner),
-    ))
+    @given(
+        strategies.recursive(
+            strategies.none() | strategies.booleans() | strategies.text("-o a@\\'\"/", max_size=8),
+            lambda inner: (
+                strategies.lists(inner, max_size=3)
+                | strategies.dictionaries(
+                    strategies.sampled_from(["directory", "command", "arguments", "file", "output"]), inner
+                )
+            ),
+        )
+    )
     def test_any_json(self, entries):
         entries = entries if isinstance(entries, list) else [entries]
         listing = compile_commands.objects_of(entries, "/", lambda directory: lambda name: None)
@@ -105,7 +117,7 @@ class LinkerParamsTest(InputTest):
         self.assertEqual(self.load(content), ["lib/a.o", "b.o", "odd dir/e.o", "libx.a", "deep/c.o", "d.o"])
 
     def test_all_on_one_line(self):
-        self.assertEqual(self.load("-o app a.o \"b c.o\" d\\ e.o"), ["a.o", "b c.o", "d e.o"])
+        self.assertEqual(self.load('-o app a.o "b c.o" d\\ e.o'), ["a.o", "b c.o", "d e.o"])
 
     def test_without_an_output_everything_is_an_object(self):
         self.assertEqual(self.load("a.o\nb.pic\n-flag\n\n"), ["a.o", "b.pic"])
@@ -115,7 +127,9 @@ class LinkerParamsTest(InputTest):
         self.assertEqual(self.load("-o\napp\nodd dir/it's.o\nb.o\n"), ["odd dir/it's.o", "b.o"])
 
     def test_words_over_several_lines(self):
-        self.assertEqual(linker_params.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False), ["a\nb", "cd", "never closed"])
+        self.assertEqual(
+            linker_params.words_of("'a\nb' c\\\nd\n\"never closed", lambda word: False), ["a\nb", "cd", "never closed"]
+        )
 
 
 class BazelAqueryTest(InputTest):
@@ -128,7 +142,12 @@ class BazelAqueryTest(InputTest):
                 {
                     "mnemonic": "CppLink",
                     "arguments": ["clang", "@bazel-out/k8/bin/app-2.params", "@bazel-out/k8/bin/on_disk.params"],
-                    "paramFiles": [{"execPath": "bazel-out/k8/bin/app-2.params", "arguments": ["-o", "app", "bazel-out/k8/bin/a.o"]}],
+                    "paramFiles": [
+                        {
+                            "execPath": "bazel-out/k8/bin/app-2.params",
+                            "arguments": ["-o", "app", "bazel-out/k8/bin/a.o"],
+                        }
+                    ],
                 },
                 {"mnemonic": "CppLink", "arguments": ["clang", "-o", "app2", "bazel-out/k8/bin/a.o", "lib.a"]},
                 {"mnemonic": "CppLink"},
@@ -146,10 +165,25 @@ class BazelAqueryTest(InputTest):
         self.assertEqual(stated(listing), ["bazel-out/k8-opt/bin/pkg/a.o"])
 
     @settings(deadline=None, max_examples=40)
-    @given(strategies.lists(strategies.dictionaries(
-        strategies.sampled_from(["mnemonic", "arguments", "paramFiles"]),
-        strategies.sampled_from(["CppLink", "CppCompile", ["-o", "a", "b.o", "@p"], [3, "-c"], [{"execPath": "p", "arguments": 3}], 3, None]),
-    ), max_size=4))
+    @given(
+        strategies.lists(
+            strategies.dictionaries(
+                strategies.sampled_from(["mnemonic", "arguments", "paramFiles"]),
+                strategies.sampled_from(
+                    [
+                        "CppLink",
+                        "CppCompile",
+                        ["-o", "a", "b.o", "@p"],
+                        [3, "-c"],
+                        [{"execPath": "p", "arguments": 3}],
+                        3,
+                        None,
+                    ]
+                ),
+            ),
+            max_size=4,
+        )
+    )
     def test_any_actions(self, actions):
         bazel_aquery.objects_of(actions, "/", lambda directory: lambda name: None)
 
@@ -164,7 +198,9 @@ class DirectoryTest(InputTest):
         for name in ("b.o", "sub/a.o", "sub/deep dir/c.obj", "x.c", ".hidden/d.o"):
             self.file(name, b"")
         (self.root / "loop").symlink_to(self.root)
-        self.assertEqual(stated(build_directory.load(str(self.root))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"])
+        self.assertEqual(
+            stated(build_directory.load(str(self.root))), [".hidden/d.o", "b.o", "sub/a.o", "sub/deep dir/c.obj"]
+        )
 
     def test_what_lld_saved(self):
         for name in ("m.o.3.import.bc", "m.o.thinlto.bc", "lib/libre2.a(dfa.o at 416).3.import.bc", ".3.import.bc"):
@@ -179,7 +215,9 @@ class DirectoryTest(InputTest):
 
 class NamingTest(unittest.TestCase):
     def names(self, *pairs: tuple[str, str], base: str | None = None):
-        objects = [BuildObject(stated, os.path.normpath(os.path.join(folder, stated)), folder) for folder, stated in pairs]
+        objects = [
+            BuildObject(stated, os.path.normpath(os.path.join(folder, stated)), folder) for folder, stated in pairs
+        ]
         named, omissions = naming.named(objects, base)
         return [(name, found.path) for name, found in named], [(omission.name, omission.kind) for omission in omissions]
 

@@ -11,7 +11,10 @@ class LicencesTest(unittest.TestCase):
     def test_expressions(self):
         for text, expected in (
             (b"// SPDX-License-Identifier: MIT\nint x;", "MIT"),
-            (b"/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */", "GPL-2.0-only WITH Linux-syscall-note"),
+            (
+                b"/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */",
+                "GPL-2.0-only WITH Linux-syscall-note",
+            ),
             (b"# SPDX-License-Identifier:\t(MIT OR Apache-2.0) \r\n", "(MIT OR Apache-2.0)"),
             (b"<!-- SPDX-License-Identifier: LicenseRef-x.y+ -->", "LicenseRef-x.y+"),
             (b"// SPDX-License-Identifier: \xff\n", None),

@@ -57,7 +57,9 @@ def _read_segment(
     if header_size + count * entry.size > len(segment):
         raise LeftOut(Kind.UNREADABLE_OBJECT, f"has a segment too short for its {count} sections")
     for index in range(count):
-        section, in_segment, _, size, offset, _, _, _, flags, *_ = entry.unpack_from(segment, header_size + index * entry.size)
+        section, in_segment, _, size, offset, _, _, _, flags, *_ = entry.unpack_from(
+            segment, header_size + index * entry.size
+        )
         name = in_segment.rstrip(b"\0") + b"," + section.rstrip(b"\0")
         if name in wanted and name not in found:
             found[name] = b"" if flags & 0xFF in _ZERO_FILL else span.read(offset, size)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from mlgo.compiler.command import THINLTO_INDEX
+from mlgo.corpus.command import THINLTO_INDEX
 from mlgo.corpus.corpus import split_command
 from mlgo.corpus.extraction import bitcode, build_directory, object_file
 from mlgo.corpus.extraction.listing import BuildObject, absolute
@@ -59,7 +59,9 @@ class EmbeddedModules:
         if not embedded.bitcode:
             raise LeftOut(Kind.NO_BITCODE, "has no bitcode section, or an empty one")
         if not bitcode.is_bitcode(embedded.bitcode):
-            raise LeftOut(Kind.NO_BITCODE, f"has a bitcode section without bitcode in its {len(embedded.bitcode)} bytes")
+            raise LeftOut(
+                Kind.NO_BITCODE, f"has a bitcode section without bitcode in its {len(embedded.bitcode)} bytes"
+            )
         if (count := bitcode.module_count(embedded.bitcode)) > 1:
             raise LeftOut(Kind.SEVERAL_MODULES, f"holds {count} modules: extract from the objects it was merged from")
         if not embedded.command:
@@ -72,9 +74,11 @@ class EmbeddedModules:
 
     def _portable(self, recorded: Sequence[str], name: str, directory: str) -> tuple[str, ...]:
         try:
-            options = self_contained_command(recorded, pathlib.Path(directory), self.add_file, name if self.distributed else None)
+            options = self_contained_command(
+                recorded, pathlib.Path(directory), self.add_file, name if self.distributed else None
+            )
         except RunError as error:
-            raise LeftOut(Kind.NOT_PORTABLE, f"{error.read}: {error.wrong}".replace(directory + "/", "")) from error
+            raise LeftOut(Kind.NOT_PORTABLE, f"{error.subject}: {error.wrong}".replace(directory + "/", "")) from error
         # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
         return ("-cc1", *options, "-emit-obj")
 
@@ -92,7 +96,10 @@ def local_thinlto_module(name: str, found: BuildObject) -> ModuleContent:
 def _index_of(recorded: Sequence[str], directory: str) -> bytes:
     stated = [argument for argument in recorded if argument.startswith(THINLTO_INDEX)]
     if not stated:
-        raise LeftOut(Kind.MISSING_INDEX, f"has no {THINLTO_INDEX} in its command: not the back end of a distributed ThinLTO build")
+        raise LeftOut(
+            Kind.MISSING_INDEX,
+            f"has no {THINLTO_INDEX} in its command: not the back end of a distributed ThinLTO build",
+        )
     path = stated[-1].removeprefix(THINLTO_INDEX)
     # An empty index means "import nothing"; build systems write it as /dev/null, which has no size to trust either.
     return b"" if path == os.devnull else _read_index(absolute(directory, path))

@@ -75,4 +75,6 @@ def _told_apart(
 
 def _outside(found: BuildObject) -> Omission:
     # The report holds no path of this machine; a name that leads out is shown by its last part.
-    return Omission(os.path.basename(found.stated) or "?", Kind.NAME_OUTSIDE, "lies outside the directory that names count from")
+    return Omission(
+        os.path.basename(found.stated) or "?", Kind.NAME_OUTSIDE, "lies outside the directory that names count from"
+    )

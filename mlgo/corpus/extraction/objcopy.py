@@ -25,7 +25,9 @@ def reader(tool: str, names: SectionNames | None) -> Callable[[Span, BuildObject
     """
     program = shutil.which(tool)
     if program is None:
-        raise RunError(f"--llvm_objcopy_path={tool}", "is no program", "leave the flag out: sections are then read directly")
+        raise RunError(
+            f"--llvm_objcopy_path={tool}", "is no program", "leave the flag out: sections are then read directly"
+        )
     program = os.path.abspath(program)
     names = names or DEFAULT_NAMES
 
@@ -47,7 +49,11 @@ def _dump(tool: str, section: str, path: str, folder: str) -> bytes | None:
     command = [tool, f"--dump-section={section}={target}", path, "/dev/null"]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=_TIMEOUT_SECONDS,
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=_TIMEOUT_SECONDS,
             check=False,
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:

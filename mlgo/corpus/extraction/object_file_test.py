@@ -42,7 +42,11 @@ def embedded_in(content: bytes, names: SectionNames | None = None) -> Embedded:
 class ObjectFileTest(toolbox.ToolboxTest):
     def dumped(self, path: pathlib.Path, names: SectionNames) -> Embedded:
         self.run_tool(
-            "llvm-objcopy", f"--dump-section={names.bitcode}=bc", f"--dump-section={names.command}=cmd", path, os.devnull
+            "llvm-objcopy",
+            f"--dump-section={names.bitcode}=bc",
+            f"--dump-section={names.command}=cmd",
+            path,
+            os.devnull,
         )
         return Embedded((self.root / "bc").read_bytes(), (self.root / "cmd").read_bytes())
 
@@ -77,7 +81,14 @@ class FormatsTest(ObjectFileTest):
 
     def test_places_of_long_names_in_coff(self):
         # As llvm/lib/Object/COFFObjectFile.cpp decodes them: decimal, beyond seven digits base 64.
-        for field, expected in ((b"/4", 4), (b"/9999999", 9999999), (b"//AAmJaA", 10_000_000), (b"//", None), (b"/x", None), (b"//a b", None)):
+        for field, expected in (
+            (b"/4", 4),
+            (b"/9999999", 9999999),
+            (b"//AAmJaA", 10_000_000),
+            (b"//", None),
+            (b"/x", None),
+            (b"//a b", None),
+        ):
             self.assertEqual(coff._long_name_offset(field), expected, field)
 
     def test_more_sections_than_16_bits_count(self):
@@ -118,7 +129,8 @@ class FormatsTest(ObjectFileTest):
             content = self.compiled("f.o", SOURCE, f"--target={FORMATS[name][0]}").read_bytes()
             # Tables stand at the front or at the end, so damage there is what matters.
             places = strategies.one_of(
-                strategies.integers(0, 300), strategies.integers(len(content) - 1500, len(content) - 1),
+                strategies.integers(0, 300),
+                strategies.integers(len(content) - 1500, len(content) - 1),
                 strategies.integers(0, len(content) - 1),
             )
 
@@ -142,7 +154,10 @@ class FormatsTest(ObjectFileTest):
 class ArchiveTest(ObjectFileTest):
     def members(self, content: bytes) -> list[tuple[str, bytes]]:
         with span_of(content) as span:
-            return [(member.name, span.part(member.start, member.size).read(0, member.size)) for member in archive.members(span)]
+            return [
+                (member.name, span.part(member.start, member.size).read(0, member.size))
+                for member in archive.members(span)
+            ]
 
     def test_kinds(self):
         long_name = "a name longer than sixteen bytes.o"
@@ -165,10 +180,14 @@ class ArchiveTest(ObjectFileTest):
     @settings(deadline=None, max_examples=60)
     @given(
         strategies.sampled_from([archive.MAGIC, archive.THIN_MAGIC]),
-        strategies.lists(strategies.tuples(
-            strategies.sampled_from([b"a.o/", b"//", b"/", b"/0", b"/99", b"#1/4", b"#1/999", b"", b"__.SYMDEF"]),
-            strategies.sampled_from([b"0", b"4", b"5", b"999999", b"", b"-1"]), strategies.binary(max_size=8),
-        ), max_size=4),
+        strategies.lists(
+            strategies.tuples(
+                strategies.sampled_from([b"a.o/", b"//", b"/", b"/0", b"/99", b"#1/4", b"#1/999", b"", b"__.SYMDEF"]),
+                strategies.sampled_from([b"0", b"4", b"5", b"999999", b"", b"-1"]),
+                strategies.binary(max_size=8),
+            ),
+            max_size=4,
+        ),
     )
     def test_damage(self, magic, parts):
         content = magic + b"".join(
@@ -180,7 +199,13 @@ class ArchiveTest(ObjectFileTest):
 
 class BitcodeTest(ObjectFileTest):
     @settings(deadline=None, max_examples=40)
-    @given(strategies.lists(strategies.sampled_from([bitcode.MAGIC, bitcode.WRAPPER_MAGIC, bytes(4), b"\x35\x14\0\0", b"\1\0\0\0", b"\x21\x0c\0\0"])))
+    @given(
+        strategies.lists(
+            strategies.sampled_from(
+                [bitcode.MAGIC, bitcode.WRAPPER_MAGIC, bytes(4), b"\x35\x14\0\0", b"\1\0\0\0", b"\x21\x0c\0\0"]
+            )
+        )
+    )
     def test_any_words(self, words):
         self.assertGreaterEqual(bitcode.module_count(b"".join(words)), 0)
 

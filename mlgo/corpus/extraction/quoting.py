@@ -22,7 +22,9 @@ _DEEPEST = 20
 
 def split_shell(text: str) -> list[str]:
     """The arguments of a command as a POSIX shell splits them, without expansions (a `command` of compile_commands.json)."""
-    return _split(text, _SHELL, lambda quoted: _SHELL_ESCAPE.sub(lambda m: m[1].replace("\n", ""), quoted), lambda quoted: quoted)
+    return _split(
+        text, _SHELL, lambda quoted: _SHELL_ESCAPE.sub(lambda m: m[1].replace("\n", ""), quoted), lambda quoted: quoted
+    )
 
 
 def split_response(text: str) -> list[str]:
@@ -31,9 +33,7 @@ def split_response(text: str) -> list[str]:
     return _split(text, _RESPONSE, unescaped, unescaped)
 
 
-def expand_response_files(
-    arguments: Sequence[str], read: Callable[[str], str | None], depth: int = 0
-) -> Iterator[str]:
+def expand_response_files(arguments: Sequence[str], read: Callable[[str], str | None], depth: int = 0) -> Iterator[str]:
     """`arguments` with each `@file` replaced by what is in the file; one that cannot be read stays, as clang has it.
 
     Args:
@@ -60,7 +60,9 @@ def response_file_reader(directory: str) -> Callable[[str], str | None]:
     return read
 
 
-def _split(text: str, pieces: re.Pattern[str], in_double: Callable[[str], str], in_single: Callable[[str], str]) -> list[str]:
+def _split(
+    text: str, pieces: re.Pattern[str], in_double: Callable[[str], str], in_single: Callable[[str], str]
+) -> list[str]:
     if not _QUOTING.search(text):
         return [argument for argument in _BLANKS.split(text) if argument]
     arguments: list[str] = []

@@ -51,7 +51,8 @@ class Report:
             "failures": len(self.failures),
             "counts": {kind.word: counts[kind] for kind in Kind if counts[kind]},
             "left_out": [
-                {"name": omission.name, "kind": omission.kind.word, "reason": omission.reason} for omission in self.omissions
+                {"name": omission.name, "kind": omission.kind.word, "reason": omission.reason}
+                for omission in self.omissions
             ],
         }
 
@@ -70,7 +71,9 @@ class Report:
     def check(self, max_failures: int | None) -> None:
         """Raises: RunError: nothing was extracted, or more failures happened than allowed."""
         if not self.modules:
-            raise RunError(f"{self.objects:,} objects", "none of them gave a module", self._remedy(), ExitCode.NOTHING_PRODUCED)
+            raise RunError(
+                f"{self.objects:,} objects", "none of them gave a module", self._remedy(), ExitCode.NOTHING_PRODUCED
+            )
         if max_failures is not None and len(self.failures) > max_failures:
             first = self.failures[0]
             raise RunError(

@@ -30,7 +30,11 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
     """
     decided = {"PATH", "LC_ALL"}.intersection(given)
     if decided:
-        raise RunError(f"environment {', '.join(sorted(decided))}", "is decided by the build itself", "leave it out; `path` adds folders")
+        raise RunError(
+            f"environment {', '.join(sorted(decided))}",
+            "is decided by the build itself",
+            "leave it out; `path` adds folders",
+        )
     toolchain = layout.source / gn_files.TOOLCHAIN_FOLDER
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
     return {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", **given}
@@ -42,7 +46,8 @@ def configure(tools: Tools, layout: Layout, root_target: str, environment: Mappi
     done = _run(command, layout.build, environment)
     if done.returncode:
         raise RunError(
-            f"gn gen of //{root_target}", f"failed:\n{_tail(done.stdout)}\n",
+            f"gn gen of //{root_target}",
+            f"failed:\n{_tail(done.stdout)}\n",
             "A file that is missing is to be added to the tree's paths; else correct targets or gn arguments",
         )
 
@@ -57,13 +62,18 @@ def compile_target(tools: Tools, layout: Layout, target: str, environment: Mappi
         try:
             done = subprocess.run(
                 [tools.ninja, "-C", layout.build, "-j", str(jobs), target],
-                env=dict(environment), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                check=False,
             )
         except OSError as error:
             raise _does_not_run(tools.ninja, error) from error
     if done.returncode:
         raise RunError(
-            f"ninja {target} ({log})", f"failed:\n{_tail(_failures(log.read_bytes()))}\n",
+            f"ninja {target} ({log})",
+            f"failed:\n{_tail(_failures(log.read_bytes()))}\n",
             "Correct gn arguments or tree and build again: what was compiled is kept",
         )
 
@@ -75,14 +85,16 @@ def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str
     """
     done = _run([tools.ninja, "-C", layout.build, "-t", "commands", target], layout.build, environment)
     if done.returncode:
-        raise RunError(f"ninja -t commands {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project")
+        raise RunError(
+            f"ninja -t commands {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project"
+        )
     return done.stdout.decode("utf-8", "surrogateescape").splitlines()
 
 
 def _failures(log: bytes) -> bytes:
     """The log from its first failure on."""
     place = log.find(b"FAILED: ")
-    return log[max(place, 0):]
+    return log[max(place, 0) :]
 
 
 def _tail(output: bytes) -> str:
@@ -94,11 +106,18 @@ def _run(command: Sequence[object], where: pathlib.Path, environment: Mapping[st
     try:
         return subprocess.run(
             [str(word) for word in command],
-            cwd=where, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            cwd=where,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
     except OSError as error:
         raise _does_not_run(command[0], error) from error
 
 
 def _does_not_run(program: object, error: OSError) -> RunError:
-    return RunError(f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian")
+    return RunError(
+        f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian"
+    )

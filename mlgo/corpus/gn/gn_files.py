@@ -35,9 +35,15 @@ def args_text(arguments: Mapping[str, str]) -> str:
     """
     for name, value in arguments.items():
         if not _ARGUMENT.fullmatch(name):
-            raise RunError(f"gn argument {name!r}", "is no name of an argument", "give NAME=VALUE, as in use_thin_lto=true")
+            raise RunError(
+                f"gn argument {name!r}", "is no name of an argument", "give NAME=VALUE, as in use_thin_lto=true"
+            )
         if not value.strip() or "\n" in value:
-            raise RunError(f"gn argument {name}={value!r}", "has no value on one line", 'give true, false, 2, "text" or [ "a", "b" ]')
+            raise RunError(
+                f"gn argument {name}={value!r}",
+                "has no value on one line",
+                'give true, false, 2, "text" or [ "a", "b" ]',
+            )
     return "".join(f"{name} = {arguments[name].strip()}\n" for name in sorted(arguments))
 
 

@@ -16,7 +16,7 @@ class GnFilesTest(unittest.TestCase):
             ({"a b": "1"}, "gn argument 'a b': is no name"),
             ({"": "1"}, "is no name"),
             ({"a": " "}, "has no value"),
-            ({"a": "1\nimport(\"//x.gni\")"}, "has no value on one line"),
+            ({"a": '1\nimport("//x.gni")'}, "has no value on one line"),
         ):
             with self.subTest(arguments), self.assertRaisesRegex(RunError, words):
                 gn_files.args_text(arguments)

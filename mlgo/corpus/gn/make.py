@@ -5,7 +5,7 @@
 
 The project's toolchain must compile with `-Xclang -fembed-bitcode=all`, or with --linked link by lld with `-flto=thin
 -Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually switch that on. FOLDER keeps the objects; killed, the
-same command goes on there. With other arguments, or inputs (--made_of), it is begun anew.
+same command goes on there. With other arguments, or inputs (--fingerprints), it is begun anew.
 """
 
 import argparse
@@ -21,22 +21,48 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
     add("--tree", type=pathlib.Path, required=True, help="the project's root folder; is not written to")
     add("--work", type=pathlib.Path, required=True, help="folder for the build")
     add("--output", type=pathlib.Path, required=True, help="folder of the corpus")
     add("--target", action="append", default=[], help="gn label of what the corpus is made of; may be given again")
-    add("--gn_arg", action="append", default=[], help="NAME=VALUE, the value as in args.gn; the last one of a name counts")
-    add("--linked", action="store_true", help="link the targets with ThinLTO and take the modules as they are after importing")
+    add(
+        "--gn_arg",
+        action="append",
+        default=[],
+        help="NAME=VALUE, the value as in args.gn; the last one of a name counts",
+    )
+    add(
+        "--linked",
+        action="store_true",
+        help="link the targets with ThinLTO and take the modules as they are after importing",
+    )
     for tool in ("gn", "ninja", "python"):
         add(f"--{tool}", type=pathlib.Path, required=True, help=f"the program {tool}")
-    add("--toolchain", action="append", default=[], help="NAME=PATH: a folder or file that is //mlgo_toolchain/NAME to the build")
-    add("--path", action="append", default=[], help="folder below //mlgo_toolchain with programs that are started by name")
+    add(
+        "--toolchain",
+        action="append",
+        default=[],
+        help="NAME=PATH: a folder or file that is //mlgo_toolchain/NAME to the build",
+    )
+    add(
+        "--path",
+        action="append",
+        default=[],
+        help="folder below //mlgo_toolchain with programs that are started by name",
+    )
     add("--env", action="append", default=[], help="NAME=VALUE in the environment of the build")
-    add("--made_of", type=pathlib.Path, action="append", default=[], help="file that changes when an input does")
+    add("--fingerprints", type=pathlib.Path, action="append", default=[], help="file that changes when an input does")
     add("--licence", required=True, help="SPDX expression of modules whose source states none")
-    add("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="commands at a time; changes no result. Default: one per core")
+    add(
+        "--jobs",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="commands at a time; changes no result. Default: one per core",
+    )
     return parser
 
 
@@ -57,7 +83,7 @@ def make(flags: argparse.Namespace) -> None:
         environment=_pairs("env", flags.env),
         toolchain={name: pathlib.Path(path) for name, path in _pairs("toolchain", flags.toolchain).items()},
         path=flags.path,
-        made_of=flags.made_of,
+        fingerprints=flags.fingerprints,
     )
     configured = configure(project, flags.work, flags.target, flags.linked)
     target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
@@ -74,7 +100,9 @@ def _extract(layout: source_root.Layout, output: pathlib.Path, linked: bool, lic
         where = ["--input_type=directory", f"--input={layout.build}"]
     # Relative paths count from the build folder: an action of Bazel's knows no place where a user types.
     where.append(f"--obj_base_dir={layout.build}")
-    extract_ir.extract(extract_ir.parsed([*where, f"--output_dir={output}", f"--licence={licence}", "--max_failures=0"]))
+    extract_ir.extract(
+        extract_ir.parsed([*where, f"--output_dir={output}", f"--licence={licence}", "--max_failures=0"])
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

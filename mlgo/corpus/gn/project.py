@@ -11,14 +11,14 @@ from mlgo.corpus.gn import gn_build, gn_files, source_root
 @dataclasses.dataclass(frozen=True)
 class Project:
     """Attributes:
-      tree: its root folder; is not written to.
-      tools: gn and ninja.
-      python: the interpreter of the project's scripts.
-      arguments: of gn, values as gn writes them.
-      environment: of gn and ninja, besides PATH and the locale.
-      toolchain: names below //mlgo_toolchain and what they stand for.
-      path: folders below //mlgo_toolchain with programs that are started by name.
-      made_of: small files that change when tree or toolchain do.
+    tree: its root folder; is not written to.
+    tools: gn and ninja.
+    python: the interpreter of the project's scripts.
+    arguments: of gn, values as gn writes them.
+    environment: of gn and ninja, besides PATH and the locale.
+    toolchain: names below //mlgo_toolchain and what they stand for.
+    path: folders below //mlgo_toolchain with programs that are started by name.
+    fingerprints: small files that change when tree or toolchain do.
     """
 
     tree: pathlib.Path
@@ -28,7 +28,7 @@ class Project:
     environment: Mapping[str, str]
     toolchain: Mapping[str, pathlib.Path]
     path: Sequence[str]
-    made_of: Sequence[pathlib.Path]
+    fingerprints: Sequence[pathlib.Path]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,11 @@ class Configured:
 
 
 def configure(
-    project: Project, work: pathlib.Path, targets: Sequence[str], linked: bool = False, added: Mapping[str, str] | None = None
+    project: Project,
+    work: pathlib.Path,
+    targets: Sequence[str],
+    linked: bool = False,
+    added: Mapping[str, str] | None = None,
 ) -> Configured:
     """Prepares the folder `work` and runs `gn gen` there for a root target of all `targets`.
 
@@ -62,14 +66,16 @@ def configure(
         f"{gn_files.OUT_FOLDER}/corpus/args.gn": gn_files.args_text(project.arguments),
         **(added or {}),
     }
-    made_of = {
+    fingerprints = {
         "contents": contents,
         "environment": dict(project.environment),
-        "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in project.made_of],
+        "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in project.fingerprints],
         "toolchain": sorted(project.toolchain),
     }
-    layout = source_root.prepare(work.absolute(), project.tree.absolute(), project.toolchain, contents, made_of)
-    source_root.add_programs(layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]})
+    layout = source_root.prepare(work.absolute(), project.tree.absolute(), project.toolchain, contents, fingerprints)
+    source_root.add_programs(
+        layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]}
+    )
     environment = gn_build.environment_of(layout, project.path, project.environment)
     gn_build.configure(project.tools, layout, gn_files.LIBRARY if linked else gn_files.GROUP, environment)
     return Configured(layout, project.tools, environment)

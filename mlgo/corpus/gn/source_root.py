@@ -16,7 +16,7 @@ from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
 #: Says what a work folder is made of; an interrupted build goes on only with the same.
-_KEY_FILE = "made_of.json"
+_KEY_FILE = "fingerprints.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,7 @@ def prepare(
     tree: pathlib.Path,
     toolchain: Mapping[str, pathlib.Path],
     contents: Mapping[str, str],
-    made_of: Mapping[str, object],
+    fingerprints: Mapping[str, object],
 ) -> Layout:
     """Makes the folder, or takes up the one that is there when it was made of the same.
 
@@ -54,7 +54,7 @@ def prepare(
       tree: the project.
       toolchain: names below //mlgo_toolchain and what they stand for.
       contents: further files, by path from the root.
-      made_of: what decides about the objects, as JSON.
+      fingerprints: what decides about the objects, as JSON.
 
     Raises: RunError: the tree is none of gn's, or has a folder that we add.
     """
@@ -63,9 +63,11 @@ def prepare(
     entries = sorted(os.listdir(tree))
     taken = [name for name in gn_files.ADDED_FOLDERS if name in entries]
     if taken:
-        raise RunError(f"tree {tree}", f"has {', '.join(taken)}, which we add", "remove it: it is left by an earlier build")
+        raise RunError(
+            f"tree {tree}", f"has {', '.join(taken)}, which we add", "remove it: it is left by an earlier build"
+        )
     layout = Layout(work)
-    key = json.dumps(made_of, indent=1, sort_keys=True) + "\n"
+    key = json.dumps(fingerprints, indent=1, sort_keys=True) + "\n"
     known = work / _KEY_FILE
     if work.exists() and not (known.is_file() and known.read_text(encoding="utf-8") == key):
         shutil.rmtree(work)

@@ -21,7 +21,12 @@ class SourceRootTest(unittest.TestCase):
         (self.tree / ".gn").write_text("", encoding="utf-8")
 
     def prepare(self, **changes) -> source_root.Layout:
-        given = {"toolchain": {"bin/clang": self.folder}, "contents": {"out/corpus/args.gn": "a = 1\n"}, "made_of": {"a": 1}, **changes}
+        given = {
+            "toolchain": {"bin/clang": self.folder},
+            "contents": {"out/corpus/args.gn": "a = 1\n"},
+            "fingerprints": {"a": 1},
+            **changes,
+        }
         return source_root.prepare(self.work, self.tree, **given)
 
     def test_the_tree_is_seen_and_not_written_to(self):
@@ -43,7 +48,7 @@ class SourceRootTest(unittest.TestCase):
     def test_another_one_begins_anew(self):
         built = self.prepare().build / "a.o"
         built.write_text("", encoding="utf-8")
-        self.prepare(made_of={"a": 2})
+        self.prepare(fingerprints={"a": 2})
         self.assertFalse(built.exists())
 
     def test_what_is_no_tree_for_us(self):
@@ -67,7 +72,9 @@ class SourceRootTest(unittest.TestCase):
         layout = self.prepare()
         environment = environment_of(layout, ["llvm/bin"], {"CC": "clang"})
         self.assertEqual(set(environment), {"PATH", "LC_ALL", "CC"})
-        self.assertEqual(environment["PATH"].split(":")[:2], [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")])
+        self.assertEqual(
+            environment["PATH"].split(":")[:2], [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")]
+        )
         with self.assertRaisesRegex(RunError, "PATH: is decided"):
             environment_of(layout, [], {"PATH": "/"})
 

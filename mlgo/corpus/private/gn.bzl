@@ -22,7 +22,7 @@ GN_PROJECT_ATTRIBUTES = {
         allow_single_file = True,
         default = "@python311//:usr/bin/python3.11",
     ),
-    "made_of": attr.label_list(doc = "Small files that change when tree or toolchain do: then a build is begun anew.", allow_files = True),
+    "fingerprints": attr.label_list(doc = "Small files that change when tree or toolchain do: then a build is begun anew.", allow_files = True),
 }
 
 def only_file(ctx, target, attribute):
@@ -55,13 +55,13 @@ def _gn_corpus_impl(ctx):
     arguments.add_all(ctx.attr.path, format_each = "--path=%s")
     for name, value in ctx.attr.env.items():
         arguments.add("--env=%s=%s" % (name, value))
-    arguments.add_all(ctx.files.made_of, format_each = "--made_of=%s")
+    arguments.add_all(ctx.files.fingerprints, format_each = "--fingerprints=%s")
     arguments.add(ctx.attr.licence, format = "--licence=%s")
     ctx.actions.run(
         executable = ctx.executable._make,
         arguments = [arguments],
         inputs = depset(
-            [tree] + toolchain.values() + ctx.files.made_of,
+            [tree] + toolchain.values() + ctx.files.fingerprints,
             transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
         ),
         tools = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python],

@@ -17,7 +17,9 @@ _LINKER = re.compile(r"(.*-)?(ld|lld|ld\.lld|ld\.gold|ld\.bfd|ld64|ld64\.lld|lld
 _LLD_FOR_ELF = re.compile(r"(.*-)?(ld|lld|ld\.lld)(-[0-9.]+)?(\.exe)?")
 _DRIVER = re.compile(r"(.*-)?(clang|clang\+\+|cc|c\+\+)(-[0-9.]+)?(\.exe)?")
 # What splits a shell line into commands, and the quoting in which it does not. Redirections do not occur on link lines.
-_SHELL_PIECE = re.compile(r"""(?P<operator>&&|\|\||[;&|]) | '[^']*'? | "(?:[^"\\]|\\.)*"? | \\.? | [^;&|'"\\]+""", re.VERBOSE | re.DOTALL)
+_SHELL_PIECE = re.compile(
+    r"""(?P<operator>&&|\|\||[;&|]) | '[^']*'? | "(?:[^"\\]|\\.)*"? | \\.? | [^;&|'"\\]+""", re.VERBOSE | re.DOTALL
+)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _RESPONSE_FILE_LIMIT = 64 * 1024 * 1024
 _SECONDS = 300
@@ -54,13 +56,16 @@ def linker_line(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
         return LinkLine(_lld_arguments(link, working_directory), working_directory)
     if not _DRIVER.fullmatch(program):
         raise RunError(
-            f"link command {link[0]} ...", "starts neither a linker nor a clang driver",
+            f"link command {link[0]} ...",
+            "starts neither a linker nor a clang driver",
             "give the line of ld.lld or of clang that links the program",
         )
     return _ask_driver(link, working_directory)
 
 
-def ninja_link(ninja_directory: pathlib.Path, target: str, ninja: str = "ninja") -> tuple[tuple[str, ...], pathlib.Path]:
+def ninja_link(
+    ninja_directory: pathlib.Path, target: str, ninja: str = "ninja"
+) -> tuple[tuple[str, ...], pathlib.Path]:
     """The command that links `target` in a ninja build directory, as words, and where it runs.
 
     Raises: RunError: ninja does not run, or does not know the target, or links nothing for it.
@@ -77,10 +82,14 @@ def ninja_link(ninja_directory: pathlib.Path, target: str, ninja: str = "ninja")
             database = _run([ninja, "-C", str(ninja_directory), "-t", "compdb", "-x"], ninja_directory, read)
             return _from_database(database, _output_of(command), where, read)
         return tuple(command), where
-    raise RunError(read, "is linked by no command of ninja", "give the name of a program or library (ninja -t targets all)")
+    raise RunError(
+        read, "is linked by no command of ninja", "give the name of a program or library (ninja -t targets all)"
+    )
 
 
-def _from_database(database: str, output: str | None, where: pathlib.Path, read: str) -> tuple[tuple[str, ...], pathlib.Path]:
+def _from_database(
+    database: str, output: str | None, where: pathlib.Path, read: str
+) -> tuple[tuple[str, ...], pathlib.Path]:
     for entry in json.loads(database):
         # ninja knows `./lib.so` as `lib.so`.
         if output is not None and os.path.normpath(entry.get("output") or ".") == os.path.normpath(output):
@@ -97,7 +106,9 @@ def aquery_link(aquery: Mapping[str, Any]) -> tuple[str, ...]:
     """
     links = [action for action in aquery.get("actions", ()) if action.get("mnemonic") == "CppLink"]
     if not links:
-        raise RunError("the aquery", "has no CppLink action", "query the binary: bazel aquery --output=jsonproto //the:binary")
+        raise RunError(
+            "the aquery", "has no CppLink action", "query the binary: bazel aquery --output=jsonproto //the:binary"
+        )
     parameters = {f"@{file['execPath']}": file.get("arguments", ()) for file in links[-1].get("paramFiles", ())}
     words: list[str] = []
     for argument in links[-1].get("arguments", ()):
@@ -155,7 +166,8 @@ def _output_of(command: Sequence[str]) -> str | None:
 def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tuple[str, ...]:
     if not _LLD_FOR_ELF.fullmatch(os.path.basename(link[0])):
         raise RunError(
-            f"link command {link[0]} ...", "is not of ld.lld, the only linker whose ThinLTO back end is known here",
+            f"link command {link[0]} ...",
+            "is not of ld.lld, the only linker whose ThinLTO back end is known here",
             "link with -fuse-ld=lld, or build with distributed ThinLTO (--thinlto_build=distributed)",
         )
     return tuple(_expanded(link[1:], working_directory))
@@ -172,7 +184,8 @@ def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
                 return LinkLine(_lld_arguments(words, working_directory), working_directory, target)
     errors = "; ".join(line for line in lines if "error:" in line)[:500]
     raise RunError(
-        f"link command {link[0]} ...", "links nothing, says the driver (-###)" + (f": {errors}" if errors else ""),
+        f"link command {link[0]} ...",
+        "links nothing, says the driver (-###)" + (f": {errors}" if errors else ""),
         "give the line that links the program",
     )
 
@@ -202,12 +215,24 @@ def _run(command: Sequence[str], where: pathlib.Path, read: str, may_fail: bool 
     """Standard output and error of a command; it must end well unless it `may_fail`."""
     try:
         done = subprocess.run(
-            command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-            timeout=_SECONDS, env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
+            command,
+            cwd=where,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=_SECONDS,
+            env={**os.environ, "LC_ALL": "C"},
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunError(read, f"cannot be asked: {error}", "give the linker's own line: the driver prints it with -###") from error
+        raise RunError(
+            read, f"cannot be asked: {error}", "give the linker's own line: the driver prints it with -###"
+        ) from error
     said = os.fsdecode(done.stdout)
     if done.returncode != 0 and not may_fail:
-        raise RunError(read, f"{os.path.basename(command[0])} fails: {said.strip()[-500:]}", "check the command where the build ran")
+        raise RunError(
+            read,
+            f"{os.path.basename(command[0])} fails: {said.strip()[-500:]}",
+            "check the command where the build ran",
+        )
     return said

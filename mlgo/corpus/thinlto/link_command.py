@@ -73,6 +73,8 @@ def link_override(
     triple = triple or line.triple or _TRIPLES.get(back_end.emulation or "")
     if triple is None:
         raise RunError(
-            f"the link command, -m {back_end.emulation}", "does not tell the target", "give the compiler driver's link line instead"
+            f"the link command, -m {back_end.emulation}",
+            "does not tell the target",
+            "give the compiler driver's link line instead",
         )
     return LinkOverride(("-cc1", "-triple", triple, *back_end.options, "-emit-obj"), back_end.differences)

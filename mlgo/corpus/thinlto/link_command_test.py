@@ -17,9 +17,21 @@ from mlgo.run.exit_codes import RunError
 
 LLD = ["-m", "elf_x86_64", "-pie", "-plugin-opt=mcpu=x86-64", "-plugin-opt=O3", "a.o", "-o", "prog"]
 OVERRIDE = (
-    "-cc1", "-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64", "-O3", "-vectorize-loops", "-vectorize-slp",
-    "-mrelocation-model", "pic", "-ffunction-sections", "-fdata-sections", "-faddrsig", "-emit-obj",
-)  # fmt: skip
+    "-cc1",
+    "-triple",
+    "x86_64-unknown-linux-gnu",
+    "-target-cpu",
+    "x86-64",
+    "-O3",
+    "-vectorize-loops",
+    "-vectorize-slp",
+    "-mrelocation-model",
+    "pic",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-faddrsig",
+    "-emit-obj",
+)
 
 # No word starts with @: that would be a response file.
 _WORDS = strategies.lists(strategies.text("ab-=,;&|<>()'\"\\$`#*é \t\n", min_size=1))
@@ -45,7 +57,7 @@ class LinkCommandTest(unittest.TestCase):
             'for last; do :; done\n[ "$last" = -### ] || exit 1\n'
             'echo "clang version 22" >&2; echo "Target: x86_64-unknown-linux-gnu" >&2\n'
             'echo \' "/usr/bin/ld.lld" "-m" "elf_x86_64" "-pie" "-plugin-opt=mcpu=x86-64" "-plugin-opt=O3" "-rpath" "\\$ORIGIN/a b"\''
-            ' >&2\n',
+            " >&2\n",
         )
 
     def test_linker_line(self):
@@ -56,14 +68,20 @@ class LinkCommandTest(unittest.TestCase):
 
     def test_driver_that_misses_objects(self):
         driver = pathlib.Path(self.driver())
-        driver.write_text(driver.read_text(encoding="utf-8") + "echo 'error: no such file: *.o' >&2\nexit 1\n", encoding="utf-8")
+        driver.write_text(
+            driver.read_text(encoding="utf-8") + "echo 'error: no such file: *.o' >&2\nexit 1\n", encoding="utf-8"
+        )
         self.assertEqual(command_override([f"'{driver}' -O3 *.o"], self.build), OVERRIDE)
         with self.assertRaisesRegex(RunError, "links nothing, says the driver .-###.: clang: error: no input files"):
-            command_override([self.program("clang", "echo 'clang: error: no input files' >&2; exit 1"), "-O2"], self.build)
+            command_override(
+                [self.program("clang", "echo 'clang: error: no input files' >&2; exit 1"), "-O2"], self.build
+            )
 
     def test_driver_that_has_no_object_at_all(self):
-        answer = "echo ' \"ld.lld\" \"-m\" \"elf_x86_64\" \"-pie\" \"-plugin-opt=mcpu=x86-64\" \"-plugin-opt=O3\"'"
-        driver = self.program("clang", f'case " $* " in *" /dev/null "*) {answer};; *) echo error: no input files; exit 1;; esac')
+        answer = 'echo \' "ld.lld" "-m" "elf_x86_64" "-pie" "-plugin-opt=mcpu=x86-64" "-plugin-opt=O3"\''
+        driver = self.program(
+            "clang", f'case " $* " in *" /dev/null "*) {answer};; *) echo error: no input files; exit 1;; esac'
+        )
         self.assertEqual(command_override([driver, "*.o"], self.build), OVERRIDE)
 
     def test_shell_line(self):
@@ -140,11 +158,18 @@ class LinkCommandTest(unittest.TestCase):
         lines = [f"'{driver}' -c a.c -o a.o", f": && '{driver}' @prog.rsp -o prog && :", "llvm-ar x"]
         database = [
             {"directory": str(self.build), "command": f"'{driver}' -c a.c", "file": "a.c", "output": "a.o"},
-            {"directory": str(self.build), "command": f": && '{driver}' 'a b.o' -o prog && :", "file": "a b.o", "output": "prog"},
+            {
+                "directory": str(self.build),
+                "command": f": && '{driver}' 'a b.o' -o prog && :",
+                "file": "a b.o",
+                "output": "prog",
+            },
         ]
         (self.build / "lines").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (self.build / "database").write_text(json.dumps(database), encoding="utf-8")
-        ninja = self.program("ninja", '[ "$1" = -C ] && cd "$2"; if [ "$4" = commands ]; then cat lines; else cat database; fi')
+        ninja = self.program(
+            "ninja", '[ "$1" = -C ] && cd "$2"; if [ "$4" = commands ]; then cat lines; else cat database; fi'
+        )
         self.assertEqual(find_link.ninja_link(self.build, "prog", ninja), ((driver, "a b.o", "-o", "prog"), self.build))
         (self.build / "prog.rsp").write_text("x.o", encoding="utf-8")
         self.assertEqual(find_link.ninja_link(self.build, "prog", ninja)[0], (driver, "@prog.rsp", "-o", "prog"))

@@ -17,9 +17,17 @@ _DEFAULT_LEVEL = 2
 
 # Names of vector libraries: llvm/lib/Analysis/TargetLibraryInfo.cpp, and cc1's for the same.
 _VECTOR_LIBRARIES = {
-    "Accelerate": "Accelerate", "AMDLIBM": "AMDLIBM", "ArmPL": "ArmPL", "Darwin_libsystem_m": "Darwin_libsystem_m",
-    "LIBMVEC": "libmvec", "LIBMVEC-X86": "libmvec", "MASSV": "MASSV", "SVML": "SVML", "sleefgnuabi": "SLEEF", "none": "none",
-}  # fmt: skip
+    "Accelerate": "Accelerate",
+    "AMDLIBM": "AMDLIBM",
+    "ArmPL": "ArmPL",
+    "Darwin_libsystem_m": "Darwin_libsystem_m",
+    "LIBMVEC": "libmvec",
+    "LIBMVEC-X86": "libmvec",
+    "MASSV": "MASSV",
+    "SVML": "SVML",
+    "sleefgnuabi": "SLEEF",
+    "none": "none",
+}
 
 # LLVM options of llvm/lib/CodeGen/CommandFlags.cpp and llvm/lib/MC/MCTargetOptionsCommandFlags.cpp. lld registers them,
 # clang does not: what they set has options of its own in cc1. First: true or false gives the cc1 option, or none.
@@ -123,7 +131,18 @@ class _State:
         if not word.startswith("-"):
             return
         name = word.removeprefix("-").removeprefix("-")
-        if name in ("mllvm", "m", "o", "plugin-opt", "plugin", "load-pass-plugin", "dynamic-linker", "L", "T", "soname"):
+        if name in (
+            "mllvm",
+            "m",
+            "o",
+            "plugin-opt",
+            "plugin",
+            "load-pass-plugin",
+            "dynamic-linker",
+            "L",
+            "T",
+            "soname",
+        ):
             self._take_pair(name, _value(word, words))
         elif name.startswith("mllvm="):
             self._llvm_option(name.removeprefix("mllvm="))

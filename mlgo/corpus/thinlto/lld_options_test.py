@@ -32,9 +32,14 @@ class BackEndTest(unittest.TestCase):
 
     def test_relocation_model(self):
         for line, model in (
-            ("-shared", "pic"), ("--shared", "pic"), ("-pie", "pic"), ("-pie --no-pie", "static"), ("-no-pie -pie", "pic"),
-            ("-Bshareable", "pic"), ("-mllvm -relocation-model=dynamic-no-pic -pie", "dynamic-no-pic"),
-        ):  # fmt: skip
+            ("-shared", "pic"),
+            ("--shared", "pic"),
+            ("-pie", "pic"),
+            ("-pie --no-pie", "static"),
+            ("-no-pie -pie", "pic"),
+            ("-Bshareable", "pic"),
+            ("-mllvm -relocation-model=dynamic-no-pic -pie", "dynamic-no-pic"),
+        ):
             options = self.options(line)
             self.assertEqual(options[options.index("-mrelocation-model") + 1], model, line)
 

@@ -16,7 +16,7 @@ def _gn_programs_impl(ctx):
         "env": ctx.attr.env,
         "gn": _runfile(ctx.executable.gn),
         "gn_args": ctx.attr.gn_args,
-        "made_of": [_runfile(file) for file in ctx.files.made_of],
+        "fingerprints": [_runfile(file) for file in ctx.files.fingerprints],
         "ninja": _runfile(ctx.executable.ninja),
         "path": ctx.attr.path,
         "python": _runfile(ctx.executable.python),
@@ -25,7 +25,7 @@ def _gn_programs_impl(ctx):
         "tree": _runfile(tree),
     }, indent = " ") + "\n")
     needed = depset(
-        [tree] + toolchain.values() + programs + ctx.files.made_of + ctx.files.srcs + ctx.files.descriptions + ctx.files.data,
+        [tree] + toolchain.values() + programs + ctx.files.fingerprints + ctx.files.srcs + ctx.files.descriptions + ctx.files.data,
         transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
     )
     return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output], transitive_files = needed))]

@@ -19,9 +19,9 @@ _COMPILERS = ("clang", "clang++")
 @dataclasses.dataclass(frozen=True)
 class GnPrograms:
     """Attributes:
-      project: that they are built from.
-      sources: lie in //mlgo_programs, among them its BUILD.gn.
-      descriptions: name of an executable there -> its description.
+    project: that they are built from.
+    sources: lie in //mlgo_programs, among them its BUILD.gn.
+    descriptions: name of an executable there -> its description.
     """
 
     project: Project
@@ -45,7 +45,7 @@ def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) 
             environment=content["env"],
             toolchain={name: locate(place) for name, place in content["toolchain"].items()},
             path=content["path"],
-            made_of=list(map(locate, content["made_of"])),
+            fingerprints=list(map(locate, content["fingerprints"])),
         )
         descriptions = {place.stem: place for place in map(locate, content["descriptions"])}
         return GnPrograms(project, list(map(locate, content["srcs"])), descriptions)
@@ -63,8 +63,8 @@ def complete(programs: GnPrograms, names: Sequence[str], work: pathlib.Path) -> 
     targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in programs.descriptions]
     configured = configure(programs.project, work / "gn", targets, added=added)
     # What else is there is compiled, or decides about commands: it is known by itself.
-    made_of = [*programs.project.made_of, *sorted(path for path in programs.sources if path.suffix == ".h")]
-    return [_write(name, programs.descriptions[name], configured, made_of) for name in names]
+    fingerprints = [*programs.project.fingerprints, *sorted(path for path in programs.sources if path.suffix == ".h")]
+    return [_write(name, programs.descriptions[name], configured, fingerprints) for name in names]
 
 
 def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:
@@ -84,25 +84,37 @@ def libraries(lines: Sequence[str]) -> list[str]:
     return [word for word in words if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
 
 
-def _write(name: str, given: pathlib.Path, configured: Configured, made_of: Sequence[pathlib.Path]) -> pathlib.Path:
+def _write(
+    name: str, given: pathlib.Path, configured: Configured, fingerprints: Sequence[pathlib.Path]
+) -> pathlib.Path:
     folder = configured.layout.work.parent
-    lines = gn_build.commands(configured.tools, configured.layout, f"{gn_files.PROGRAMS_FOLDER}:{name}", configured.environment)
+    lines = gn_build.commands(
+        configured.tools, configured.layout, f"{gn_files.PROGRAMS_FOLDER}:{name}", configured.environment
+    )
     entries = compile_entries(lines, str(configured.layout.build))
     if not entries:
-        raise RunError(f"program {name}", "is made by no compile command", f'Declare executable("{name}") with sources in its BUILD.gn')
+        raise RunError(
+            f"program {name}",
+            "is made by no compile command",
+            f'Declare executable("{name}") with sources in its BUILD.gn',
+        )
     database, path = folder / f"{name}.commands.json", folder / f"{name}.json"
     files.write_json_atomically(database, entries)
     description = files.read_json(given, "description of a program", "Restore it")
     if not isinstance(description, dict):
-        raise RunError(f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields")
+        raise RunError(
+            f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields"
+        )
     inputs = description.get("inputs", {})
     more = {
         "name": name,
         "compile_commands": database.name,
-        "made_of": [str(part) for part in made_of],
+        "fingerprints": [str(part) for part in fingerprints],
         "libraries": [*libraries(lines), *description.get("libraries", [])],
         # One file is named as it lies beside the description that people wrote.
-        "inputs": {key: str(given.parent / value) if isinstance(value, str) else value for key, value in inputs.items()},
+        "inputs": {
+            key: str(given.parent / value) if isinstance(value, str) else value for key, value in inputs.items()
+        },
     }
     files.write_json_atomically(path, {**description, **more})
     return path

@@ -46,23 +46,43 @@ class GnProgramsTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name).resolve()
         lines = self.folder / "lines"
         description = {
-            "name": "quick", "about": "a test", "inputs": {"text": "text", "code": ["../../src/*.cc"]},
+            "name": "quick",
+            "about": "a test",
+            "inputs": {"text": "text", "code": ["../../src/*.cc"]},
             "runs": [{"name": "go", "arguments": ["text"]}],
-        }  # fmt: skip
+        }
         contents = {
-            "tree/.gn": "", "tree/src/main.cc": "int main() {}", "tree/src/a part.c": "int part;", "BUILD.gn": 'executable("quick") {}',
-            "own.h": "", "stamp.json": "1", "text": "one", "lines": "\n".join(_LINES) + "\n", "gn": _GN,
-            "ninja": _NINJA.format(lines=lines), "python": "", "quick.json": json.dumps(description),
-        }  # fmt: skip
+            "tree/.gn": "",
+            "tree/src/main.cc": "int main() {}",
+            "tree/src/a part.c": "int part;",
+            "BUILD.gn": 'executable("quick") {}',
+            "own.h": "",
+            "stamp.json": "1",
+            "text": "one",
+            "lines": "\n".join(_LINES) + "\n",
+            "gn": _GN,
+            "ninja": _NINJA.format(lines=lines),
+            "python": "",
+            "quick.json": json.dumps(description),
+        }
         for name, content in contents.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
             path.chmod(0o755)
         self.fields = {
-            "tree": "tree", "gn": "gn", "ninja": "ninja", "python": "python", "gn_args": {"is_debug": "false"}, "env": {},
-            "toolchain": {"bin": "."}, "path": [], "made_of": ["stamp.json"], "srcs": ["own.h", "BUILD.gn"], "descriptions": ["quick.json"],
-        }  # fmt: skip
+            "tree": "tree",
+            "gn": "gn",
+            "ninja": "ninja",
+            "python": "python",
+            "gn_args": {"is_debug": "false"},
+            "env": {},
+            "toolchain": {"bin": "."},
+            "path": [],
+            "fingerprints": ["stamp.json"],
+            "srcs": ["own.h", "BUILD.gn"],
+            "descriptions": ["quick.json"],
+        }
 
     def programs(self, **changes):
         path = self.folder / "programs.json"
@@ -70,23 +90,25 @@ class GnProgramsTest(unittest.TestCase):
         return load_gn_programs(path, lambda name: self.folder / name)
 
     def test_a_description_is_completed_by_the_build_system(self):
-        path, = complete(self.programs(), ["quick"], self.folder / "work")
+        (path,) = complete(self.programs(), ["quick"], self.folder / "work")
         program = load_program(path, {})
         build = self.folder / "work/gn/src/out/corpus"
         self.assertEqual((program.name, program.about, program.root), ("quick", "a test", build))
         self.assertEqual(program.sources, ("../../src/a part.c", "../../src/main.cc"))
         self.assertEqual(program.compile_flags("../../src/main.cc"), ['-DNAME="a b"', "-fPIC"])
         self.assertEqual(program.libraries, ("-nostdlib++", "-L../../lib", "-l:libc++.a", "-lm"))
-        self.assertEqual([path.name for path in program.made_of], ["stamp.json", "own.h"])
+        self.assertEqual([path.name for path in program.fingerprints], ["stamp.json", "own.h"])
         program.write_inputs(self.folder)
-        self.assertEqual([(self.folder / name).read_text(encoding="utf-8") for name in ("text", "code")], ["one", "int main() {}"])
+        self.assertEqual(
+            [(self.folder / name).read_text(encoding="utf-8") for name in ("text", "code")], ["one", "int main() {}"]
+        )
         self.assertEqual((build / "args.gn").read_text(encoding="utf-8"), "is_debug = false\n")
         self.assertIn('"//mlgo_programs:quick"', (build / "../../mlgo_corpus/BUILD.gn").read_text(encoding="utf-8"))
 
     def test_it_is_the_same_wherever_it_lies(self):
         digests = set()
         for name in ("here", "there"):
-            path, = complete(self.programs(), ["quick"], self.folder / name)
+            (path,) = complete(self.programs(), ["quick"], self.folder / name)
             digests.add(load_program(path, {}).digest())
         self.assertEqual(len(digests), 1)
 

@@ -19,9 +19,17 @@ from mlgo.run.manifest import digest_of_bytes, digest_of_file
 _COMPILE_SECONDS = 600
 #: Of every object: what no user would ship differently, and nothing that depends on when and where it is compiled.
 _COMMON = (
-    "-w", "-g0", "-ffunction-sections", "-fdata-sections", "-fno-color-diagnostics", "-ffile-compilation-dir=.",
-    "-Wno-builtin-macro-redefined", '-D__DATE__="redacted"', '-D__TIME__="redacted"', '-D__TIMESTAMP__="redacted"',
-)  # fmt: skip
+    "-w",
+    "-g0",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-fno-color-diagnostics",
+    "-ffile-compilation-dir=.",
+    "-Wno-builtin-macro-redefined",
+    '-D__DATE__="redacted"',
+    '-D__TIME__="redacted"',
+    '-D__TIMESTAMP__="redacted"',
+)
 
 
 class BuildFailure(Exception):
@@ -79,7 +87,9 @@ class Toolchain:
         return digest_of_bytes("".join([digest_of_file(self.linker), *libraries]).encode())
 
 
-def compile_command(toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]) -> list[str]:
+def compile_command(
+    toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]
+) -> list[str]:
     """The compile of one unit, without -o; to be run in the program's root."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
@@ -112,19 +122,31 @@ def compile_objects(
     return _in_parallel(toolchain.workers, compile_unit, program.units())
 
 
-def _shared_object(toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]) -> pathlib.Path | None:
+def _shared_object(
+    toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]
+) -> pathlib.Path | None:
     """Where the object of an equal compile lies, whichever program it was for.
 
-    None: nothing is shared, for what sources include is known by a digest only where a description has `made_of`.
+    None: nothing is shared, for what sources include is known by a digest only where a description has `fingerprints`.
     """
-    if toolchain.objects is None or not program.made_of:
+    if toolchain.objects is None or not program.fingerprints:
         return None
-    content = [side.digest(), *command[1:], digest_of_file(program.root / path), *map(digest_of_file, program.made_of)]
+    content = [
+        side.digest(),
+        *command[1:],
+        digest_of_file(program.root / path),
+        *map(digest_of_file, program.fingerprints),
+    ]
     return toolchain.objects / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
 
 
 def link(
-    toolchain: Toolchain, side: Side, program: Program, objects: Sequence[pathlib.Path], image: pathlib.Path, flags: Sequence[str] = ()
+    toolchain: Toolchain,
+    side: Side,
+    program: Program,
+    objects: Sequence[pathlib.Path],
+    image: pathlib.Path,
+    flags: Sequence[str] = (),
 ) -> pathlib.Path:
     """Links a static, stripped program at `image`, unused sections dropped; returns the path of the linker's map beside it.
 
@@ -133,15 +155,30 @@ def link(
     map_path = image.with_name(image.name + ".map")
     language = "--driver-mode=g++" if any(is_c_plus_plus(path) for path, _ in program.units()) else "--driver-mode=gcc"
     command = [
-        str(toolchain.driver), language, *toolchain.target_flags(), "-static", f"--ld-path={toolchain.linker}", "-Wl,--gc-sections",
-        "-Wl,--build-id=none", "-Wl,--no-demangle", "-Wl,--strip-all", "-Wl,--threads=1", f"-Wl,--Map={map_path}", *flags,
-        *map(str, objects), *program.libraries, "-o", str(image),
-    ]  # fmt: skip
+        str(toolchain.driver),
+        language,
+        *toolchain.target_flags(),
+        "-static",
+        f"--ld-path={toolchain.linker}",
+        "-Wl,--gc-sections",
+        "-Wl,--build-id=none",
+        "-Wl,--no-demangle",
+        "-Wl,--strip-all",
+        "-Wl,--threads=1",
+        f"-Wl,--Map={map_path}",
+        *flags,
+        *map(str, objects),
+        *program.libraries,
+        "-o",
+        str(image),
+    ]
     _run(side, f"linking {image.name}", command, program.root)
     return map_path
 
 
-def thinlto_objects(toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str) -> list[pathlib.Path]:
+def thinlto_objects(
+    toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str
+) -> list[pathlib.Path]:
     """As `compile_objects`, by way of ThinLTO.
 
     As a distributed build does it: the linker only indexes, and the side's own compiler makes the objects. The linker's
@@ -162,9 +199,22 @@ def thinlto_objects(toolchain: Toolchain, side: Side, program: Program, folder: 
             return source
         told = code_generation(program.options.get(path, ()))
         command = [
-            str(side.clang), *toolchain.target_flags(), level, "-ffunction-sections", "-fdata-sections", "-w", *told, *side.flags,
-            "-x", "ir", source.name, f"-fthinlto-index={summary.name}", "-c", "-o", str(result / source.name),
-        ]  # fmt: skip
+            str(side.clang),
+            *toolchain.target_flags(),
+            level,
+            "-ffunction-sections",
+            "-fdata-sections",
+            "-w",
+            *told,
+            *side.flags,
+            "-x",
+            "ir",
+            source.name,
+            f"-fthinlto-index={summary.name}",
+            "-c",
+            "-o",
+            str(result / source.name),
+        ]
         # The index names modules as the linker was given them, relative to nothing.
         command[command.index(source.name)] = str(source)
         _run(side, f"{path} (ThinLTO)", command, source.parent)

@@ -31,11 +31,19 @@ class SharedObjectsTest(unittest.TestCase):
         self.side = Side("side", clang)
         self.toolchain = Toolchain(None, clang, clang, 1, self.folder / "objects")
 
-    def compile(self, *sources, made_of=("stamp",), option="-DX", side=None):
+    def compile(self, *sources, fingerprints=("stamp",), option="-DX", side=None):
         """Contents of the objects."""
-        entries = [{"directory": str(self.folder), "file": source, "arguments": ["clang", option, source]} for source in sources]
+        entries = [
+            {"directory": str(self.folder), "file": source, "arguments": ["clang", option, source]}
+            for source in sources
+        ]
         (self.folder / "commands.json").write_text(json.dumps(entries), encoding="utf-8")
-        description = {"name": "p", "compile_commands": "commands.json", "made_of": list(made_of), "runs": [{"name": "go"}]}
+        description = {
+            "name": "p",
+            "compile_commands": "commands.json",
+            "fingerprints": list(fingerprints),
+            "runs": [{"name": "go"}],
+        }
         (self.folder / "p.json").write_text(json.dumps(description), encoding="utf-8")
         program = load_program(self.folder / "p.json", {})
         with tempfile.TemporaryDirectory() as place:
@@ -57,7 +65,9 @@ class SharedObjectsTest(unittest.TestCase):
         self.assertEqual(self.compile("both.c"), ["5"])
 
     def test_nothing_is_shared_where_headers_are_not_known(self):
-        self.assertEqual([self.compile("both.c", made_of=()), self.compile("both.c", made_of=())], [["1"], ["2"]])
+        self.assertEqual(
+            [self.compile("both.c", fingerprints=()), self.compile("both.c", fingerprints=())], [["1"], ["2"]]
+        )
 
     def test_a_failure_leaves_no_object(self):
         for _ in range(2):

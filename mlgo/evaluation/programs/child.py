@@ -62,9 +62,13 @@ def run(
         begin = time.monotonic()
         try:
             process = subprocess.Popen(
-                [os.fspath(word) for word in command], cwd=directory, env={**_ENVIRONMENT, **(environment or {})},
-                stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            )  # fmt: skip
+                [os.fspath(word) for word in command],
+                cwd=directory,
+                env={**_ENVIRONMENT, **(environment or {})},
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
         except OSError as error:
             raise NotRun(f"{command[0]} does not run: {error.strerror or error}") from error
         readers = [

@@ -30,7 +30,9 @@ class ChildTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "in")
             path.write_bytes(b"x" * 300_000)
-            ended = _python("import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)", stdin=path)
+            ended = _python(
+                "import sys; text = sys.stdin.read(); print(text); print(text, file=sys.stderr)", stdin=path
+            )
         self.assertEqual((len(ended.output), len(ended.messages)), (300_001, 300_001))
 
     def test_one_that_does_not_end_is_killed(self):

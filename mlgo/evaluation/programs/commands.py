@@ -105,7 +105,11 @@ def _words(entry: Any, subject: str) -> tuple[str, list[str]]:
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise RunError(subject, "has neither `arguments` nor `command`", _REMEDY)
     if responses := [word for word in words if word.startswith("@")]:
-        raise RunError(subject, f"has its options in the file {os.path.basename(responses[0])}", "Write them into the database instead")
+        raise RunError(
+            subject,
+            f"has its options in the file {os.path.basename(responses[0])}",
+            "Write them into the database instead",
+        )
     if entry["file"] not in words:
         raise RunError(subject, f"does not compile {entry['file']}, as its command spells it", _REMEDY)
     return entry["file"], words

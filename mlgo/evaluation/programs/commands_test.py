@@ -11,11 +11,35 @@ from hypothesis import given, strategies
 from mlgo.evaluation.programs.commands import code_generation, load_commands, own_options
 from mlgo.run.exit_codes import RunError
 
-_OWN = ("-DA=1", "-I", "-O2", "-mllvm", "-O3", "-fPIC", "-isystem", "a b", "-Xclang", "-fno-pch", "-march=x86-64", "-fno-exceptions")
+_OWN = (
+    "-DA=1",
+    "-I",
+    "-O2",
+    "-mllvm",
+    "-O3",
+    "-fPIC",
+    "-isystem",
+    "a b",
+    "-Xclang",
+    "-fno-pch",
+    "-march=x86-64",
+    "-fno-exceptions",
+)
 # An option and its value are drawn together.
-_KEPT = strategies.sampled_from([("-DA=1",), ("-I", "-O2"), ("-mllvm", "-g"), ("-isystem", "a b"), ("-Xclang", "-fno-pch"), ("-fPIC",)])
+_KEPT = strategies.sampled_from(
+    [("-DA=1",), ("-I", "-O2"), ("-mllvm", "-g"), ("-isystem", "a b"), ("-Xclang", "-fno-pch"), ("-fPIC",)]
+)
 _LEFT = strategies.sampled_from(
-    [("-O2",), ("-MF", "-DA"), ("-g2",), ("-MMD",), ("-o", "-DB"), ("-flto=thin",), ("-Xclang", "-fembed-bitcode=all"), ("-c",)]
+    [
+        ("-O2",),
+        ("-MF", "-DA"),
+        ("-g2",),
+        ("-MMD",),
+        ("-o", "-DB"),
+        ("-flto=thin",),
+        ("-Xclang", "-fembed-bitcode=all"),
+        ("-c",),
+    ]
 )
 
 
@@ -51,13 +75,19 @@ class LoadCommandsTest(unittest.TestCase):
     def test_words_and_lines(self):
         found = self.load(
             {"directory": "/out", "file": "../a.cc", "arguments": ["clang++", "-DA=b c", "-c", "../a.cc"]},
-            {"directory": "/out", "file": "b c.cc", "command": shlex.join(["clang++", "-O2", "-DQ=\"x\"", "-c", "b c.cc"])},
+            {
+                "directory": "/out",
+                "file": "b c.cc",
+                "command": shlex.join(["clang++", "-O2", '-DQ="x"', "-c", "b c.cc"]),
+            },
         )
         self.assertEqual(found.directory, pathlib.Path("/out"))
         self.assertEqual(found.options, {"../a.cc": ("-DA=b c",), "b c.cc": ('-DQ="x"',)})
 
     def test_a_relative_folder_counts_from_the_database(self):
-        self.assertEqual(self.load({"directory": "out", "file": "a.c", "command": "cc a.c"}).directory, self.path.parent / "out")
+        self.assertEqual(
+            self.load({"directory": "out", "file": "a.c", "command": "cc a.c"}).directory, self.path.parent / "out"
+        )
 
     def test_what_is_wrong(self):
         entry = {"directory": "/out", "file": "a.c", "command": "clang -c a.c"}

@@ -31,7 +31,13 @@ def chosen_sources(program: Program, count: int) -> list[str]:
 
 
 def measure_sources(
-    toolchain: Toolchain, sides: Sequence[Side], program: Program, level: str, sources: Sequence[str], turns: int, done: Callable[[], None]
+    toolchain: Toolchain,
+    sides: Sequence[Side],
+    program: Program,
+    level: str,
+    sources: Sequence[str],
+    turns: int,
+    done: Callable[[], None],
 ) -> Samples:
     """Compiles each of `sources` on each of `sides` `turns` times, in turns (A B C C B A ...), and as often with -ftime-trace.
 
@@ -85,7 +91,10 @@ def summarize_cost(
     `memory_mb` is "median", "base_median" and the median of the sources' own differences, "more", in place of sums and ratio.
     """
     middle = {
-        source: {side: {name: statistics.median(values) for name, values in of_side.items()} for side, of_side in sides.items()}
+        source: {
+            side: {name: statistics.median(values) for name, values in of_side.items()}
+            for side, of_side in sides.items()
+        }
         for source, sides in samples.items()
     }
     names = list(next(iter(middle.values()), {}))
@@ -101,9 +110,22 @@ def _against(
         if name == "memory_mb":
             more = statistics.median(new - old for new, old in pairs.values())
             new, old = (statistics.median(values) for values in zip(*pairs.values()))
-            found[name] = {"median": round(new, 2), "base_median": round(old, 2), "more": round(more, 2), "sources": len(pairs)}
-        elif sum(old for _, old in pairs.values()) > 0 and (summary := summarize_totals(pairs, seed, resamples)) is not None:
+            found[name] = {
+                "median": round(new, 2),
+                "base_median": round(old, 2),
+                "more": round(more, 2),
+                "sources": len(pairs),
+            }
+        elif (
+            sum(old for _, old in pairs.values()) > 0
+            and (summary := summarize_totals(pairs, seed, resamples)) is not None
+        ):
             new, old = (sum(values) for values in zip(*pairs.values()))
-            ratio = {"ratio": summary.geometric_mean, "low": summary.low, "high": summary.high, "sources": summary.modules}
+            ratio = {
+                "ratio": summary.geometric_mean,
+                "low": summary.low,
+                "high": summary.high,
+                "sources": summary.modules,
+            }
             found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio}
     return found

@@ -20,7 +20,7 @@ def _samples(generator, effect, sources=40, turns=3, noise=0.03):
 
         def turns_of(factor, seconds=seconds):
             values = (seconds * factor * np.exp(generator.normal(0.0, noise, turns))).tolist()
-            return {name: values for name in (*MEASURES, *STAGES)}
+            return dict.fromkeys((*MEASURES, *STAGES), values)
 
         found[f"{source}.c"] = {"default": turns_of(1.0), "policy": turns_of(own)}
     return found
@@ -32,7 +32,9 @@ class SummarizeCostTest(unittest.TestCase):
         for effect in (0.98, 1.0):
             covered = 0
             for seed in range(100):
-                found = summarize_cost(_samples(generator, effect), "default", seed, resamples=400)["policy"]["cpu_seconds"]
+                found = summarize_cost(_samples(generator, effect), "default", seed, resamples=400)["policy"][
+                    "cpu_seconds"
+                ]
                 covered += found["low"] <= effect <= found["high"]
             # 95 are expected; a bootstrap over 40 sources of unequal weight gives a few less.
             self.assertTrue(88 <= covered <= 100, f"{covered} of 100 at {effect}")
@@ -40,14 +42,19 @@ class SummarizeCostTest(unittest.TestCase):
     def test_equal_compilers_are_equal(self):
         one = {name: [2.0, 1.0, 9.0] for name in (*MEASURES, *STAGES)}
         found = summarize_cost({name: {"default": one, "same": one} for name in "abc"}, "default", 1)["same"]
-        self.assertEqual(found["wall_seconds"], {"sum": 6.0, "base_sum": 6.0, "ratio": 1.0, "low": 1.0, "high": 1.0, "sources": 3})
+        self.assertEqual(
+            found["wall_seconds"], {"sum": 6.0, "base_sum": 6.0, "ratio": 1.0, "low": 1.0, "high": 1.0, "sources": 3}
+        )
         self.assertEqual(found["memory_mb"], {"median": 2.0, "base_median": 2.0, "more": 0.0, "sources": 3})
 
     def test_medians_of_turns_are_summed(self):
         def one(*seconds):
             return {name: list(seconds) for name in (*MEASURES, *STAGES)}
 
-        samples = {"a": {"default": one(1, 1, 50), "policy": one(2, 2, 2)}, "b": {"default": one(3, 3, 3), "policy": one(1, 0, 99)}}
+        samples = {
+            "a": {"default": one(1, 1, 50), "policy": one(2, 2, 2)},
+            "b": {"default": one(3, 3, 3), "policy": one(1, 0, 99)},
+        }
         found = summarize_cost(samples, "default", 1)["policy"]["inliner"]
         self.assertEqual((found["sum"], found["base_sum"], found["ratio"]), (3, 4, 0.75))
         samples["a"]["default"]["inliner"] = samples["b"]["default"]["inliner"] = [0, 0, 0]

@@ -45,7 +45,9 @@ def parse_cachegrind(text: str) -> Counts:
 
     Raises: CounterFailure: they are not there, as when the program was killed.
     """
-    lines = {key: rest.split() for key, separator, rest in (line.partition(":") for line in text.splitlines()) if separator}
+    lines = {
+        key: rest.split() for key, separator, rest in (line.partition(":") for line in text.splitlines()) if separator
+    }
     events, summary = lines.get("events"), lines.get("summary")
     if events is None or summary is None:
         raise CounterFailure("Cachegrind's file has no totals")
@@ -78,7 +80,14 @@ class Cachegrind:
         with tempfile.TemporaryDirectory(prefix="mlgo-cachegrind-") as folder:
             path = pathlib.Path(folder, "counts")
             # The simulated caches are not looked at, but without them loads and stores are not counted.
-            prefix = [self.valgrind, "-q", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={path}", "--vgdb=no"]
+            prefix = [
+                self.valgrind,
+                "-q",
+                "--tool=cachegrind",
+                "--cache-sim=yes",
+                f"--cachegrind-out-file={path}",
+                "--vgdb=no",
+            ]
             environment = {} if self.tools is None else {"VALGRIND_LIB": str(self.tools)}
             for run, _, digest in run_program(program, image, prefix, environment):
                 text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
@@ -120,6 +129,8 @@ def perf_works(perf: pathlib.Path) -> bool:
         output = pathlib.Path(folder, "counts")
         try:
             ended = child.run([*perf_command(perf, output), "/bin/true"], pathlib.Path(folder), _PERF_SECONDS)
-            return not ended.exit_code and output.exists() and "cycles" in parse_perf(output.read_text(encoding="utf-8"))
+            return (
+                not ended.exit_code and output.exists() and "cycles" in parse_perf(output.read_text(encoding="utf-8"))
+            )
         except (child.NotRun, CounterFailure):
             return False

@@ -49,7 +49,10 @@ class CachegrindTest(unittest.TestCase):
     def test_a_file_that_ends_early_or_counts_something_else_is_refused(self):
         for text, message in (
             (_CACHEGRIND.partition("summary")[0], "has no totals"),
-            (_CACHEGRIND.replace("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw", "events: Ir"), "has no totals of Ir, Dr, Dw"),
+            (
+                _CACHEGRIND.replace("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw", "events: Ir"),
+                "has no totals of Ir, Dr, Dw",
+            ),
             (_CACHEGRIND.replace("summary: 147291", "summary: -7"), "negative"),
             (_CACHEGRIND.replace("summary: 147291", "summary: many"), "has no totals of"),
         ):

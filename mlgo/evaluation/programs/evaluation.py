@@ -25,7 +25,11 @@ class StageRunner(Protocol):
     """RunFolder.stage of mlgo/pipeline: does the work of a stage once."""
 
     def __call__(
-        self, name: str, inputs: Mapping[str, str], configuration: Mapping[str, Any], work: Callable[[pathlib.Path], Mapping[str, Any]]
+        self,
+        name: str,
+        inputs: Mapping[str, str],
+        configuration: Mapping[str, Any],
+        work: Callable[[pathlib.Path], Mapping[str, Any]],
     ) -> Manifest: ...
 
 
@@ -99,7 +103,12 @@ class ProgramEvaluation:
         return table, differences
 
     def runs(
-        self, programs: Sequence[Program], sides: Sequence[Side], counter: Cachegrind, repeats: int, perf: pathlib.Path | None
+        self,
+        programs: Sequence[Program],
+        sides: Sequence[Side],
+        counter: Cachegrind,
+        repeats: int,
+        perf: pathlib.Path | None,
     ) -> tuple[Table, dict[str, Any]]:
         """What the programs do at -O2, and how long they take in turns.
 
@@ -118,7 +127,9 @@ class ProgramEvaluation:
                     return vars(run_time.total_counts(found["counts"]))
 
                 name = f"run/{program.name}/{side.name}"
-                self.stage(name, {**self._inputs(digest), "compiler": digests[side.name]}, {"level": run_time.LEVEL}, work)
+                self.stage(
+                    name, {**self._inputs(digest), "compiler": digests[side.name]}, {"level": run_time.LEVEL}, work
+                )
                 return self._read(name)
 
             found = _of_all_sides(table, program, sides, counted, bar)
@@ -131,7 +142,8 @@ class ProgramEvaluation:
                 table.left_out[program.name] = str(error)
                 continue
             table.rows[program.name] = {
-                side: {**run_time.figures(of_side["counts"]), **run_time.medians(times[side])} for side, of_side in found.items()
+                side: {**run_time.figures(of_side["counts"]), **run_time.medians(times[side])}
+                for side, of_side in found.items()
             }
             details[program.name] = {
                 side: {"runs": of_side["counts"], "times": times[side]} for side, of_side in found.items()
@@ -152,7 +164,9 @@ class ProgramEvaluation:
 
             def work(folder: pathlib.Path) -> Mapping[str, Any]:
                 sources = chosen[program.name]
-                found = cost.measure_sources(self.toolchain, sides, program, level, sources, settings.turns, bar.advance)
+                found = cost.measure_sources(
+                    self.toolchain, sides, program, level, sources, settings.turns, bar.advance
+                )
                 files.write_json_atomically(folder / _MEASURED, found)
                 return {"sources": len(sources)}
 
@@ -189,7 +203,11 @@ class ProgramEvaluation:
 
 
 def _of_all_sides(
-    table: Table, program: Program, sides: Sequence[Side], measured: Callable[[Side], dict[str, Any]], bar: progress.Progress
+    table: Table,
+    program: Program,
+    sides: Sequence[Side],
+    measured: Callable[[Side], dict[str, Any]],
+    bar: progress.Progress,
 ) -> dict[str, dict[str, Any]] | None:
     """side -> what `measured` gives; None: the program is left out on all sides, and `table` says why."""
     found: dict[str, dict[str, Any]] = {}

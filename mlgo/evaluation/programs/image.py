@@ -5,8 +5,8 @@ import pathlib
 from collections import Counter
 from collections.abc import Mapping
 
-from mlgo.evaluation.linked_code import code_in_map, functions_in_map
 from mlgo.compiler import elf_object
+from mlgo.evaluation.corpora.linked_code import code_in_map, functions_in_map
 from mlgo.run.exit_codes import RunError
 
 _SHF_EXECINSTR = 4
@@ -46,7 +46,9 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
     prefix = f"{own}/"
     code = sum(size for path, size in code_in_map(text) if path.startswith(prefix))
     if not code:
-        raise RunError(f"image {image.name}", "holds no code of its own", "Look at the sources that the description names")
+        raise RunError(
+            f"image {image.name}", "holds no code of its own", "Look at the sources that the description names"
+        )
     functions: Counter[str] = Counter()
     for path, name, size in functions_in_map(text):
         if path.startswith(prefix):
@@ -64,4 +66,7 @@ def symbol_differences(default: Mapping[str, int], policy: Mapping[str, int], co
     changes = {name: policy.get(name, 0) - default.get(name, 0) for name in {*default, *policy}}
     grown = sorted((name for name in changes if changes[name] > 0), key=lambda name: (-changes[name], name))[:count]
     shrunk = sorted((name for name in changes if changes[name] < 0), key=lambda name: (changes[name], name))[:count]
-    return [{"symbol": name, "default": default.get(name, 0), "policy": policy.get(name, 0)} for name in [*grown, *shrunk[::-1]]]
+    return [
+        {"symbol": name, "default": default.get(name, 0), "policy": policy.get(name, 0)}
+        for name in [*grown, *shrunk[::-1]]
+    ]

@@ -52,7 +52,7 @@ class Program:
       runs: at least one.
       packages: the trees of the packages that `includes` name.
       options: source -> its own options, where commands of a build system were given; with them come no includes and no defines.
-      made_of: files that change whenever something does that such sources include, which is not looked for.
+      fingerprints: files that change whenever something does that such sources include, which is not looked for.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Program:
     runs: tuple[ProgramRun, ...]
     packages: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
     options: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    made_of: tuple[pathlib.Path, ...] = ()
+    fingerprints: tuple[pathlib.Path, ...] = ()
 
     def units(self) -> list[tuple[str, str]]:
         """(path for the compiler, name of the object) of everything that is compiled, in the order of linking."""
@@ -79,7 +79,12 @@ class Program:
         """Of the unit with this path for the compiler."""
         if path in self.options:
             return [*self.options[path], *self.flags]
-        return ["-DNDEBUG", *(f"-D{define}" for define in self.defines), *(f"-I{self._spelled(folder)}" for folder in self.includes), *self.flags]
+        return [
+            "-DNDEBUG",
+            *(f"-D{define}" for define in self.defines),
+            *(f"-I{self._spelled(folder)}" for folder in self.includes),
+            *self.flags,
+        ]
 
     def digest(self) -> str:
         """Of everything that decides what is built and what it does: description, sources, what they may include, inputs."""
@@ -88,13 +93,19 @@ class Program:
         runs = [dataclasses.asdict(run) for run in self.runs]
         whole.update(digest_of_bytes(files.encode_json([self.name, *map(list, fields), runs])).encode())
         if self.options:
-            whole.update(digest_of_bytes(files.encode_json({path: list(words) for path, words in self.options.items()})).encode())
+            whole.update(
+                digest_of_bytes(files.encode_json({path: list(words) for path, words in self.options.items()})).encode()
+            )
         for path in sorted({self.root / path for path in self.sources} | (set() if self.options else self._included())):
             whole.update(f"{path.relative_to(self.root)} {digest_of_file(path)}\n".encode())
         for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder.startswith("@")):
             for path in sorted(_included_in(folder, whole=True)):
                 whole.update(f"{path.relative_to(folder)} {digest_of_file(path)}\n".encode())
-        for path in [*self.mains, *self.made_of, *(path for name in sorted(self.inputs) for path in self.inputs[name])]:
+        for path in [
+            *self.mains,
+            *self.fingerprints,
+            *(path for name in sorted(self.inputs) for path in self.inputs[name]),
+        ]:
             whole.update(f"{path.name} {digest_of_file(path)}\n".encode())
         return whole.hexdigest()
 
@@ -119,7 +130,11 @@ class Program:
 
 def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
     """What `folder` holds that a source may include; with `whole` what folders below it hold, too."""
-    return [path for path in (folder.rglob("*") if whole else folder.glob("*")) if path.suffix in _INCLUDED and path.is_file()]
+    return [
+        path
+        for path in (folder.rglob("*") if whole else folder.glob("*"))
+        if path.suffix in _INCLUDED and path.is_file()
+    ]
 
 
 def is_c_plus_plus(path: str) -> bool:
@@ -176,7 +191,9 @@ class _Reader:
         includes = self._texts("includes")
         used = {folder[1:].partition("/")[0] for folder in includes if folder.startswith("@")}
         if unknown := used - packages.keys():
-            raise self._wrong(f"includes from the package {min(unknown)!r}; known: {', '.join(sorted(packages)) or 'none'}")
+            raise self._wrong(
+                f"includes from the package {min(unknown)!r}; known: {', '.join(sorted(packages)) or 'none'}"
+            )
         program = Program(
             name=name,
             about=self._text("about", ""),
@@ -191,7 +208,7 @@ class _Reader:
             runs=self._runs(inputs),
             packages={name: packages[name] for name in sorted(used)},
             options={} if commands is None else commands.options,
-            made_of=() if commands is None else tuple(self._beside(path) for path in self._texts("made_of")),
+            fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
         )
         self._content.pop("slow", None)
         if self._content:

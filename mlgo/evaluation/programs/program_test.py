@@ -19,7 +19,14 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
         self.tree = self.folder / "tree"
-        contents = {"b.c": "int b;", "a.cc": "int a;", "skip.c": "", "inc/deep/x.h": "#define X", "data/1": "one", "data/2": "two"}
+        contents = {
+            "b.c": "int b;",
+            "a.cc": "int a;",
+            "skip.c": "",
+            "inc/deep/x.h": "#define X",
+            "data/1": "one",
+            "data/2": "two",
+        }
         for name, content in contents.items():
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             (self.tree / name).write_text(content, encoding="utf-8")
@@ -27,16 +34,28 @@ class ProgramTest(unittest.TestCase):
 
     def load(self, **changes):
         fields = {
-            "name": "p", "package": "tree", "sources": ["*.c", "*.cc"], "exclude": ["skip.c"], "mains": ["main.cc"], "includes": ["inc"],
-            "defines": ["A=1"], "inputs": {"text": ["data/*"]}, "runs": [{**_RUN, "stdin": "text"}], **changes,
-        }  # fmt: skip
+            "name": "p",
+            "package": "tree",
+            "sources": ["*.c", "*.cc"],
+            "exclude": ["skip.c"],
+            "mains": ["main.cc"],
+            "includes": ["inc"],
+            "defines": ["A=1"],
+            "inputs": {"text": ["data/*"]},
+            "runs": [{**_RUN, "stdin": "text"}],
+            **changes,
+        }
         path = self.folder / "p.json"
-        path.write_text(json.dumps({name: value for name, value in fields.items() if value is not None}), encoding="utf-8")
+        path.write_text(
+            json.dumps({name: value for name, value in fields.items() if value is not None}), encoding="utf-8"
+        )
         return load_program(path, {"tree": self.tree})
 
     def test_sources_are_sorted_and_mains_come_last(self):
         program = self.load()
-        self.assertEqual(program.units(), [("a.cc", "0000_a.o"), ("b.c", "0001_b.o"), (str(self.folder / "main.cc"), "0002_main.o")])
+        self.assertEqual(
+            program.units(), [("a.cc", "0000_a.o"), ("b.c", "0001_b.o"), (str(self.folder / "main.cc"), "0002_main.o")]
+        )
         self.assertEqual(program.compile_flags("a.cc"), ["-DNDEBUG", "-DA=1", "-Iinc"])
         self.assertEqual([is_c_plus_plus(path) for path, _ in program.units()], [True, False, True])
 
@@ -50,16 +69,23 @@ class ProgramTest(unittest.TestCase):
         digests.add(self.load().digest())
         (self.tree / "data/2").write_text("three", encoding="utf-8")
         digests.add(self.load().digest())
-        digests |= {self.load(defines=["A=2"]).digest(), self.load(runs=[_RUN]).digest(), self.load(libraries=["-lm"]).digest()}
+        digests |= {
+            self.load(defines=["A=2"]).digest(),
+            self.load(runs=[_RUN]).digest(),
+            self.load(libraries=["-lm"]).digest(),
+        }
         self.assertEqual(len(digests), 6)
         self.assertIn(self.load().digest(), digests)
 
     def load_with_commands(self, options=("-DB",), **changes):
-        entries = [{"directory": str(self.tree), "file": name, "arguments": ["clang", *options, "-c", name]} for name in ("b.c", "a.cc")]
+        entries = [
+            {"directory": str(self.tree), "file": name, "arguments": ["clang", *options, "-c", name]}
+            for name in ("b.c", "a.cc")
+        ]
         (self.folder / "commands.json").write_text(json.dumps(entries), encoding="utf-8")
         (self.folder / "stamp").touch()
         without = dict.fromkeys(("package", "sources", "exclude", "mains", "includes", "defines"))
-        return self.load(**{**without, "compile_commands": "commands.json", "made_of": ["stamp"], **changes})
+        return self.load(**{**without, "compile_commands": "commands.json", "fingerprints": ["stamp"], **changes})
 
     def test_commands_of_a_build_system(self):
         program = self.load_with_commands(flags=["-w"])
@@ -81,7 +107,10 @@ class ProgramTest(unittest.TestCase):
 
     def test_commands_say_already_what_else_could_be_said(self):
         for field in ("sources", "includes", "defines", "root"):
-            with self.subTest(field), self.assertRaisesRegex(RunError, f"has compile_commands, and '{field}', which they say already"):
+            with (
+                self.subTest(field),
+                self.assertRaisesRegex(RunError, f"has compile_commands, and '{field}', which they say already"),
+            ):
                 self.load_with_commands(**{field: []})
         (self.tree / "a.cc").unlink()
         with self.assertRaisesRegex(RunError, "has commands that compile 'a.cc', which is not in"):

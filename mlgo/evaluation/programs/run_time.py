@@ -19,7 +19,9 @@ COUNTS = ("instructions", "data_references", "loads", "stores")
 IMAGE = "program"
 
 
-def build_and_count(toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path) -> dict[str, Any]:
+def build_and_count(
+    toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path
+) -> dict[str, Any]:
     """Builds `program` on `side` at -O2 as `folder`/program, and counts what its runs do.
 
     Returns: {"counts": {RUN: {COUNT: int}}, "outputs": {RUN: digest}}.

@@ -20,7 +20,10 @@ class RunFailure(Exception):
 
 
 def run_program(
-    program: Program, image: pathlib.Path, prefix: Sequence[str | os.PathLike[str]] = (), environment: Mapping[str, str] | None = None
+    program: Program,
+    image: pathlib.Path,
+    prefix: Sequence[str | os.PathLike[str]] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[ProgramRun, child.Ended, str]]:
     """Each run of `program`, how it ended, and the digest of what came out.
 

@@ -58,12 +58,20 @@ def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bo
         plain, outputs = linked("plain", objects)
         others = {"code_bytes_icf": linked("icf", objects, "-Wl,--icf=all")}
         if thinlto:
-            others["code_bytes_thinlto"] = linked("thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL))
+            others["code_bytes_thinlto"] = linked(
+                "thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL)
+            )
     for way, (_, found) in others.items():
         if found != outputs:
-            raise OutputDiffers(f"{side.name}: {way.removeprefix('code_bytes_')} changes what comes out of {differing(outputs, found)}")
-    sizes = {name: None for name in SIZES} | {name: size.code_bytes for name, (size, _) in others.items()}
-    sizes |= {"code_bytes": plain.code_bytes, "executable_bytes": plain.executable_bytes, "file_bytes": plain.file_bytes}
+            raise OutputDiffers(
+                f"{side.name}: {way.removeprefix('code_bytes_')} changes what comes out of {differing(outputs, found)}"
+            )
+    sizes = dict.fromkeys(SIZES) | {name: size.code_bytes for name, (size, _) in others.items()}
+    sizes |= {
+        "code_bytes": plain.code_bytes,
+        "executable_bytes": plain.executable_bytes,
+        "file_bytes": plain.file_bytes,
+    }
     return SideSize(sizes, dict(plain.functions), outputs)
 
 

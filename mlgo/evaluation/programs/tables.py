@@ -35,7 +35,14 @@ def with_interval(total: Mapping[str, Any], mean: str) -> str:
 def to_csv(result: Mapping[str, Any]) -> bytes:
     """A line per number of sizes and runs: part, program, side, measure, value, and its ratio to the default's."""
     rows = (
-        (part, program, side, measure, value, value / base if value is not None and (base := sides[DEFAULT].get(measure)) else None)
+        (
+            part,
+            program,
+            side,
+            measure,
+            value,
+            value / base if value is not None and (base := sides[DEFAULT].get(measure)) else None,
+        )
         for part in ("size", "run")
         for program, sides in sorted(result[part].items())
         for side, of_side in sorted(sides.items())
@@ -46,9 +53,19 @@ def to_csv(result: Mapping[str, Any]) -> bytes:
 
 def markdown(result: Mapping[str, Any]) -> str:
     """All tables."""
-    parts = ["# Real programs", "", "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources."]
+    parts = [
+        "# Real programs",
+        "",
+        "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources.",
+    ]
     if result["size"]:
-        parts += ["", "## Size at -Oz: the program's own code in the linked image", "", *size_lines(result), *_symbol_lines(result)]
+        parts += [
+            "",
+            "## Size at -Oz: the program's own code in the linked image",
+            "",
+            *size_lines(result),
+            *_symbol_lines(result),
+        ]
     if result["run"]:
         parts += ["", f"## What runs at -O2: counted by {result['counters']['counts']}", "", *run_lines(result)]
     for level, sides in sorted(result["cost"].items()):
@@ -64,9 +81,14 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
     lines = markdown_head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
     for program, of_program in table.items():
         base = of_program[DEFAULT]["code_bytes"]
-        lines.append(markdown_row([program, f"{base:,}", *(percent(of_program[side]["code_bytes"] / base) for side in sides)]))
+        lines.append(
+            markdown_row([program, f"{base:,}", *(percent(of_program[side]["code_bytes"] / base) for side in sides)])
+        )
     for measure in SIZES:
-        cells = [with_interval(totals[side][measure], "geometric_mean") if measure in totals.get(side, {}) else "" for side in sides]
+        cells = [
+            with_interval(totals[side][measure], "geometric_mean") if measure in totals.get(side, {}) else ""
+            for side in sides
+        ]
         if any(cells):
             count = max(totals[side][measure]["programs"] for side in sides if measure in totals.get(side, {}))
             lines.append(markdown_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
@@ -80,8 +102,15 @@ def run_lines(result: Mapping[str, Any]) -> list[str]:
     """
     table, totals = result["run"], result["totals"]["run"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
-    columns = [(side, measure) for side in sides for measure in (*COUNTS, "cpu_seconds", "cycles") if measure in totals.get(side, {})]
-    lines = markdown_head(["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)])
+    columns = [
+        (side, measure)
+        for side in sides
+        for measure in (*COUNTS, "cpu_seconds", "cycles")
+        if measure in totals.get(side, {})
+    ]
+    lines = markdown_head(
+        ["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)]
+    )
     for program, of_program in table.items():
         base = of_program[DEFAULT]
         timed = result["run_times"].get(program, {})
@@ -110,25 +139,42 @@ def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
         else:
             cells = [with_interval(of_side[name], "ratio") if name in of_side else "" for of_side in sides.values()]
             unit = "" if name in MEASURES else " (trace, wall)"
-            lines.append(markdown_row([name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]))
+            lines.append(
+                markdown_row(
+                    [name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]
+                )
+            )
     sources = max(of_side["cpu_seconds"]["sources"] for of_side in sides.values())
     return [*lines, "", f"{sources} sources; of each the median of its turns; sums over the sources are compared."]
 
 
 def left_out_lines(result: Mapping[str, Any]) -> list[str]:
     """A line per program that is not in a table."""
-    lines = [f"Left out of {part}: {program}: {why}" for part, found in result["left_out"].items() for program, why in found.items()]
+    lines = [
+        f"Left out of {part}: {program}: {why}"
+        for part, found in result["left_out"].items()
+        for program, why in found.items()
+    ]
     return lines + [
-        f"DIFFERENT OUTPUT in {part}: {program}: {why}" for part, found in result["differing"].items() for program, why in found.items()
+        f"DIFFERENT OUTPUT in {part}: {program}: {why}"
+        for part, found in result["differing"].items()
+        for program, why in found.items()
     ]
 
 
 def _symbol_lines(result: Mapping[str, Any], count: int = 5) -> list[str]:
-    lines = ["", f"The functions that changed most (the {count} largest changes of each program; more in result.json):", ""]
+    lines = [
+        "",
+        f"The functions that changed most (the {count} largest changes of each program; more in result.json):",
+        "",
+    ]
     lines += markdown_head(["program", "function", "default, bytes", "policy, bytes"])
     for program, rows in result["symbols"].items():
         largest = sorted(rows, key=lambda row: (-abs(row["policy"] - row["default"]), row["symbol"]))[:count]
-        lines += [markdown_row([program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}"]) for row in largest]
+        lines += [
+            markdown_row([program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}"])
+            for row in largest
+        ]
     return lines if any(result["symbols"].values()) else []
 
 

@@ -30,7 +30,9 @@ def parse_time_trace(content: bytes) -> Mapping[str, float]:
         events = json.loads(content)["traceEvents"]
         totals = {event["name"]: float(event["dur"]) for event in events if str(event["name"]).startswith("Total ")}
         allocator = sum(
-            float(event["dur"]) for event in events if event["name"] == "RunPass" and event["args"].get("detail") == _ALLOCATOR
+            float(event["dur"])
+            for event in events
+            if event["name"] == "RunPass" and event["args"].get("detail") == _ALLOCATOR
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise TraceFailure(f"is no time trace: {error!r}") from error

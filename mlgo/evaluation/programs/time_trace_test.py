@@ -23,13 +23,22 @@ class TimeTraceTest(unittest.TestCase):
             _event("RunPass", 300, detail="Greedy Register Allocator"),
             _event("RunPass", 200, detail="Greedy Register Allocator"),
             _event("RunPass", 999, detail="Machine Instruction Scheduler"),
-            _event("Total Frontend", 1000), _event("Total Optimizer", 2000), _event("Total CodeGenPasses", 4000),
+            _event("Total Frontend", 1000),
+            _event("Total Optimizer", 2000),
+            _event("Total CodeGenPasses", 4000),
             _event("Total Backend", 6000),
             {"ph": "M", "name": "process_name", "args": {"name": "clang"}},
-        ]  # fmt: skip
+        ]
         found = parse_time_trace(json.dumps({"traceEvents": events}).encode())
         self.assertEqual(
-            found, {"front_end": 0.001, "optimiser": 0.002, "code_generation": 0.004, "inliner": 0.0, "register_allocator": 0.0005}
+            found,
+            {
+                "front_end": 0.001,
+                "optimiser": 0.002,
+                "code_generation": 0.004,
+                "inliner": 0.0,
+                "register_allocator": 0.0005,
+            },
         )
         self.assertEqual(tuple(found), STAGES)
 
@@ -47,7 +56,10 @@ class TimeTraceTest(unittest.TestCase):
     @hypothesis.given(
         strategies.recursive(
             strategies.none() | strategies.integers() | strategies.text(),
-            lambda inner: strategies.lists(inner) | strategies.dictionaries(strategies.sampled_from(["name", "dur", "args"]), inner),
+            lambda inner: (
+                strategies.lists(inner)
+                | strategies.dictionaries(strategies.sampled_from(["name", "dur", "args"]), inner)
+            ),
         )
     )
     def test_events_of_any_other_form_are_refused(self, events):

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.evaluation.inline_thresholds import threshold_of
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import summarize, tail_share
 
 _RESAMPLES = 2000
 
 
-def ratios_of(table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str) -> dict[str, float]:
+def ratios_of(
+    table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str
+) -> dict[str, float]:
     """Program -> the ratio of `measure` on `side` to that on `base`; programs where either is not known do not count."""
     found = {}
     for program, sides in table.items():
@@ -80,7 +82,9 @@ def timing_ratios(
 
 
 def _median_ratio(values: Sequence[float], others: Sequence[float], seed: int) -> dict[str, float]:
-    pairs = np.maximum(np.array([values, others], np.float64), 1e-9)  # The clock of CPU time is too coarse for some runs.
+    pairs = np.maximum(
+        np.array([values, others], np.float64), 1e-9
+    )  # The clock of CPU time is too coarse for some runs.
     generator = np.random.Generator(np.random.Philox(seed))
     drawn = np.median(pairs[:, generator.integers(0, pairs.shape[1], (_RESAMPLES, pairs.shape[1]))], axis=2)
     tail = tail_share(pairs.shape[1])

@@ -10,16 +10,38 @@ from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, total
 
 
 def _sizes(code, thinlto=None):
-    return {"code_bytes": code, "code_bytes_icf": code, "code_bytes_thinlto": thinlto, "executable_bytes": 2 * code, "file_bytes": 3 * code}
+    return {
+        "code_bytes": code,
+        "code_bytes_icf": code,
+        "code_bytes_thinlto": thinlto,
+        "executable_bytes": 2 * code,
+        "file_bytes": 3 * code,
+    }
 
 
 def _counts(instructions):
-    return {"instructions": instructions, "data_references": 2 * instructions, "loads": instructions, "stores": instructions, "cpu_seconds": instructions / 1e9}
+    return {
+        "instructions": instructions,
+        "data_references": 2 * instructions,
+        "loads": instructions,
+        "stores": instructions,
+        "cpu_seconds": instructions / 1e9,
+    }
 
 
 _TABLE = {
-    "a": {"default": _sizes(1000, 1100), "threshold_9": _sizes(900), "threshold_20": _sizes(1000), "policy": _sizes(500, 1100)},
-    "b": {"default": _sizes(400, 200), "threshold_9": _sizes(400), "threshold_20": _sizes(400), "policy": _sizes(800, 100)},
+    "a": {
+        "default": _sizes(1000, 1100),
+        "threshold_9": _sizes(900),
+        "threshold_20": _sizes(1000),
+        "policy": _sizes(500, 1100),
+    },
+    "b": {
+        "default": _sizes(400, 200),
+        "threshold_9": _sizes(400),
+        "threshold_20": _sizes(400),
+        "policy": _sizes(800, 100),
+    },
 }
 _MEASURES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
 
@@ -33,7 +55,11 @@ def _result():
         "run_times": {"a": {"policy": {"cpu_seconds": {"ratio": 1.5, "low": 1.25, "high": 2.0, "repeats": 4}}}},
         "cost": {},
         "symbols": {"a": symbol_differences({"f": 9, "g": 5, "h": 4}, {"f": 9, "g": 8}, 3)},
-        "totals": {"size": size, "run": totals(run, "default", list(_counts(1)), 1), "best_threshold": best_threshold(size)},
+        "totals": {
+            "size": size,
+            "run": totals(run, "default", list(_counts(1)), 1),
+            "best_threshold": best_threshold(size),
+        },
         "left_out": {"size": {"c": "policy: x.c: exit code 1"}},
         "differing": {},
         "counters": {"counts": "cachegrind", "perf": False},
@@ -88,7 +114,9 @@ class TablesTest(unittest.TestCase):
     def test_the_csv_holds_them_too(self):
         rows = list(csv.DictReader(io.StringIO(tables.to_csv(_result()).decode("utf-8"))))
         self.assertEqual(len(rows), 2 * 4 * 5 + 2 * 5)
-        row = next(row for row in rows if (row["program"], row["side"], row["measure"]) == ("b", "policy", "code_bytes"))
+        row = next(
+            row for row in rows if (row["program"], row["side"], row["measure"]) == ("b", "policy", "code_bytes")
+        )
         self.assertEqual((row["value"], row["ratio_to_default"]), ("800", "2.0"))
 
 

@@ -64,7 +64,9 @@ def eviction(module: str, count: int, seed: int) -> RecordedDecisions:
 
 def smallest_evictor() -> PolicyNetwork:
     """Decides as the heuristic of `eviction` does."""
-    return linear(EVICTION, {"liverange_size": (0.0, 1.0, -8.0), "nr_urgent": (0.0, 1.0, 0.0), "progress": (0.0, 1.0, 0.0)}, 4.0)
+    return linear(
+        EVICTION, {"liverange_size": (0.0, 1.0, -8.0), "nr_urgent": (0.0, 1.0, 0.0), "progress": (0.0, 1.0, 0.0)}, 4.0
+    )
 
 
 def priority(module: str, sizes: Sequence[float]) -> RecordedDecisions:

@@ -21,7 +21,9 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import write_atomically
 
 
-def generate(policy: pathlib.Path, problem: Problem, cpp_class: str, header: pathlib.Path, source: pathlib.Path) -> None:
+def generate(
+    policy: pathlib.Path, problem: Problem, cpp_class: str, header: pathlib.Path, source: pathlib.Path
+) -> None:
     """Writes `header` and `source`.
 
     Raises: RunError: `policy` is damaged, of another problem, or not one that mlgo/policy saved.

@@ -55,7 +55,9 @@ class DecisionsTest(unittest.TestCase):
             return whole_layers(exact_network(CASES[name].network(SEED).weights))[:-1]
 
         self.assertEqual([layer.weight_bits for layer in layers("eviction")], [16, 16])
-        self.assertEqual((layers("eviction_edge")[0].largest_weight, layers("eviction_edge")[0].weight_bits), (2**15 - 1, 16))
+        self.assertEqual(
+            (layers("eviction_edge")[0].largest_weight, layers("eviction_edge")[0].weight_bits), (2**15 - 1, 16)
+        )
         self.assertEqual([layer.weight_bits for layer in layers("eviction_wide")], [32, 32])
         self.assertEqual([layer.weight_bits for layer in layers("priority_wide")], [32])
 
@@ -63,8 +65,12 @@ class DecisionsTest(unittest.TestCase):
         case = CASES["priority_wide"]
         features = observations(case.problem, case.network(SEED).normalizer, 1000, seed=3)
         priorities, _ = compiled_decisions("priority_wide", case.problem, features)
-        top = case.problem.number_top * case.problem.number_unit
-        for what, found in (("0", priorities == 0), ("between", (priorities > 0) & (priorities < top)), ("top", priorities == top)):
+        top = case.problem.max_output * case.problem.output_unit
+        for what, found in (
+            ("0", priorities == 0),
+            ("between", (priorities > 0) & (priorities < top)),
+            ("top", priorities == top),
+        ):
             self.assertTrue(found.any(), f"no number is {what}")
 
     def test_a_tensor_it_does_not_look_at(self):

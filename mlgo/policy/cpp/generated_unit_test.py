@@ -66,7 +66,9 @@ class WholeNumbersTest(unittest.TestCase):
             layers = whole_layers(exact)
             levels = random.choice(np.array([0, 0, 1, 31, 191, 192], np.uint8), (500, layers[0].kernel.shape[0]))
             sums = row_sums(layers, levels)
-            np.testing.assert_array_equal((sums * layers[-1].grid).astype(np.float32), exact.row_logits(levels), err_msg=name)
+            np.testing.assert_array_equal(
+                (sums * layers[-1].grid).astype(np.float32), exact.row_logits(levels), err_msg=name
+            )
             self.assertGreater(len(np.unique(sums)), 10)
             for layer in layers:
                 self.assertLess(layer.largest_sum, SUM_LIMIT)
@@ -119,7 +121,7 @@ class CommandTest(unittest.TestCase):
 
     def assert_refused(self, *parts, **flags):
         code, said = self.run_command(**flags)
-        self.assertEqual(code, ExitCode.MISUSE)
+        self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertEqual(said.count("\n"), 1, said)
         for part in ("cpp_policy: ", *parts):
             self.assertIn(part, said)

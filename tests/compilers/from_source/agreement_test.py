@@ -27,11 +27,12 @@ FEWEST_OBSERVATIONS = 100
 
 
 def output_of(*command) -> str:
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True, timeout=TIMEOUT_SECONDS).stdout
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=True, timeout=TIMEOUT_SECONDS
+    ).stdout
 
 
 class AgreementTest(unittest.TestCase):
-
     @classmethod
     def setUpClass(cls):
         cls.llvm = os.environ["MLGO_LLVM"]
@@ -50,7 +51,8 @@ class AgreementTest(unittest.TestCase):
         self.assertEqual("with assertions" in version, "assertions" in self.llvm, version)
         self.assertIn("clang version 22.1.8", output_of(self.clang, "--version"))
         self.assertEqual(
-            output_of(self.clang, "-print-target-triple"), output_of(runfile(f"{HERE}/packaged_clang"), "-print-target-triple")
+            output_of(self.clang, "-print-target-triple"),
+            output_of(runfile(f"{HERE}/packaged_clang"), "-print-target-triple"),
         )
 
     def test_clang_makes_the_packaged_objects(self):
@@ -59,7 +61,9 @@ class AgreementTest(unittest.TestCase):
                 with self.subTest(level=level, module=module.name):
                     wanted = compile_to_object(runfile(f"{HERE}/packaged_clang"), module, level, self.folder)
                     self.assertGreater(len(wanted), 0)
-                    self.assertEqual(compile_to_object(self.clang, module, level, self.folder), wanted, "objects differ")
+                    self.assertEqual(
+                        compile_to_object(self.clang, module, level, self.folder), wanted, "objects differ"
+                    )
 
     def test_clang_optimises_for_size_as_the_packaged_one_does(self):
         for module in self.modules:

@@ -104,13 +104,9 @@ def quantised_model() -> bytes:
     def dense(x):
         return {"y": tf.matmul(x, kernel) + bias}
 
-    converter = tf.lite.TFLiteConverter.from_concrete_functions(
-        [dense.get_concrete_function()]
-    )
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([dense.get_concrete_function()])
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    converter.representative_dataset = lambda: (
-        [rng.uniform(-2, 2, (1, 16)).astype(np.float32)] for _ in range(64)
-    )
+    converter.representative_dataset = lambda: ([rng.uniform(-2, 2, (1, 16)).astype(np.float32)] for _ in range(64))
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     converter.inference_input_type = tf.int8
     converter.inference_output_type = tf.int8
@@ -136,34 +132,23 @@ def quantised_cases(model: bytes) -> str:
 def random_model(seed: int) -> bytes:
     @tf.function(input_signature=[])
     def uniform():
-        return {
-            "y": tf.raw_ops.RandomUniform(
-                shape=tf.constant([8]), dtype=tf.float32, seed=seed, seed2=seed
-            )
-        }
+        return {"y": tf.raw_ops.RandomUniform(shape=tf.constant([8]), dtype=tf.float32, seed=seed, seed2=seed)}
 
     return convert(uniform)
 
 
 def convert(function) -> bytes:
-    return tf.lite.TFLiteConverter.from_concrete_functions(
-        [function.get_concrete_function()]
-    ).convert()
+    return tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function()]).convert()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="where to write the files")
     folder = parser.parse_args().folder
     (folder / "policy.tflite").write_bytes(policy_model())
     rows = [policy_logits(case) for case in range(CASES)]
     (folder / "policy.expected").write_text(
-        "".join(
-            " ".join("-" if np.isnan(v) else f"{v:.9g}" for v in row) + "\n"
-            for row in rows
-        )
+        "".join(" ".join("-" if np.isnan(v) else f"{v:.9g}" for v in row) + "\n" for row in rows)
     )
     quantised = quantised_model()
     (folder / "quantised.tflite").write_bytes(quantised)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from mlgo.learning import synthetic
-from mlgo.learning.determinism import generator
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
+from mlgo.run.determinism import generator
 
 #: Counts where int64 -> float32 -> levels can go wrong: the ends of exact float32 and float64, and of int64.
 _EXTREME_COUNTS = (
@@ -54,7 +54,7 @@ class Case:
 
     def _logit_scale(self) -> float:
         # A number is to be 0, somewhere in between, and at its top.
-        return 1.0 if self.problem.number_top is None else 2 * self.problem.number_top / self.units[-1]
+        return 1.0 if self.problem.max_output is None else 2 * self.problem.max_output / self.units[-1]
 
     def _normalizer(self) -> Normalizer:
         quantiles = {
@@ -87,7 +87,9 @@ def observations(problem: Problem, normalizer: Normalizer, count: int, seed: int
     result = {}
     for spec in problem.observation_specs:
         shape = (count, *spec.shape)
-        knots = [end for column in normalizer.columns if column.feature == spec.name for end in (column.start, column.end)]
+        knots = [
+            end for column in normalizer.columns if column.feature == spec.name for end in (column.start, column.end)
+        ]
         result[spec.name] = _values(random, spec, shape, np.array(sorted(set(knots)) or [0.0]))
     if problem.mask_feature is not None:
         twins = random.random(count) < 0.2  # All candidates alike: nothing but ties.
@@ -97,7 +99,11 @@ def observations(problem: Problem, normalizer: Normalizer, count: int, seed: int
         legal = random.random((count, positions)) < random.choice([0.0, 0.05, 0.2, 1.0], (count, 1))
         legal[np.arange(count), random.integers(0, positions, count)] = True
         legal[: count // 100] = False  # Never asked by LLVM; answered with 0 all the same.
-        mask = np.where(legal, random.choice([1, 1, 1, 2, 2**63 - 1], legal.shape), random.choice([0, 0, 0, -1, -(2**63)], legal.shape))
+        mask = np.where(
+            legal,
+            random.choice([1, 1, 1, 2, 2**63 - 1], legal.shape),
+            random.choice([0, 0, 0, -1, -(2**63)], legal.shape),
+        )
         result[problem.mask_feature] = mask.reshape(count, *problem.observation_spec(problem.mask_feature).shape)
     return result
 

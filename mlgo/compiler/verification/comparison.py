@@ -1,0 +1,185 @@
+"""Compares an object with the original one, and says why they differ."""
+
+import dataclasses
+import enum
+import pathlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+from mlgo.compiler import elf_object
+from mlgo.compiler.elf_object import ElfObject
+from mlgo.run.exit_codes import RunError
+
+_EMBEDDED_BY_DEFAULT = (".llvmbc", ".llvmcmd")
+# DW_AT_dwo_name of the skeleton that -gsplit-dwarf leaves in an object.
+_DWO_NAME = re.compile(rb"\.dwo\0")
+_MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
+# embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) takes llvm.compiler.used out of what it embeds. What was in
+# it is dropped when it is internal, and else counts no longer as taken by address.
+_FORGOTTEN = "probably __attribute__((used)), which -fembed-bitcode does not keep"
+# IMAGE_FILE_MACHINE_: I386, AMD64, ARMNT, ARM64; and the start of a /bigobj header (llvm/BinaryFormat/COFF.h).
+_COFF_MACHINES = (b"\x4c\x01", b"\x64\x86", b"\xc4\x01", b"\x64\xaa")
+_COFF_BIG = b"\0\0\xff\xff"
+_SHOWN = 5
+_SECONDS = 300
+
+
+class Reason(enum.Enum):
+    """Why a module is not the original's. The value is what reports print."""
+
+    #: Its object is not in the tree of the original build.
+    MISSING_ORIGINAL = "missing_original"
+    #: It did not compile.
+    COMPILE_FAILED = "compile_failed"
+    #: Its command names a place outside the corpus.
+    NOT_SELF_CONTAINED = "not_self_contained"
+    #: .comment says that another compiler made the original.
+    OTHER_COMPILER = "other_compiler"
+    #: The original keeps its debug information in a file of its own.
+    SPLIT_DWARF = "split_dwarf"
+    #: `__attribute__((used))` of the original, which clang's embedding forgets: code is gone, or its mark in .llvm_addrsig.
+    USED_FORGOTTEN = "used_forgotten"
+    #: The original is Mach-O with embedded sections: those moved the sections behind them, and addresses are in the bytes.
+    NOT_COMPARABLE = "not_comparable"
+    #: Some sections differ; the detail names them.
+    SECTIONS_DIFFER = "sections_differ"
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """Why one module differs, for counting and for people."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparer:
+    """Compares objects, but for the sections in which clang embeds bitcode and command.
+
+    Attributes:
+      objcopy: llvm-objcopy, which takes those sections out: it renumbers what refers to the others.
+      embedded: names of those sections.
+    """
+
+    objcopy: pathlib.Path
+    embedded: Sequence[str] = _EMBEDDED_BY_DEFAULT
+
+    def difference(self, original: bytes, compiled: bytes) -> Difference | None:
+        """Why `compiled` is not `original`; None when they are the same, byte for byte but for COFF's time of creation.
+
+        Raises: RunError: llvm-objcopy cannot be started.
+        """
+        original, compiled = without_time(original), without_time(compiled)
+        if original == compiled:
+            return None
+        # What this clang wrote without embedding comes through objcopy as it is, so one side is mostly enough.
+        stripped = self._without_embedded(original)
+        if stripped == compiled or (
+            stripped is not None and _comparable(stripped) == _comparable(self._without_embedded(compiled))
+        ):
+            return None
+        if original.startswith(_MACH_O) and stripped is not None and len(stripped) != len(original):
+            return Difference(
+                Reason.NOT_COMPARABLE, "Mach-O keeps the addresses that sections had before bitcode was taken out"
+            )
+        return explain(stripped if stripped is not None else original, compiled)
+
+    def _without_embedded(self, content: bytes) -> bytes | None:
+        with tempfile.TemporaryDirectory(prefix="mlgo-verify-") as directory:
+            given, taken = pathlib.Path(directory, "given.o"), pathlib.Path(directory, "taken.o")
+            given.write_bytes(content)
+            removals = [f"--remove-section={name}" for name in self.embedded]
+            try:
+                done = subprocess.run(
+                    [self.objcopy, *removals, given, taken],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    check=False,
+                    timeout=_SECONDS,
+                )
+            except OSError as error:
+                raise RunError(
+                    f"--llvm_objcopy_path={self.objcopy}",
+                    f"cannot be started: {error.strerror}",
+                    "give the path of llvm-objcopy",
+                ) from error
+            return taken.read_bytes() if done.returncode == 0 and taken.is_file() else None
+
+
+def without_time(content: bytes) -> bytes:
+    """`content`, a COFF object's time of creation set to zero, which clang writes for incremental linkers."""
+    if content[:2] in _COFF_MACHINES:
+        return content[:4] + bytes(4) + content[8:]
+    if content.startswith(_COFF_BIG):
+        return content[:8] + bytes(4) + content[12:]
+    return content
+
+
+def _comparable(content: bytes | None) -> tuple | bytes | None:
+    """`content` without the alignment that the sections which were taken out leave behind."""
+    return None if content is None else elf_object.without_file_offsets(content) or content
+
+
+def explain(original: bytes, compiled: bytes) -> Difference:
+    """What is known about two objects that differ. Anything but ELF is only said to differ."""
+    ours, theirs = elf_object.parse(compiled), elf_object.parse(original)
+    if ours is None or theirs is None:
+        position = next(
+            (at for at, (a, b) in enumerate(zip(original, compiled)) if a != b), min(len(original), len(compiled))
+        )
+        detail = (
+            f"{len(original)} bytes in the original, {len(compiled)} compiled, the first difference at byte {position}"
+        )
+        return Difference(Reason.SECTIONS_DIFFER, detail)
+    was, now = _compilers(theirs), _compilers(ours)
+    if was != now:
+        return Difference(
+            Reason.OTHER_COMPILER, f"the original was made by {was or 'nobody'}, this clang is {now or 'nobody'}"
+        )
+    differing = _differing_sections(theirs, ours)
+    if _names_dwo(theirs) and not _names_dwo(ours) and _loaded(theirs) == _loaded(ours):
+        return Difference(
+            Reason.SPLIT_DWARF, "debug information stands in a .dwo file of the original build; code is the same"
+        )
+    lost = sorted(set(theirs.defined) - set(ours.defined))
+    if lost and not set(ours.defined) - set(theirs.defined):
+        return Difference(Reason.USED_FORGOTTEN, f"not compiled: {_listed(lost)}; {_FORGOTTEN}")
+    if differing == [".llvm_addrsig"]:
+        return Difference(Reason.USED_FORGOTTEN, f"code and data are the same, {differing[0]} is not; {_FORGOTTEN}")
+    return Difference(Reason.SECTIONS_DIFFER, _listed(differing) or "the order of sections or symbols")
+
+
+def _compilers(parsed: ElfObject) -> str:
+    comments = (section.content for section in parsed.sections if section.name == ".comment")
+    words = {text.decode("utf-8", "replace") for content in comments for text in content.split(b"\0") if text}
+    return ", ".join(sorted(words))
+
+
+def _names_dwo(parsed: ElfObject) -> bool:
+    return any(section.name == ".debug_str" and _DWO_NAME.search(section.content) for section in parsed.sections)
+
+
+def _loaded(parsed: ElfObject) -> list[elf_object.Section]:
+    return [section for section in parsed.sections if section.in_memory]
+
+
+def _differing_sections(original: ElfObject, compiled: ElfObject) -> list[str]:
+    """Names of sections that only one has or whose content or kind differ, in the original's order; +: only compiled."""
+    theirs, ours = _by_name(original), _by_name(compiled)
+    differing = [name for name, sections in theirs.items() if ours.get(name) != sections]
+    return differing + [f"+{name}" for name in ours if name not in theirs]
+
+
+def _by_name(parsed: ElfObject) -> dict[str, list]:
+    found: dict[str, list] = {}
+    for section in parsed.sections:
+        found.setdefault(section.name, []).append(section)
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,59 @@
+"""Finds the object of the original build that a module was taken from, by the module's name."""
+
+import functools
+import pathlib
+import posixpath
+import re
+from collections.abc import Callable
+
+from mlgo.corpus.extraction import archive, bitcode, object_file
+from mlgo.corpus.extraction.outcome import LeftOut
+
+
+def original_object(directory: pathlib.Path, name: str) -> bytes | None:
+    """The native object of module `name` below `directory`; None: there is none.
+
+    Extraction names modules after their objects. In a local ThinLTO build that object is bitcode; the linker's native one
+    lies beside it when it was linked with --save-temps=prelink: a.out.lto.NAME.o for NAME.o, and for an archive's member
+    a.out.lto.ARCHIVE(MEMBER at N).o (lld/ELF/LTO.cpp, BitcodeCompiler::compile).
+    """
+    place = directory / name
+    content = place.read_bytes() if place.is_file() else _member(directory, name)
+    if content is not None and not bitcode.is_bitcode(content):
+        return content
+    folder, last = posixpath.split(name)
+    stem = last if last.endswith(")") else posixpath.splitext(last)[0]
+    beside = directory / folder
+    if not beside.is_dir():
+        return None
+    ending = f".lto.{stem}.o"
+    # Several programs may have been linked of one object; which of them, the module's name does not tell.
+    found = [path for path in beside.iterdir() if path.name.endswith(ending) and path.is_file()]
+    return found[0].read_bytes() if len(found) == 1 else None
+
+
+def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:
+    """`original_object` of one directory."""
+    return functools.partial(original_object, directory)
+
+
+def _member(directory: pathlib.Path, name: str) -> bytes | None:
+    # Archives and members may have parentheses in their names: what stands before one of them must be a file.
+    for start in (match.start() for match in re.finditer(r"\(", name)):
+        if name.endswith(")") and (directory / name[:start]).is_file():
+            return _in_archive(directory / name[:start], name[start + 1 : -1])
+    return None
+
+
+def _in_archive(path: pathlib.Path, label: str) -> bytes | None:
+    """The member that extraction calls `label`: MEMBER, or as lld does `MEMBER at OFFSET` among namesakes."""
+    try:
+        with object_file.opened(str(path)) as span:
+            if not archive.is_archive(span.head(len(archive.MAGIC))):
+                return None
+            for member in archive.members(span):
+                if label in (member.name, f"{member.name} at {member.header}"):
+                    return span.read(member.start, member.size)
+    except LeftOut:
+        return None
+    return None

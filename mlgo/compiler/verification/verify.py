@@ -1,0 +1,136 @@
+"""Compiles every module of a corpus that was moved, and compares with the original objects, or with the corpus unmoved."""
+
+import collections
+import concurrent.futures
+import contextlib
+import dataclasses
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+
+from mlgo.compiler import executor
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
+from mlgo.corpus import self_contained
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run import progress
+from mlgo.run.exit_codes import RunError
+
+#: The original object of a module, by the module's name; None: it is not there.
+Originals = Callable[[str], bytes | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """What came of it: modules which are the same, and why the others are not; both by name, sorted."""
+
+    same: tuple[str, ...]
+    different: dict[str, Difference]
+
+    def count(self, reason: Reason) -> int:
+        return sum(difference.reason == reason for difference in self.different.values())
+
+
+def verify(
+    corpus: Corpus,
+    clang: pathlib.Path,
+    comparer: Comparer,
+    originals: Originals | None = None,
+    workers: int | None = None,
+    shown: progress.Progress | None = None,
+) -> Verification:
+    """Verifies every module of `corpus`.
+
+    Args:
+      corpus: where it lies. It is moved, as links, to a folder with another name and compiled there: what still depends
+        on the old place differs, or is found in the commands.
+      clang: compiles; no ML support is needed.
+      comparer: says whether two objects are the same.
+      originals: the objects to compare with; None: what the corpus gives where it lies.
+      workers: compiles at a time; None: all cores.
+      shown: advanced once per module.
+
+    Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.
+    """
+    shown = shown or progress.Silent()
+    same: list[str] = []
+    different: dict[str, Difference] = {}
+    with moved(corpus) as copy:
+        here = None if originals is not None else _objects(corpus.modules, clang, workers)
+        there = _objects(copy.modules, clang, workers)
+        with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
+            # Compiles are ordered and run ahead by themselves; comparisons, a process or two each, must not hold them up.
+            waiting: collections.deque = collections.deque()
+            for module, outcome in zip(corpus.modules, there):
+                reference = next(here) if here is not None else None
+                waiting.append((module.name, pool.submit(_difference, module, outcome, reference, originals, comparer)))
+                while len(waiting) > 64:
+                    _settle(*waiting.popleft(), same, different, shown)
+            while waiting:
+                _settle(*waiting.popleft(), same, different, shown)
+    return Verification(tuple(same), different)
+
+
+def _settle(name: str, answer, same: list[str], different: dict[str, Difference], shown: progress.Progress) -> None:
+    difference = answer.result()
+    if difference is None:
+        same.append(name)
+    else:
+        different[name] = difference
+    shown.advance(note=f"{len(different)} different" if different else "")
+
+
+def _objects(
+    modules: Sequence[Module], clang: pathlib.Path, workers: int | None
+) -> Iterator[CompileResult | CompileFailure]:
+    requests = (CompileRequest(clang, module, PROBLEM, want_log=False, want_object=True) for module in modules)
+    return executor.run_ordered(requests, workers)
+
+
+def _difference(
+    module: Module,
+    outcome: CompileResult | CompileFailure,
+    reference: CompileResult | CompileFailure | None,
+    originals: Originals | None,
+    comparer: Comparer,
+) -> Difference | None:
+    if outside := self_contained.outside(module.command):
+        return Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
+    for made in (outcome, reference):
+        if isinstance(made, CompileFailure):
+            return Difference(Reason.COMPILE_FAILED, f"{made.kind.value}: {made.detail}")
+    original = originals(module.name) if originals is not None else reference.object_bytes
+    if original is None:
+        return Difference(
+            Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
+        )
+    return comparer.difference(original, outcome.object_bytes)
+
+
+@contextlib.contextmanager
+def moved(corpus: Corpus) -> Iterator[Corpus]:
+    """The corpus in another folder, under another name, until the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="mlgo moved (a corpus) ") as directory:
+        target = pathlib.Path(directory, "elsewhere" + "".join(corpus.path.suffixes))
+        try:
+            if corpus.path.is_dir():
+                shutil.copytree(corpus.path, target, copy_function=_link)
+            else:
+                _link(corpus.path, target)
+        except (OSError, shutil.Error) as error:
+            raise RunError(
+                f"corpus {corpus.path}", f"cannot be linked into {directory}: {error}", "set TMPDIR"
+            ) from error
+        yield Corpus.load(target)
+
+
+def _link(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Makes `target` the same file as `source`. Corpora are large: nothing is copied."""
+    source = os.path.realpath(source)
+    try:
+        os.link(source, target)
+    except OSError:  # Another file system, or one without hard links.
+        os.symlink(source, target)

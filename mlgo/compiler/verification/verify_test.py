@@ -1,0 +1,66 @@
+"""Corpora that verify, and corpora that do not: each reason comes out, once for each module. Arguments: clang, llvm-objcopy."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.compiler.verification.comparison import Comparer, Reason
+from mlgo.compiler.verification.verify import verify
+from mlgo.corpus.corpus import Corpus, join_command
+
+OBJCOPY = pathlib.Path(sys.argv.pop(2)).absolute()
+CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
+
+COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-faddrsig", "-emit-obj")
+
+
+class VerifyTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = pathlib.Path(directory.name)
+
+    def corpus(self, **commands: tuple[str, ...]) -> Corpus:
+        """A corpus with one small function per module."""
+        folder = self.root / "corpus"
+        for name, command in commands.items():
+            (folder / "a b").mkdir(parents=True, exist_ok=True)
+            source = self.root / "m.c"
+            source.write_text(f"int {name}(int a) {{ return a * 3; }}\n", encoding="utf-8")
+            bitcode = ["-emit-llvm", "-Xclang", "-disable-llvm-passes", "-c", source, "-o", folder / f"a b/{name}.bc"]
+            subprocess.run([CLANG, "--target=x86_64-pc-linux-gnu", "-O2", *bitcode], check=True)
+            (folder / f"a b/{name}.cmd").write_bytes(join_command(command))
+        names = [f"a b/{name}" for name in commands]
+        (folder / "corpus_description.json").write_text(
+            json.dumps({"modules": names, "has_thinlto": False}), encoding="utf-8"
+        )
+        return Corpus.load(folder)
+
+    def reasons(self, corpus: Corpus, originals=None) -> dict[str, Reason]:
+        found = verify(corpus, CLANG, Comparer(OBJCOPY), originals, workers=2)
+        self.assertEqual(sorted([*found.same, *found.different]), [module.name for module in corpus.modules])
+        return {name: difference.reason for name, difference in found.different.items()}
+
+    def test_every_reason(self):
+        corpus = self.corpus(
+            broken=("-cc1", "-no-such-option"),
+            elsewhere=(*COMMAND, "-fprofile-sample-use=/this/machine.prof"),
+            good=COMMAND,
+            text=(*COMMAND, "-fprofile-instrument-path=/data/%m.profraw"),
+        )
+        unmoved = {"a b/broken": Reason.COMPILE_FAILED, "a b/elsewhere": Reason.NOT_SELF_CONTAINED}
+        self.assertEqual(self.reasons(corpus), unmoved)
+        missing = {**unmoved, "a b/good": Reason.MISSING_ORIGINAL, "a b/text": Reason.SECTIONS_DIFFER}
+        self.assertEqual(self.reasons(corpus, {"a b/text": b"something else"}.get), missing)
+
+    def test_what_only_the_old_place_has_is_missed(self):
+        corpus = self.corpus(profiled=(*COMMAND, "-fprofile-sample-use=../profile"))
+        (self.root / "profile").write_text("f:1:1\n", encoding="utf-8")
+        self.assertEqual(self.reasons(corpus), {"a b/profiled": Reason.COMPILE_FAILED})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,140 @@
+"""Compares policies with the compiler's default over the functions of held-out modules."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.evaluation.statistics import RatioSummary, summarize
+from mlgo.problems.problem import Problem
+from mlgo.run.tabular import encode_csv
+from mlgo.score.function_scores import score_ratio
+from mlgo.trace.outcomes import ModuleRecord, Outcome
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionRow:
+    """One function that every side compiled with decisions.
+
+    Attributes:
+      module, function: its names.
+      decisions: of the default.
+      default_score: of the default.
+      scores: by policy name.
+      ratios: policy's score by the default's, by policy name; below 1 is better.
+      seen: whether a function of this name was compiled in training, for instance a template of a shared header.
+    """
+
+    module: str
+    function: str
+    decisions: int
+    default_score: float
+    scores: Mapping[str, float]
+    ratios: Mapping[str, float]
+    seen: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """The result of `compare`.
+
+    Attributes:
+      rows: one per compared function, sorted by module and function.
+      summaries: of all rows, by policy name; None when there is no row.
+      unseen: of the rows which training did not see, by policy name.
+      failed: module name -> "SIDE: KIND" of those left out because they failed on a side.
+      unmatched: functions left out because a side had no decision in them.
+    """
+
+    rows: Sequence[FunctionRow]
+    summaries: Mapping[str, RatioSummary | None]
+    unseen: Mapping[str, RatioSummary | None]
+    failed: Mapping[str, str]
+    unmatched: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For the evaluation's record; `rows` stand in the CSV file instead."""
+
+        def described(summaries: Mapping[str, RatioSummary | None]) -> dict[str, Any]:
+            return {name: summary and dataclasses.asdict(summary) for name, summary in summaries.items()}
+
+        return {
+            "all_functions": described(self.summaries),
+            "functions_unseen_in_training": described(self.unseen),
+            "failed_modules": dict(self.failed),
+            "unmatched_functions": self.unmatched,
+        }
+
+
+def compare(
+    problem: Problem,
+    default: Mapping[str, ModuleRecord],
+    policies: Mapping[str, Mapping[str, ModuleRecord]],
+    seen_functions: frozenset[str],
+    seed: int,
+) -> Comparison:
+    """Compares `policies` with `default`, module by module and function by function.
+
+    A module that failed on any side is left out on all sides and named; so every policy is measured on the same
+    functions.
+
+    Args:
+      problem: says whether less is better.
+      default: module name -> record under the compiler's default.
+      policies: policy name -> module name -> record under that policy, over the same modules.
+      seen_functions: names of the functions that training compiled.
+      seed: of the bootstrap.
+
+    Raises: ValueError: the sides have different modules.
+    """
+    sides = {"default": default, **policies}
+    if any(set(side) != set(default) for side in sides.values()):
+        raise ValueError("the sides of a comparison have different modules")
+    failed = {}
+    for module in sorted(default):
+        kinds = [f"{name}: {side[module].failure_kind}" for name, side in sides.items() if _has_failed(side[module])]
+        if kinds:
+            failed[module] = ", ".join(kinds)
+    rows, unmatched = [], 0
+    for module in sorted(set(default) - set(failed)):
+        tables = {name: side[module].functions for name, side in sides.items()}
+        for function in sorted(set().union(*tables.values())):
+            if not all(function in table for table in tables.values()):
+                unmatched += 1
+                continue
+            base = tables["default"][function]
+            scores = {name: tables[name][function].score for name in policies}
+            ratios = {name: score_ratio(problem, base.score, score) for name, score in scores.items()}
+            rows.append(
+                FunctionRow(module, function, base.decisions, base.score, scores, ratios, function in seen_functions)
+            )
+    unseen = [row for row in rows if not row.seen]
+    return Comparison(
+        rows=rows,
+        summaries={name: _summary(rows, name, seed) for name in policies},
+        unseen={name: _summary(unseen, name, seed) for name in policies},
+        failed=failed,
+        unmatched=unmatched,
+    )
+
+
+def rows_to_csv(rows: Sequence[FunctionRow], policies: Sequence[str]) -> bytes:
+    """The rows as CSV with a header: module, function, decisions, scores and ratios of each policy, seen in training."""
+    of_policies = [f"{name}_{what}" for name in policies for what in ("score", "ratio")]
+    columns = ["module", "function", "default_decisions", "default_score", *of_policies, "seen_in_training"]
+
+    def cells(row: FunctionRow) -> list[Any]:
+        values = [value for name in policies for value in (row.scores[name], row.ratios[name])]
+        return [row.module, row.function, row.decisions, row.default_score, *values, int(row.seen)]
+
+    return encode_csv(columns, map(cells, rows))
+
+
+def _has_failed(record: ModuleRecord) -> bool:
+    return record.outcome is Outcome.FAILED
+
+
+def _summary(rows: Sequence[FunctionRow], policy: str, seed: int) -> RatioSummary | None:
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        ratios.setdefault(row.module, []).append(row.ratios[policy])
+    return summarize(ratios, seed)

@@ -1,0 +1,68 @@
+"""Tests of mlgo.evaluation.corpora.comparison."""
+
+import unittest
+
+from mlgo.evaluation.corpora.comparison import compare, rows_to_csv
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.score.function_scores import FunctionScore
+from mlgo.trace.outcomes import ModuleRecord, Outcome
+
+
+def traced(**scores):
+    functions = {name: FunctionScore(2, score) for name, score in scores.items()}
+    return ModuleRecord(Outcome.TRACED, functions=functions)
+
+
+DEFAULT = {
+    "m": traced(f=99.99, g=9.99),
+    "n": traced(h=1.0),
+    "broken": traced(f=1.0),
+    "idle": ModuleRecord(Outcome.NO_DECISIONS),
+}
+POLICY = {**DEFAULT, "m": traced(f=49.99, g=19.99, extra=1.0), "broken": ModuleRecord(Outcome.FAILED, "crash")}
+
+
+class CompareTest(unittest.TestCase):
+    def setUp(self):
+        policies = {"policy": POLICY, "warm_start": DEFAULT}
+        self.comparison = compare(PROBLEM, DEFAULT, policies, frozenset({"f"}), seed=1)
+
+    def test_functions_that_all_sides_have_are_compared(self):
+        found = [(row.module, row.function, row.ratios["policy"], row.seen) for row in self.comparison.rows]
+        self.assertEqual(found, [("m", "f", 0.5, True), ("m", "g", 2.0, False), ("n", "h", 1.0, False)])
+        self.assertEqual(self.comparison.unmatched, 1)
+
+    def test_failed_module_is_named_and_left_out_on_both_sides(self):
+        self.assertEqual(self.comparison.failed, {"broken": "policy: crash"})
+        self.assertNotIn("broken", [row.module for row in self.comparison.rows])
+
+    def test_summaries(self):
+        summary = self.comparison.summaries["policy"]
+        self.assertEqual((summary.better, summary.worse, summary.equal), (1, 1, 1))
+        self.assertAlmostEqual(summary.geometric_mean, 1.0)
+        self.assertEqual(self.comparison.summaries["warm_start"].geometric_mean, 1.0)
+        self.assertEqual(self.comparison.unseen["policy"].functions, 2)
+
+    def test_different_modules_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "different modules"):
+            compare(PROBLEM, DEFAULT, {"policy": {}}, frozenset(), seed=1)
+
+    def test_nothing_to_compare_has_no_summary(self):
+        idle = {"m": ModuleRecord(Outcome.NO_DECISIONS)}
+        comparison = compare(PROBLEM, idle, {"policy": idle}, frozenset(), seed=1)
+        self.assertEqual(comparison.to_json()["all_functions"], {"policy": None})
+
+    def test_csv(self):
+        lines = rows_to_csv(self.comparison.rows, ["policy"]).decode().splitlines()
+        self.assertEqual(
+            lines[:2],
+            [
+                "module,function,default_decisions,default_score,policy_score,policy_ratio,seen_in_training",
+                "m,f,2,99.99,49.99,0.5,1",
+            ],
+        )
+        self.assertEqual(len(lines), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

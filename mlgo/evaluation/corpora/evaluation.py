@@ -1,0 +1,179 @@
+"""Policies against the compiler's default on whole corpora: module by module, and as linked images.
+
+Below the output folder: `CORPUS/SIDE/` (evaluation_sides.py), `CORPUS/SIDE.linked/` (code bytes of each module in the linked image), and the
+results. A module that fails on any side is left out on all of them.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.corpus.corpus import Corpus
+from mlgo.evaluation.corpora import sides as sides_of
+from mlgo.evaluation.corpora.comparison import Comparison, compare
+from mlgo.evaluation.corpora.sides import DEFAULT, Side
+from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.run import files
+from mlgo.run.manifest import digest_of_file
+from mlgo.run.run_folder import RunFolder
+from mlgo.score.measure import measure_of
+from mlgo.trace.outcomes import ModuleRecord
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import Trace
+
+_LINKED_NAME = "linked.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusResult:
+    """What came of one corpus.
+
+    Attributes:
+      corpus: its name in tables.
+      digest: of the corpus.
+      comparison: by function or module; see held_out.py.
+      linked: side -> module -> code bytes in the linked image; empty where the problem is not about size.
+      linked_summaries: side -> ratio of the image's code bytes to the default's.
+      code: side -> module -> function -> its bytes in the object; of the modules that failed on no side.
+    """
+
+    corpus: str
+    digest: str
+    comparison: Comparison
+    linked: Mapping[str, Mapping[str, int]]
+    linked_summaries: Mapping[str, RatioSummary]
+    code: Mapping[str, Mapping[str, Mapping[str, int]]]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; what is known of single modules and functions stands in the tables instead."""
+        return {
+            "digest": self.digest,
+            **self.comparison.to_json(),
+            "modules": len(self.code[DEFAULT]),
+            "object_code_bytes": {
+                side: sum(sum(each.values()) for each in sizes.values()) for side, sizes in self.code.items()
+            },
+            "linked_code_bytes": {side: sum(sizes.values()) for side, sizes in self.linked.items()},
+            "linked_code": {side: dataclasses.asdict(summary) for side, summary in self.linked_summaries.items()},
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """What all corpora of an evaluation share.
+
+    Attributes:
+      folder: where results lie.
+      setup: how modules are compiled.
+      inputs: digests of what the sides share beside the corpus: the compiler's.
+      configuration: what else a side's result depends on.
+      seed: of the bootstraps.
+      reward: which of the problem's rewards; None: its usual one.
+      linker: ld.lld; None: nothing is linked.
+      icf: whether the linker folds identical functions.
+    """
+
+    folder: RunFolder
+    setup: CompileSetup
+    inputs: Mapping[str, str]
+    configuration: Mapping[str, Any]
+    seed: int
+    reward: str | None
+    linker: pathlib.Path | None
+    icf: bool = False
+
+    def of_corpus(
+        self,
+        name: str,
+        corpus: Corpus,
+        sides: Sequence[Side],
+        model_of: Callable[[Side], pathlib.Path | None],
+        only: Sequence[str] | None = None,
+    ) -> CorpusResult:
+        """Compiles and links `corpus` under the default and all `sides`, as far as that was not done before.
+
+        Args: only: the modules to compare; None: all. The default compiles the others too where it takes them to know what a module
+          costs (a COMDAT counts by the number of modules that carry it); nothing is linked then.
+
+        Raises: RunError: too many modules fail, or the rest cannot be linked.
+        """
+        everyone = [Side(DEFAULT), *sides]
+        compared_modules = corpus if only is None else corpus.select(list(only))
+        whole = corpus if self.setup.problem.score_spec is None else compared_modules
+        records = {DEFAULT: self._compiled(name, whole, everyone[0], model_of)}
+        records |= {side.name: self._compiled(name, compared_modules, side, model_of) for side in sides}
+        default = {module: record.functions for module, record in records[DEFAULT].items()}
+        measure = measure_of(self.setup.problem, default, self.reward)
+        records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
+        compared = {
+            side: {
+                module: dataclasses.replace(r, functions=measure.compared(module, r.functions))
+                for module, r in of_side.items()
+            }
+            for side, of_side in records.items()
+        }
+        comparison = compare(self.setup.problem, compared.pop(DEFAULT), compared, frozenset(), self.seed)
+        modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
+        code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
+        linked, summaries = {}, {}
+        if self.linker is not None and only is None:
+            linker_digest = digest_of_file(self.linker)
+            linked = {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in everyone}
+            summaries = {
+                side.name: summarize_totals(
+                    {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}, self.seed
+                )
+                for side in sides
+            }
+        return CorpusResult(name, compared_modules.digest, comparison, linked, summaries, code)
+
+    def _inputs(self, corpus: Corpus, side: Side) -> dict[str, str]:
+        return {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
+
+    def _compiled(
+        self, name: str, corpus: Corpus, side: Side, model_of: Callable[[Side], pathlib.Path | None]
+    ) -> Mapping[str, ModuleRecord]:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            title = f"{name}, {side.name}"
+            return sides_of.compile_side(
+                folder, corpus, self.setup, side, model_of(side), title, self.linker is not None
+            )
+
+        configuration = {**self.configuration, "flags": list(side.flags), "linked": self.linker is not None}
+        self.folder.stage(f"{name}/{side.name}", self._inputs(corpus, side), configuration, work)
+        return Trace.load(self.folder.path / name / side.name, corpus).records
+
+    def _linked(
+        self, name: str, corpus: Corpus, side: Side, modules: Sequence[str], linker_digest: str
+    ) -> Mapping[str, int]:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            sizes = sides_of.link_side(self.folder.path / name / side.name, self.linker, modules, self.icf)
+            files.write_json_atomically(folder / _LINKED_NAME, sizes)
+            return {"code_bytes": sum(sizes.values())}
+
+        stage = f"{name}/{side.name}.linked"
+        inputs = {**self._inputs(corpus, side), "linker": linker_digest}
+        configuration = {**self.configuration, "flags": list(side.flags), "modules": list(modules), "icf": self.icf}
+        self.folder.stage(stage, inputs, configuration, work)
+        return files.read_json(
+            self.folder.path / stage / _LINKED_NAME, "linked sizes", "Delete the folder and run again"
+        )
+
+
+def best_side(result: CorpusResult, names: Sequence[str]) -> str | None:
+    """Of the sides `names` the one with the least linked code; the first of equals; None: nothing was linked, or there is none."""
+    candidates = [name for name in names if name in result.linked_summaries]
+    return min(candidates, key=lambda name: result.linked_summaries[name].geometric_mean, default=None)
+
+
+def worse_than(results: Sequence[CorpusResult], policies: Sequence[str], allowed: float) -> list[str]:
+    """ "CORPUS: POLICY +0.30 %" for each policy that is worse than the default by more than `allowed`, 0.001 for 0.1 %: in linked code, or
+    where nothing is linked in the geometric mean."""
+    found = []
+    for result in results:
+        for policy in policies:
+            summary = result.linked_summaries.get(policy) or result.comparison.summaries[policy]
+            if summary is not None and summary.geometric_mean > 1.0 + allowed:
+                found.append(f"{result.corpus}: {policy} {100.0 * (summary.geometric_mean - 1.0):+.2f} %")
+    return found

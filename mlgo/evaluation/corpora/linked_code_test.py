@@ -1,0 +1,67 @@
+"""What lld's map says of each object's code; tests/end_to_end/evaluate_test.py links for real."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from mlgo.evaluation.corpora import linked_code
+from mlgo.run.exit_codes import RunError
+
+# Written by ld.lld 22.1.8 for two objects, one in a folder with a space and a colon in its name; shortened.
+_MAP = """\
+             VMA              LMA     Size Align Out     In      Symbol
+             2f8              2f8       23     1 .dynstr
+             2f8              2f8       23     1         <internal>:(.dynstr)
+             320              320       58     1         /o/a.o:(.eh_frame+0x0)
+            13c0             13c0       75    16 .text
+            13c0             13c0       1e    16         /o/a.o:(.text)
+            13c0             13c0       1e     1                 _Z1gi
+            13e0             13e0       2f    16         /o/a.o:(.text._Z1fi)
+            13e0             13e0       2f     1                 _Z1fi
+            1410             1410       25    16         /o/x y:z/b.o:(.text.startup.)
+            1430             1430        5     1                 _Z1zv
+            34c8             34c8        c     4         /o/a.o:(.bss._ZZ1fiE1a)
+"""
+
+
+class LinkedCodeTest(unittest.TestCase):
+    def test_code_sections_are_found_and_nothing_else(self):
+        self.assertEqual(linked_code.code_in_map(_MAP), [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25)])
+
+    def test_functions_are_found_with_one_name_for_each_place(self):
+        aliased = _MAP.replace(
+            "_Z1zv\n", "_Z1zv\n            1430             1430        5     1                 _Z1av\n"
+        )
+        self.assertNotEqual(aliased, _MAP)
+        self.assertEqual(
+            linked_code.functions_in_map(aliased),
+            [("/o/a.o", "_Z1gi", 0x1E), ("/o/a.o", "_Z1fi", 0x2F), ("/o/x y:z/b.o", "_Z1av", 5)],
+        )
+
+    def test_a_linker_that_fails_is_named_with_what_it_said(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            broken = folder / "ld.lld"
+            broken.write_text(f"#!{sys.executable}\nraise SystemExit('no such thing')\n", encoding="utf-8")
+            broken.chmod(0o755)
+            with self.assertRaisesRegex(RunError, "gives no image of 1 objects: no such thing"):
+                linked_code.link(broken, {"a": folder / "a.o"}, folder)
+            with self.assertRaisesRegex(RunError, "linker .*absent: does not run"):
+                linked_code.link(folder / "absent", {"a": folder / "a.o"}, folder)
+
+    def test_an_image_without_code_is_no_result(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            empty = folder / "ld.lld"
+            empty.write_text(
+                f"#!{sys.executable}\nimport sys\nopen([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n",
+                encoding="utf-8",
+            )
+            empty.chmod(0o755)
+            with self.assertRaisesRegex(RunError, "holds no code of theirs"):
+                linked_code.link(empty, {"a": folder / "a.o"}, folder)
+
+
+if __name__ == "__main__":
+    unittest.main()

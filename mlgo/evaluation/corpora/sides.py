@@ -1,0 +1,98 @@
+"""One side of an evaluation: a corpus compiled under one policy, or under the default with other flags, scored and linked.
+
+Below the side's folder lie, per module NAME, `modules/NAME.json` (outcomes.py), `code/NAME.json` (bytes of each function) and, where it is to be
+linked, `objects/NAME.o`.
+"""
+
+import dataclasses
+import pathlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.evaluation.corpora import linked_code
+from mlgo.run import files
+from mlgo.trace.outcomes import ModuleRecord
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_corpus
+
+#: The side that the others are compared with.
+DEFAULT = "default"
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    """Who decides.
+
+    Attributes:
+      name: in tables, and of its folder.
+      digest: of what decides: a policy's, "" where the compiler's heuristic does.
+      flags: further cc1 flags.
+    """
+
+    name: str
+    digest: str = ""
+    flags: tuple[str, ...] = ()
+
+
+def compile_side(
+    folder: pathlib.Path,
+    corpus: Corpus,
+    setup: CompileSetup,
+    side: Side,
+    model_dir: pathlib.Path | None,
+    title: str,
+    keep_objects: bool,
+) -> Mapping[str, Any]:
+    """Compiles every module of `corpus` that has no record in `folder` yet.
+
+    Args:
+      model_dir: the TFLite policy that decides; None: the compiler's heuristic.
+      keep_objects: whether objects will be linked.
+
+    Returns: counts for the manifest.
+    Raises: RunError: more modules failed than allowed.
+    """
+    setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags), wants_objects=True)
+
+    def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+        del record
+        if isinstance(outcome, CompileFailure):
+            return
+        functions = outcome.code.functions
+        files.write_json_atomically(
+            _code_path(folder, module.name), {function.name: function.size for function in functions}
+        )
+        if keep_objects:
+            files.write_atomically(_object_path(folder, module.name), outcome.object_bytes)
+
+    return compile_corpus(folder, corpus, setup, title, model_dir, False, keep)
+
+
+def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Of each of `modules` the bytes of each function, as the side in `folder` compiled it.
+
+    Raises: RunError: a file is gone or damaged.
+    """
+    remedy = "Delete the folder and run again"
+    return {name: files.read_json(_code_path(folder, name), "function sizes", remedy) for name in modules}
+
+
+def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:
+    """Code bytes of each of `modules` in the image of them all, as the side in `folder` compiled them.
+
+    Raises: RunError: they cannot be linked.
+    """
+    with tempfile.TemporaryDirectory(prefix="mlgo-link-") as work:
+        objects = {name: _object_path(folder, name) for name in modules}
+        return linked_code.link(linker, objects, pathlib.Path(work), icf)
+
+
+def _code_path(folder: pathlib.Path, name: str) -> pathlib.Path:
+    return folder / "code" / f"{name}.json"
+
+
+def _object_path(folder: pathlib.Path, name: str) -> pathlib.Path:
+    return folder / "objects" / f"{name}.o"

@@ -1,0 +1,51 @@
+"""Every way in which a command can end has its exit code."""
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import unittest
+
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+class EndingTest(unittest.TestCase):
+    def ends(self, work, code, said=""):
+        stderr = io.StringIO()
+        with contextlib.redirect_stderr(stderr):
+            self.assertEqual(exit_code_of(work), code)
+        self.assertEqual(stderr.getvalue(), said)
+
+    def test_codes(self):
+        def fails():
+            raise RunError("--x=1", "is odd", "Give an even one", ExitCode.NOTHING_PRODUCED)
+
+        def is_ended():
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+
+        before = signal.getsignal(signal.SIGTERM)
+        self.addCleanup(signal.signal, signal.SIGTERM, before)
+        self.ends(lambda: ExitCode.OUTPUT_DIFFERS, 12)
+        self.ends(fails, 10, "error: --x=1: is odd. Give an even one\n")
+        self.ends(is_ended, 130, "interrupted\n")
+        with self.assertRaises(ZeroDivisionError):  # a defect of ours: the traceback is for us
+            exit_code_of(lambda: 1 // 0)
+
+    def test_a_reader_that_wants_no_more(self):
+        program = "import sys; from mlgo.run.exit import exit_code_of; sys.exit(exit_code_of(lambda: print('x' * 10**6) or 0))"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        ) as process:
+            process.stdout.read(1)
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+        self.assertEqual(process.returncode, ExitCode.DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+"""Percentages and named paths of command lines."""
+
+import pathlib
+import unittest
+
+from hypothesis import given as for_all
+from hypothesis import settings, strategies
+
+from mlgo.run import flag_values as given
+from mlgo.run.exit_codes import RunError
+
+
+class PercentTest(unittest.TestCase):
+    def test_with_and_without_the_sign(self):
+        for text, share in (("0.1%", 0.001), ("0.1", 0.001), (" 2 ", 0.02), ("0%", 0.0), ("-1%", -0.01)):
+            self.assertAlmostEqual(given.percent_given("--limit", text), share, msg=text)
+
+    def test_none_stays_none(self):
+        self.assertIsNone(given.percent_given("--limit", None))
+
+    def test_what_is_none_is_refused(self):
+        for text in ("", "%", "a lot", "0.1%%", "nan", "inf"):
+            with self.assertRaisesRegex(RunError, "--limit=.*: is no percentage. Give one such as 0.1%"):
+                given.percent_given("--limit", text)
+
+    @settings(deadline=None)
+    @for_all(strategies.text())
+    def test_every_text_is_a_finite_number_or_an_error_of_ours(self, text):
+        try:
+            share = given.percent_given("--limit", text)
+        except RunError:
+            return
+        self.assertTrue(abs(share) < float("inf"))
+
+
+class NamedPathsTest(unittest.TestCase):
+    def test_a_name_is_given_or_the_last_part(self):
+        found = given.named_paths("--policy", ["mine=/a/b", "/c/d", "/e/f/policy"])
+        self.assertEqual(
+            found, {"mine": pathlib.Path("/a/b"), "d": pathlib.Path("/c/d"), "f": pathlib.Path("/e/f/policy")}
+        )
+
+    def test_a_name_comes_once(self):
+        with self.assertRaisesRegex(
+            RunError, "--policy=/c/b: would have the name 'b', which is taken or not usable. Give --policy=NAME=PATH"
+        ):
+            given.named_paths("--policy", ["/a/b", "/c/b"])
+
+    def test_a_reserved_name_and_one_that_is_no_folder_are_refused(self):
+        for value in ("default=/a", "a b=/a", "=/a", "a/b=/a"):
+            with self.assertRaisesRegex(RunError, "would have the name"):
+                given.named_paths("", [value], ("default",))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+"""Keeps what compiles gave across runs: optimised modules and traces, by the content of all that they were made from."""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.run import files
+from mlgo.run.cache import Cache
+from mlgo.run.manifest import digest_of_bytes
+from mlgo.trace.outcomes import Outcome, read_record
+
+#: Folders of mlgo whose code decides what a compile gives and how it is stored: a change in one makes all keys new.
+_CODE_FOLDERS = ("compiler", "corpus", "problems", "score", "size_estimator", "trace")
+
+
+class CompileCache:
+    """Fills a stage's folder with what is known of its modules, and learns from it what was not.
+
+    Args:
+      cache: where entries are; None: nothing is kept and nothing is known.
+      identity: what all compiles of the run depend on, such as the compiler's digest; JSON values.
+    """
+
+    def __init__(self, cache: Cache | None, identity: Mapping[str, Any]):
+        self._cache = cache
+        self._identity = {**identity, "code": digest_of_code()} if cache else {}
+
+    def optimised(
+        self, folder: pathlib.Path, corpus: Corpus, work: Callable[[], Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        """Does the `work` of an optimised corpus's stage in `folder`, as far as it is not known; returns what it returns."""
+        return self._filled("optimised", folder, corpus, lambda name: [f"{name}.bc", f"{name}.cmd"], work)
+
+    def traced(
+        self,
+        folder: pathlib.Path,
+        corpus: Corpus,
+        policy: str | None,
+        keep_decisions: bool,
+        work: Callable[[], Mapping[str, Any]],
+    ) -> Mapping[str, Any]:
+        """The same of a trace's stage; `policy` is the digest of what decided, None for the compiler's default."""
+        what = f"trace of {policy or 'the default'}{'' if keep_decisions else ', scores only'}"
+        return self._filled(what, folder, corpus, lambda name: [f"modules/{name}.arrays", f"modules/{name}.json"], work)
+
+    def _filled(
+        self,
+        what: str,
+        folder: pathlib.Path,
+        corpus: Corpus,
+        names_of: Callable[[str], Sequence[str]],
+        work: Callable[[], Mapping[str, Any]],
+    ) -> Mapping[str, Any]:
+        """Args: names_of: the files of a module below `folder`; the last one is there when the module is done."""
+        if self._cache is None:
+            return work()
+        unknown: dict[str, str] = {}
+        # What the modules share: carried files may be large, so they are looked at once.
+        shared = {**self._identity, "what": what, "corpus": dataclasses.replace(corpus, modules=()).digest}
+        for module in corpus.modules:
+            names = names_of(module.name)
+            if (folder / names[-1]).exists():
+                continue
+            key = _key(shared, module)
+            found = self._cache.fetch(key)
+            if found is None or pathlib.Path(names[-1]).suffix not in found:
+                unknown[module.name] = key
+                continue
+            for name in names:
+                if (suffix := pathlib.Path(name).suffix) in found:
+                    files.write_atomically(folder / name, found[suffix])
+        summary = work()
+        for module, key in unknown.items():
+            paths = [folder / name for name in names_of(module)]
+            if _is_done(paths[-1]):
+                self._cache.store(key, {path.suffix: path.read_bytes() for path in paths if path.exists()})
+        self._cache.trim()
+        return summary
+
+
+def _key(shared: Mapping[str, Any], module: Module) -> str:
+    index = module.read_thinlto_index()
+    described = {
+        **shared,
+        "bitcode": digest_of_bytes(module.read_bitcode()),
+        "command": list(module.command),
+        "index": None if index is None else digest_of_bytes(index),
+    }
+    return digest_of_bytes(json.dumps(described, sort_keys=True).encode("utf-8"))
+
+
+def digest_of_code() -> str:
+    """sha256 over the sources that decide what is kept, as far as this program has them."""
+    whole = hashlib.sha256()
+    root = pathlib.Path(__file__).parent.parent
+    for folder in _CODE_FOLDERS:
+        for path in sorted((root / folder).rglob("*.py")):
+            whole.update(f"{path.relative_to(root)}\0{digest_of_bytes(path.read_bytes())}\n".encode())
+    return whole.hexdigest()
+
+
+def _is_done(path: pathlib.Path) -> bool:
+    """Whether a module's last file is there and says nothing of a failure, which another run might not have."""
+    if not path.exists():
+        return False
+    return path.suffix != ".json" or read_record(path).outcome is not Outcome.FAILED

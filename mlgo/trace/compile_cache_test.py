@@ -1,0 +1,97 @@
+"""A second run over the same modules compiles nothing; anything else than the same modules is compiled."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.compiler.request import CompileLimits
+from mlgo.compiler.testing import fake_clang
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.cache import Cache
+from mlgo.trace.compile_cache import CompileCache
+from mlgo.trace.optimised_corpus import optimise_corpus
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import Trace, trace_corpus
+
+
+class CountingExecutor:
+    """Counts the compiles of another executor."""
+
+    def __init__(self, executor):
+        self._executor, self.compiled = executor, []
+
+    def run_ordered(self, requests):
+        def counted():
+            for request in requests:
+                self.compiled.append(request.module.name)
+                yield request
+
+        return self._executor.run_ordered(counted())
+
+    def close(self):
+        self._executor.close()
+
+
+class CompileCacheTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "bin").mkdir()
+        clang = pathlib.Path(fake_clang.install(self.folder / "bin", PROBLEM))
+        setup = CompileSetup(clang, PROBLEM, CompileLimits(cpu_seconds=10), 2, 0.5)
+        self.executor = CountingExecutor(setup.executor)
+        self.setup_used = CompileSetup(clang, PROBLEM, CompileLimits(cpu_seconds=10), 2, 0.5, self.executor)
+        self.known = CompileCache(Cache(self.folder / "cache", 10**9), {"clang": "1"})
+
+    def corpus(self, name: str, behaviours: dict[str, str]) -> Corpus:
+        modules = {
+            module: fake_clang.FakeModule.bitcode(
+                {"f": 3} if behaviour != "idle" else {"f": 0}, behaviour.replace("idle", "good")
+            )
+            for module, behaviour in behaviours.items()
+        }
+        (self.folder / name).mkdir()
+        return Corpus.load(fake_clang.write_corpus(self.folder / name, modules))
+
+    def traced(self, name: str, corpus: Corpus, known: CompileCache | None = None) -> tuple[list[str], Trace]:
+        """What was compiled for a trace in folder `name`, and the trace."""
+        self.executor.compiled.clear()
+        folder = self.folder / name
+        (known or self.known).traced(
+            folder, corpus, None, True, lambda: trace_corpus(folder, corpus, self.setup_used, name)
+        )
+        return sorted(self.executor.compiled), Trace.load(folder, corpus)
+
+    def test_traces(self):
+        corpus = self.corpus("corpus", {"a/x": "good", "b": "idle", "c": "crash"})
+        compiled, first = self.traced("first", corpus)
+        self.assertEqual(compiled, ["a/x", "b", "c"])
+        compiled, second = self.traced("second", corpus)
+        self.assertEqual(compiled, ["c"], "what failed is tried again, and nothing else")
+        self.assertEqual(first.records, second.records)
+        files = ["modules/a/x.arrays", "modules/a/x.json", "modules/b.json"]
+        for name in files:
+            self.assertEqual((self.folder / "first" / name).read_bytes(), (self.folder / "second" / name).read_bytes())
+
+    def test_another_compiler_or_module_is_another_key(self):
+        compiled, _ = self.traced("first", self.corpus("corpus", {"a": "good", "b": "good"}))
+        compiled, _ = self.traced("second", self.corpus("other", {"a": "idle", "b": "good"}))
+        self.assertEqual(compiled, ["a"])
+        other = CompileCache(Cache(self.folder / "cache", 10**9), {"clang": "2"})
+        compiled, _ = self.traced("third", self.corpus("third_corpus", {"b": "good"}), other)
+        self.assertEqual(compiled, ["b"])
+
+    def test_optimised_modules(self):
+        corpus = self.corpus("corpus", {"a": "good", "b": "crash"})
+        for name, expected in (("first", ["a", "b"]), ("second", ["b"])):
+            self.executor.compiled.clear()
+            folder = self.folder / name
+            self.known.optimised(folder, corpus, lambda: optimise_corpus(folder, corpus, self.setup_used, name))
+            self.assertEqual(sorted(self.executor.compiled), expected)
+        self.assertEqual(Corpus.load(self.folder / "first").digest, Corpus.load(self.folder / "second").digest)
+
+
+if __name__ == "__main__":
+    unittest.main()

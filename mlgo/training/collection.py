@@ -1,0 +1,218 @@
+"""Collects what an iteration learns from: every chosen module compiled once under every variant of the learner's policy."""
+
+import collections
+import dataclasses
+import itertools
+import pathlib
+import time
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.corpus.corpus import Module
+from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.normalization import Normalizer
+from mlgo.learning.observations import pack
+from mlgo.problems.problem import Problem
+from mlgo.run import determinism
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.measure import Measure
+from mlgo.trace.outcomes import FailureLimit, ModuleRecord
+from mlgo.trace.trace import scores_of
+
+if typing.TYPE_CHECKING:
+    from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
+
+#: Quantiles of the improvements that an iteration's record holds, by name.
+_QUANTILES = {"lowest": 0.0, "p05": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.75, "p95": 0.95, "highest": 1.0}
+
+
+@dataclasses.dataclass
+class Seconds:
+    """Where the time of an iteration went; two equal runs differ in it.
+
+    Attributes:
+      clang: CPU seconds of all compilers.
+      own: CPU seconds of this process.
+      waiting: this process had nothing to do but wait for compilers.
+      preparing: reading what they logged and packing it for the learner.
+      learning: the learner's update.
+      total: wall clock of the iteration, validation included.
+    """
+
+    clang: float = 0.0
+    own: float = 0.0
+    waiting: float = 0.0
+    preparing: float = 0.0
+    learning: float = 0.0
+    total: float = 0.0
+
+    def rounded(self) -> dict[str, float]:
+        """By name, in milliseconds' precision."""
+        return {name: round(value, 3) for name, value in dataclasses.asdict(self).items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileJob:
+    """One compile of an iteration: `variant` is an index into the variants."""
+
+    module: Module
+    variant: int
+
+    @property
+    def name(self) -> str:
+        """For messages and folders."""
+        return f"{self.module.name} {self.variant}"
+
+
+def jobs_of(modules: Sequence[Module], variants: Sequence[Variant]) -> list[CompileJob]:
+    """The iteration's compiles in their order: by module, then by variant."""
+    return [CompileJob(module, index) for module in modules for index in range(len(variants))]
+
+
+class VariantModels:
+    """Writes the policies of an iteration for the compiler, as they are asked for.
+
+    A greedy variant has one model for all modules, an exploring one a model per compile, with a seed of its own.
+    """
+
+    def __init__(self, models: "CollectionPolicy", variants: Sequence[Variant], seed: int, iteration: int):
+        self._models, self._variants = models, variants
+        self._seed, self._iteration = seed, iteration
+        self._greedy: dict[int, pathlib.Path] = {}
+
+    def write(self, job: CompileJob) -> pathlib.Path:
+        """The model for `job`."""
+        variant = self._variants[job.variant]
+        if variant.exploring:
+            seed = determinism.derive_seed(self._seed, "exploration", self._iteration, job.module.name, job.variant)
+            return self._models.write(variant.network, job.name, seed)
+        # Variants often share one network.
+        key = id(variant.network)
+        if key not in self._greedy:
+            self._greedy[key] = self._models.write(variant.network, f"greedy {len(self._greedy)}", None)
+        return self._greedy[key]
+
+    def remove(self, job: CompileJob) -> None:
+        """`job` was compiled."""
+        if self._variants[job.variant].exploring:
+            self._models.remove(job.name)
+
+    def close(self) -> None:
+        """All jobs were compiled."""
+        for index in range(len(self._greedy)):
+            self._models.remove(f"greedy {index}")
+
+
+def collect(
+    title: str,
+    jobs: Sequence[CompileJob],
+    outcomes: Iterator[tuple[Module, CompileResult | CompileFailure]],
+    models: VariantModels,
+    default: Mapping[str, ModuleRecord],
+    problem: Problem,
+    measure: Measure,
+    normalizer: Normalizer | None,
+    max_failure_ratio: float,
+    seconds: Seconds,
+) -> tuple[list[Sample], dict[str, str]]:
+    """Takes the outcomes of `jobs` from `outcomes`, no more, and makes samples of them while others compile.
+
+    Args:
+      title: for messages.
+      jobs: what is compiled, in this order.
+      outcomes: of the jobs, perhaps followed by others.
+      models: what was written for a job is removed when it is done.
+      default: module name -> what the compiler's default makes of it.
+      problem: whose decisions these are.
+      measure: says what is an improvement.
+      normalizer: of the packed decisions; None: samples without decisions.
+      max_failure_ratio: the part of the jobs that may fail.
+      seconds: where the time goes is added here.
+
+    Returns: the samples, in the order of the jobs; and the kind of failure by "MODULE, sample K".
+    Raises: RunError: too many compiles failed, or no module has a score on both sides.
+    """
+    failures = FailureLimit(title, len(jobs), max_failure_ratio)
+    samples: list[Sample] = []
+    begin = time.monotonic()
+    for module, of_module in itertools.groupby(jobs, key=lambda job: job.module):
+        results: list[tuple[int, CompileResult]] = []
+        for job in of_module:
+            _, outcome = next(outcomes)
+            arrived = time.monotonic()
+            seconds.waiting += arrived - begin
+            models.remove(job)
+            if isinstance(outcome, CompileFailure):
+                failures.add(f"{module.name}, sample {job.variant}", outcome.kind.value, outcome.detail)
+            else:
+                seconds.clang += outcome.cpu_seconds
+                results.append((job.variant, outcome))
+            begin = time.monotonic()
+            seconds.preparing += begin - arrived
+        samples += samples_of(module.name, results, default[module.name], problem, measure, normalizer)
+        arrived, begin = begin, time.monotonic()
+        seconds.preparing += begin - arrived
+    models.close()
+    if not samples:
+        raise RunError(
+            title,
+            f"none of {len(jobs)} compiles has a score that could be compared with the default's",
+            "Raise --modules_per_iteration",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    return samples, dict(failures.failed)
+
+
+def samples_of(
+    module: str,
+    results: Sequence[tuple[int, CompileResult]],
+    default: ModuleRecord,
+    problem: Problem,
+    measure: Measure,
+    normalizer: Normalizer | None,
+) -> list[Sample]:
+    """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the sides are left out."""
+    scores = [scores_of(result, problem) for _, result in results]
+    overall = [measure.module_improvement(module, found, default.functions) for found in scores]
+    decided = [
+        normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0
+        for (_, result), whole in zip(results, overall, strict=True)
+    ]
+    credits = iter(
+        measure.improvements_of(
+            module,
+            list(itertools.compress(scores, decided)),
+            default.functions,
+            [result.log for _, result in itertools.compress(results, decided)],
+        )
+    )
+    samples = []
+    for (variant, result), whole, has_decisions in zip(results, overall, decided, strict=True):
+        if whole is None:
+            continue
+        if not has_decisions:
+            samples.append(Sample(module, variant, *whole))
+            continue
+        log = result.log
+        observations = pack(log.features, log.actions, normalizer, problem, log.observation_context)
+        samples.append(Sample(module, variant, *whole, observations, *next(credits)))
+    return samples
+
+
+def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:
+    """How the modules of an iteration fared: mean (by weight) and quantiles of their improvements over the default."""
+    values = np.array([sample.improvement for sample in samples], np.float64)
+    weights = np.array([sample.weight for sample in samples], np.float64)
+    quantiles = np.quantile(values, list(_QUANTILES.values()))
+    return {
+        "mean": float(np.average(values, weights=weights)),
+        **dict(zip(_QUANTILES, quantiles.tolist(), strict=True)),
+    }
+
+
+def failures_by_kind(failed: Mapping[str, str]) -> dict[str, int]:
+    """How often each kind of failure came."""
+    return dict(sorted(collections.Counter(failed.values()).items()))

@@ -1,0 +1,76 @@
+"""Where a setting comes from: the problem's own file, the user's files, bindings, flags; what comes later wins."""
+
+import pathlib
+import tempfile
+import unittest
+
+import mlgo.problems
+from mlgo.run.exit_codes import RunError
+from mlgo.training.configuration import configure
+
+
+class ConfigurationTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        own = self.folder / "problems" / "made_up"
+        own.mkdir(parents=True)
+        (own / "problem.py").write_text("", encoding="utf-8")
+        (own / "ppo.gin").write_text(
+            "RunSettings.iterations = 1\nRunSettings.seed = 1\nPpoConfig.epochs = 1\n", encoding="utf-8"
+        )
+        (own / "es.gin").write_text("RunSettings.iterations = 5\nEsConfig.pairs = 5\n", encoding="utf-8")
+        path = mlgo.problems.__path__
+        self.addCleanup(setattr, mlgo.problems, "__path__", path)
+        mlgo.problems.__path__ = [*path, str(self.folder / "problems")]
+
+    def configured(self, text: str = "", bindings=(), **given):
+        users = self.folder / "users.gin"
+        users.write_text(text, encoding="utf-8")
+        return configure({"problem": "made_up", **given}, [users], bindings)
+
+    def test_what_comes_later_wins(self):
+        found = self.configured()
+        self.assertEqual((found.run.problem, found.run.iterations, found.learner.epochs), ("made_up", 1, 1))
+        found = self.configured("RunSettings.iterations = 2\nPpoConfig.epochs = 2")
+        self.assertEqual((found.run.iterations, found.learner.epochs), (2, 2))
+        found = self.configured("RunSettings.iterations = 2\nPpoConfig.epochs = 2", ["RunSettings.iterations=3"])
+        self.assertEqual((found.run.iterations, found.learner.epochs), (3, 2))
+        self.assertEqual(self.configured("", ["RunSettings.iterations=3"], iterations=4).run.iterations, 4)
+
+    def test_the_file_is_that_of_the_algorithm(self):
+        for found in (self.configured(algorithm="es"), self.configured("RunSettings.algorithm = 'es'")):
+            self.assertEqual((found.run.iterations, found.learner.pairs), (5, 5))
+        self.assertEqual(
+            self.configured(algorithm="dqn").to_json()["dqn"], vars(self.configured(algorithm="dqn").learner)
+        )
+
+    def test_a_problem_may_have_an_algorithm_of_its_own(self):
+        defaults = self.folder / "problems" / "made_up" / "defaults.gin"
+        defaults.write_text(
+            "RunSettings.algorithm = 'es'\nRunSettings.iterations = 7\nRunSettings.seed = 3", encoding="utf-8"
+        )
+        found = self.configured()
+        self.assertEqual(
+            (found.run.algorithm, found.learner.pairs, found.run.iterations, found.run.seed), ("es", 5, 5, 3)
+        )
+        self.assertEqual(self.configured(algorithm="ppo").learner.epochs, 1)
+        self.assertEqual(self.configured("RunSettings.algorithm = 'ppo'").run.algorithm, "ppo")
+
+    def test_what_does_not_fit_is_an_error(self):
+        for text, message in (
+            ("RunSettings.iterations = -1", "must be at least 0"),
+            ("RunSettings.iteration = 1", "iteration"),
+            ("NoSuchConfig.x = 1", "NoSuchConfig"),
+            ("RunSettings.algorithm = 'x'", "must be one of ppo, es"),
+            ("RunSettings.warm_start = 'x'", "must be one of bc, none, policy"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(RunError, f"does not give usable settings: .*{message}"):
+                self.configured(text)
+        with self.assertRaisesRegex(RunError, "is no folder below mlgo/problems"):
+            configure({"problem": "nowhere"}, [], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,79 @@
+"""Which flags go with which reward, and that an estimator is part of what a run is."""
+
+import pathlib
+import tempfile
+import unittest
+
+from absl import flags
+from absl.testing import flagsaver
+
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.run.exit_codes import RunError
+from mlgo.score.code_measure import ESTIMATED_CODE
+from mlgo.training import estimated_reward
+
+estimated_reward.define_estimation_flags()
+flags.FLAGS(["test"])
+
+
+class EstimationGivenTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        for name in ("opt", "estimator.json"):
+            (self.folder / name).write_text(name, encoding="utf-8")
+
+    def given(self, problem, reward, **values):
+        with flagsaver.flagsaver(**{name: str(self.folder / value) for name, value in values.items()}):
+            return estimated_reward.estimation_given(problem, reward)
+
+    def test_other_rewards_need_none(self):
+        self.assertIsNone(self.given(INLINING, ""))
+        self.assertIsNone(self.given(INLINING, "object_text"))
+        self.assertIsNone(self.given(EVICTION, ""))
+
+    def test_what_is_given_is_part_of_the_run(self):
+        found = self.given(INLINING, ESTIMATED_CODE, size_estimator="estimator.json", opt="opt")
+        before = found.digests()
+        self.assertEqual(tuple(before), estimated_reward.ESTIMATION_INPUTS)
+        (self.folder / "estimator.json").write_text("another", encoding="utf-8")
+        after = found.digests()
+        self.assertNotEqual(before["size_estimator"], after["size_estimator"])
+        self.assertEqual(before["opt"], after["opt"])
+
+    def test_what_does_not_fit(self):
+        for problem, reward, values, message in (
+            (
+                INLINING,
+                "",
+                {"size_estimator": "estimator.json"},
+                "--size_estimator: means nothing to the usual reward. Add --gin_bindings",
+            ),
+            (INLINING, "object_text", {"opt": "opt"}, "--opt: means nothing to reward object_text"),
+            (INLINING, ESTIMATED_CODE, {}, "reward estimated_code: needs an estimator, .* Train one"),
+            (
+                INLINING,
+                ESTIMATED_CODE,
+                {"size_estimator": "estimator.json", "opt": "none"},
+                "--opt=.*/none: is not a file",
+            ),
+            (
+                EVICTION,
+                "",
+                {"size_estimator": "estimator.json"},
+                "--size_estimator: means nothing to regalloc_eviction",
+            ),
+            (EVICTION, ESTIMATED_CODE, {}, "RunSettings.reward='estimated_code'.*: means nothing to regalloc_eviction"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(RunError, message):
+                self.given(problem, reward, **values)
+
+    def test_a_damaged_estimator(self):
+        with self.assertRaisesRegex(RunError, "estimator.json"):
+            self.given(INLINING, ESTIMATED_CODE, size_estimator="estimator.json", opt="opt").load()
+
+
+if __name__ == "__main__":
+    unittest.main()

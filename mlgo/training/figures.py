@@ -1,0 +1,180 @@
+"""The figures of a run for people and programs: metrics as JSON lines, TensorBoard events, a learning curve."""
+
+import io
+import json
+import math
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+#: Palette of the learning curve: readable for the colour-blind (Okabe and Ito, 2008).
+_BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
+
+
+#: The JSON-lines file of a run: a validation or an iteration a line. Equal runs have equal files.
+METRICS_NAME = "metrics.jsonl"
+
+#: The folder with the seconds of each iteration, which equal runs differ in.
+SECONDS_NAME = "seconds"
+
+
+def read_metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The figures of all iterations and of all validations of a learning stage, by iteration."""
+    return _read_all(folder / "iterations"), _read_all(folder / "validations")
+
+
+def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
+    """One JSON object a line: {"kind": "validation" | "iteration", "iteration": n, ...}, validations before the iteration
+    that starts from the same weights."""
+    records = [(record["iteration"], 0, {"kind": "validation", **record}) for record in validations]
+    records += [(record["iteration"], 1, {"kind": "iteration", **record}) for record in iterations]
+    lines = [json.dumps(record, sort_keys=True) for _, _, record in sorted(records, key=lambda entry: entry[:2])]
+    return "".join(f"{line}\n" for line in lines).encode("utf-8")
+
+
+def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What `metrics_lines` wrote: the figures of all iterations and of all validations.
+
+    A last line without its end is what an interrupted run left, and is passed over.
+
+    Args: read: what was read, for the message.
+    Raises: RunError: a line is no figures; names it.
+    """
+    found: dict[str, list[dict[str, Any]]] = {"iteration": [], "validation": []}
+    remedy = "Run the same training command again: it writes the file anew"
+    for number, line in enumerate(content.split(b"\n")[:-1], 1):
+        where = f"{read}, line {number}"
+        record = files.parse_json(line, where, remedy)
+        if (
+            not isinstance(record, dict)
+            or record.get("kind") not in found
+            or not isinstance(record.get("iteration"), int)
+        ):
+            raise RunError(where, "is neither an iteration's nor a validation's figures", remedy)
+        found[record["kind"]].append({name: value for name, value in record.items() if name != "kind"})
+    return found["iteration"], found["validation"]
+
+
+class Metrics:
+    """Shows the figures of a run while it goes on: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
+
+    Args:
+      output: the run's folder.
+      stage: the learning stage's folder: what an interrupted run has left there is shown again.
+    """
+
+    def __init__(self, output: pathlib.Path, stage: pathlib.Path):
+        self._path, self._seconds = output / METRICS_NAME, output / SECONDS_NAME
+        self._tensorboard = TensorBoard(output / "tensorboard")
+        files.write_atomically(self._path, metrics_lines(*read_metrics(stage)))
+
+    def validation(self, record: Mapping[str, Any]) -> None:
+        """A validation has ended."""
+        self._append(metrics_lines([], [record]))
+        self._tensorboard.write("validation", record)
+
+    def iteration(self, record: Mapping[str, Any], seconds: Mapping[str, float]) -> None:
+        """An iteration has ended, its validation before it; `seconds` says where its time went."""
+        self._append(metrics_lines([record], []))
+        number = record["iteration"]
+        files.write_json_atomically(self._seconds / f"{number:05}.json", {"iteration": number, **seconds})
+        self._tensorboard.write("iteration", record)
+        self._tensorboard.write("seconds", {"iteration": number, **seconds})
+
+    def _append(self, line: bytes) -> None:
+        # Not synced: a run that goes on writes the file anew from the figures on disk.
+        with open(self._path, "ab") as file:
+            file.write(line)
+
+
+class TensorBoard:
+    """TensorBoard events in a folder, one file per process; only for stages that have imported TensorFlow anyway."""
+
+    def __init__(self, folder: pathlib.Path):
+        import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+        self._writer = tf.summary.create_file_writer(str(folder))
+
+    def write(self, prefix: str, record: Mapping[str, Any]) -> None:
+        """The numbers in `record`, which has an "iteration", under `prefix`."""
+        import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+        with self._writer.as_default(step=record["iteration"]):
+            for name, value in _numbers(prefix, record):
+                if name != f"{prefix}/iteration":
+                    tf.summary.scalar(name, value)
+        self._writer.flush()
+
+
+def learning_curve(
+    iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]], chosen: int
+) -> bytes:
+    """A PNG: the score's change in percent against the default, over iterations; below zero is better.
+
+    Args:
+      iterations, validations: see `read_metrics`.
+      chosen: the iteration whose weights were shipped.
+    """
+    import matplotlib  # pylint: disable=import-outside-toplevel  # 0.5 s that only the last stage need pay.
+
+    matplotlib.use("Agg")
+    from matplotlib import figure  # pylint: disable=import-outside-toplevel
+
+    canvas = figure.Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    axes = canvas.add_subplot()
+    axes.axhline(0.0, color=_GREY, linewidth=1)
+    axes.annotate("compiler's default", (0.0, 0.0), color=_GREY, textcoords="offset points", xytext=(2, 3), fontsize=8)
+    if iterations:
+        axes.plot(
+            [record["iteration"] for record in iterations],
+            [100.0 * math.expm1(-record["reward"]["mean"]) for record in iterations],
+            color=_BLUE,
+            linewidth=1,
+            alpha=0.7,
+            label="while exploring (training modules)",
+        )
+    steps = [record["iteration"] for record in validations]
+    change = {record["iteration"]: _percent(record["geometric_mean"]) for record in validations}
+    axes.fill_between(
+        steps,
+        [_percent(record["low"]) for record in validations],
+        [_percent(record["high"]) for record in validations],
+        color=_VERMILION,
+        alpha=0.15,
+        linewidth=0,
+    )
+    axes.plot(
+        steps,
+        [change[step] for step in steps],
+        "o-",
+        color=_VERMILION,
+        label="greedy (validation modules), 95 % interval",
+    )
+    axes.plot([chosen], [change[chosen]], "*", color="black", markersize=14, label=f"shipped: iteration {chosen}")
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("score against the default, %\n(lower is better)")
+    axes.legend(fontsize=8)
+    buffer = io.BytesIO()
+    canvas.savefig(buffer, format="png", metadata={"Software": None})  # No version: equal figures, equal bytes.
+    return buffer.getvalue()
+
+
+def _numbers(prefix: str, record: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers in `record` and in mappings inside it, by their path."""
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(f"{prefix}/{name}", value)
+        elif isinstance(value, (int, float)):
+            yield f"{prefix}/{name}", float(value)
+
+
+def _percent(ratio: float) -> float:
+    return 100.0 * (ratio - 1.0)
+
+
+def _read_all(folder: pathlib.Path) -> list[dict[str, Any]]:
+    remedy = f"Delete {folder} and run the same command again"
+    return [files.read_json(path, "figures of an iteration", remedy) for path in sorted(folder.glob("*.json"))]

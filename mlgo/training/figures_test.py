@@ -1,0 +1,49 @@
+"""The figures of a run are read back as they were written."""
+
+import json
+import unittest
+
+from hypothesis import given, settings, strategies
+
+from mlgo.run.exit_codes import RunError
+from mlgo.training import figures
+
+_FIGURES = strategies.dictionaries(
+    strategies.sampled_from(["kl", "loss"]), strategies.floats(allow_nan=False, allow_infinity=False)
+)
+_RECORDS = strategies.lists(_FIGURES, max_size=4)
+
+
+class FiguresTest(unittest.TestCase):
+    @settings(deadline=None)
+    @given(_RECORDS, _RECORDS)
+    def test_what_was_written_is_read(self, iterations, validations):
+        iterations, validations = (
+            [{"iteration": n, **record} for n, record in enumerate(each)] for each in (iterations, validations)
+        )
+        self.assertEqual(
+            figures.parse_metrics(figures.metrics_lines(iterations, validations), "x"), (iterations, validations)
+        )
+
+    def test_a_line_without_its_end_is_passed_over(self):
+        content = figures.metrics_lines([{"iteration": 0, "kl": 1.0}], [])
+        self.assertEqual(figures.parse_metrics(content + content[:-1], "x"), ([{"iteration": 0, "kl": 1.0}], []))
+
+    def test_any_other_line_is_named(self):
+        for line in (
+            {"kind": "other", "iteration": 1},
+            {"kind": "iteration"},
+            [],
+            3,
+            {"kind": "iteration", "iteration": "1"},
+        ):
+            with self.assertRaisesRegex(RunError, "x, line 2: is neither an iteration's nor a validation's figures"):
+                figures.parse_metrics(
+                    b'{"kind": "iteration", "iteration": 0}\n' + json.dumps(line).encode() + b"\n", "x"
+                )
+        with self.assertRaisesRegex(RunError, "x, line 1: is not JSON"):
+            figures.parse_metrics(b"{\n", "x")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,285 @@
+"""The learning stage: compile modules under the learner's policies, let it learn, validate now and then.
+
+Below the stage's folder: `latest.json` with its arrays (the checkpoint after the last finished iteration),
+`candidates/NNNNN.json` with theirs (weights that were validated), `validations/NNNNN.json` and `iterations/NNNNN.json`
+(figures). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
+
+Validation of an iteration's weights is queued behind its compiles: these compilers run while the learner learns, and change
+nothing of it.
+"""
+
+import contextlib
+import dataclasses
+import pathlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlgo.compiler.request import CompileFailure, CompileResult
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.evaluation.statistics import summarize_modules
+from mlgo.learning import checkpoint, divergence
+from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
+from mlgo.learning.learner import Learner, Sample
+from mlgo.learning.network import PolicyNetwork
+from mlgo.policy.collection import CollectionPolicy
+from mlgo.run import files, progress
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import tell
+from mlgo.run.quiet import quiet_libraries
+from mlgo.score.measure import measure_of
+from mlgo.trace.outcomes import FailureLimit, ModuleRecord
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_modules, scores_of
+from mlgo.training import candidates
+from mlgo.training.algorithms import algorithm_named
+from mlgo.training.collection import Seconds, VariantModels, collect, failures_by_kind, jobs_of, reward_distribution
+from mlgo.training.figures import Metrics, read_metrics
+from mlgo.training.module_order import modules_of_iteration
+from mlgo.training.settings import RunSettings
+
+LATEST = "latest"
+_STATE_PREFIX = "optimiser:"
+
+_Outcomes = Iterator[tuple[Module, CompileResult | CompileFailure]]
+
+
+@dataclasses.dataclass(frozen=True)
+class LearningInputs:
+    """What the stage works with.
+
+    Attributes:
+      training, validation: modules to learn from and to validate on, as they are compiled.
+      default: module name -> what the compiler's default makes of it.
+      setup: how to compile.
+      imitated: policies to learn from, for algorithms that do.
+    """
+
+    training: Corpus
+    validation: Corpus
+    default: Mapping[str, ModuleRecord]
+    setup: CompileSetup
+    imitated: Sequence[PolicyNetwork] = ()
+
+
+class LearningLoop:
+    """One run of the stage.
+
+    Args:
+      folder: the stage's folder.
+      start: the weights to start from.
+      inputs: what is compiled.
+      settings, config: what decides the result; `config` is of the algorithm that `settings` names.
+      work: a folder for policies that are needed for one compile only.
+      metrics: told of every iteration and validation.
+      rules: when training counts as diverged.
+    """
+
+    def __init__(
+        self,
+        folder: pathlib.Path,
+        start: PolicyNetwork,
+        inputs: LearningInputs,
+        settings: RunSettings,
+        config: Any,
+        work: pathlib.Path,
+        metrics: Metrics,
+        rules: DivergenceRules,
+    ):
+        self._folder, self._inputs, self._settings, self._config = folder, inputs, settings, config
+        self._metrics, self._rules = metrics, rules
+        self._problem = inputs.setup.problem
+        default = {name: record.functions for name, record in inputs.default.items()}
+        self._measure = measure_of(self._problem, default, settings.reward)
+        self._algorithm = algorithm_named(settings.algorithm)
+        self._models = CollectionPolicy(self._problem, work)
+        self._start, self._iteration, self._roll_backs = start, 0, 0
+        loaded = self._load()
+        self._history = [r for r in read_metrics(folder)[0] if r["iteration"] < self._iteration]
+        with quiet_libraries():
+            self._learner = self._make_learner(*loaded)
+            # Models are converted once; here, where no progress bar is disturbed.
+            for exploring in {False, *(variant.exploring for variant in self._learner.variants(self._iteration))}:
+                self._models.write(start, "first", 1 if exploring else None)
+        self._models.remove("first")
+
+    def run(self) -> Mapping[str, Any]:
+        """Does what is left of the iterations.
+
+        Returns: the summary: the chosen candidate and the figures of all validations.
+        Raises: RunError: too many compiles of an iteration failed, or the update diverged.
+        """
+        total = self._settings.iterations
+        shown = progress.start(self._settings.algorithm, total, "iterations", done=self._iteration)
+        try:
+            while self._iteration < total:
+                shown.advance(1, self._iterate())
+            if self._must_validate():
+                self._validate_alone()
+        finally:
+            shown.close()
+        validated = candidates.read_candidates(self._folder)
+        best = candidates.choose(validated)
+        return {
+            "algorithm": self._settings.algorithm,
+            "chosen_iteration": best.iteration,
+            "validation_ratio": best.ratio,
+            "validations": {str(candidate.iteration): candidate.ratio for candidate in validated},
+        }
+
+    def _load(self) -> tuple[PolicyNetwork, dict[str, np.ndarray] | None]:
+        """Weights and state of the last checkpoint, or what the run starts from."""
+        if (loaded := checkpoint.load_checkpoint(self._folder, LATEST)) is None:
+            return self._start, None
+        # The last save of a run is not followed by one that would do this.
+        checkpoint.remove_superseded(self._folder, LATEST)
+        arrays, facts = loaded
+        self._iteration, self._roll_backs = int(facts["iteration"]), int(facts["roll_backs"])
+        weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
+        state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}
+        return self._start.with_weights(weights), state
+
+    def _make_learner(self, network: PolicyNetwork, state: Mapping[str, np.ndarray] | None) -> Learner:
+        config = divergence.slowed(self._config, self._roll_backs, self._rules)
+        policies = self._inputs.imitated
+        return self._algorithm.make(network, self._problem, self._settings.seed, config, state, policies)
+
+    def _must_validate(self) -> bool:
+        due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations
+        return due and not candidates.validation_path(self._folder, self._iteration).exists()
+
+    def _iterate(self) -> str:
+        """One iteration; returns a remark for the progress line."""
+        begin, own, seconds = time.monotonic(), time.process_time(), Seconds()
+        iteration, settings, inputs = self._iteration, self._settings, self._inputs
+        title = f"{settings.algorithm} iteration {iteration}"
+        names = modules_of_iteration(
+            [module.name for module in inputs.training.modules],
+            iteration,
+            settings.modules_per_iteration,
+            settings.seed,
+        )
+        variants = self._learner.variants(iteration)
+        jobs = jobs_of(inputs.training.select(names).modules, variants)
+        models = VariantModels(self._models, variants, settings.seed, iteration)
+        network = self._learner.network
+        validates = self._must_validate()
+        validation = inputs.validation.modules if validates else []
+
+        def written() -> Iterator[pathlib.Path]:
+            for job in jobs:
+                yield models.write(job)
+            if validates:
+                model = self._models.write(network, "validation", exploration_seed=None)
+                for _ in validation:
+                    yield model
+
+        modules = [*(job.module for job in jobs), *validation]
+        learned_from = [self._learner.needs_decisions] * len(jobs) + [False] * len(validation)
+        outcomes = compile_modules(modules, inputs.setup, written(), learned_from)
+        with contextlib.closing(outcomes):
+            samples, failed = collect(
+                title,
+                jobs,
+                outcomes,
+                models,
+                inputs.default,
+                self._problem,
+                self._measure,
+                network.normalizer if self._learner.needs_decisions else None,
+                settings.max_failure_ratio,
+                seconds,
+            )
+            learned = time.monotonic()
+            metrics, note = self._update(title, samples)
+            seconds.learning += time.monotonic() - learned
+            if validates:
+                self._validate(network, outcomes)
+        record = {
+            **metrics,
+            "iteration": iteration,
+            "modules": len(names),
+            "compiles": len(jobs),
+            "failed_compiles": failed,
+            "failures": failures_by_kind(failed),
+            "reward": reward_distribution(samples),
+        }
+        files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
+        self._history.append(record)
+        self._iteration += 1
+        self._save()
+        seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
+        self._metrics.iteration(record, seconds.rounded())
+        shown = [f"{name} {metrics[name]:.3g}" for name in self._algorithm.shown if name in metrics]
+        return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *note])
+
+    def _update(self, title: str, samples: Sequence[Sample]) -> tuple[dict[str, Any], list[str]]:
+        """Lets the learner learn: (figures, remarks). Rolls back where it diverges and that is wanted.
+
+        Raises: DivergenceError: it diverged, and the run is to stop then, or nothing can be cured by going back.
+        """
+        try:
+            metrics = dict(self._learner.update(self._iteration, samples))
+            if (error := divergence.judge([*self._history, metrics], self._rules)) is not None:
+                raise error
+            return metrics, []
+        except DivergenceError as error:
+            wanted = OnDivergence(self._settings.on_divergence)
+            if divergence.answer_to(error, wanted, self._roll_backs, self._rules) is OnDivergence.STOP:
+                raise
+            tell(f"{title}: {error.kind.value} ({error.wrong}); going on from the weights before it, more slowly")
+            before = self._load()
+            self._roll_backs += 1
+            self._learner = self._make_learner(*before)
+            return {"diverged": error.kind.value}, ["rolled back"]
+
+    def _validate_alone(self) -> None:
+        network, modules = self._learner.network, self._inputs.validation.modules
+        model = self._models.write(network, "validation", exploration_seed=None)
+        outcomes = compile_modules(modules, self._inputs.setup, [model] * len(modules), [False] * len(modules))
+        with contextlib.closing(outcomes):
+            self._validate(network, outcomes)
+
+    def _validate(self, network: PolicyNetwork, outcomes: _Outcomes) -> None:
+        """Takes the validation modules' outcomes under `network`, the weights of this iteration, and keeps the figures."""
+        iteration, inputs = self._iteration, self._inputs
+        title = f"validation after {iteration}"
+        modules = inputs.validation.modules
+        failures = FailureLimit(title, len(modules), inputs.setup.max_failure_ratio)
+        improvements: dict[str, tuple[float, float]] = {}
+        for module in modules:
+            _, outcome = next(outcomes)
+            if isinstance(outcome, CompileFailure):
+                failures.add(module.name, outcome.kind.value, outcome.detail)
+                continue
+            default = inputs.default[module.name].functions
+            found = self._measure.module_improvement(module.name, scores_of(outcome, self._problem), default)
+            if found is not None:
+                improvements[module.name] = found
+        self._models.remove("validation")
+        summary = summarize_modules(improvements, self._settings.seed)
+        if summary is None:
+            raise RunError(
+                title,
+                f"none of {len(modules)} modules could be compared",
+                "Raise --validation_modules",
+                ExitCode.NOTHING_PRODUCED,
+            )
+        candidates.save_candidate(self._folder, iteration, network)
+        record = {"iteration": iteration, "failures": failures_by_kind(failures.failed), **dataclasses.asdict(summary)}
+        files.write_json_atomically(candidates.validation_path(self._folder, iteration), record)
+        self._metrics.validation(record)
+
+    def _save(self) -> None:
+        arrays = dict(self._learner.network.weights)
+        arrays |= {f"{_STATE_PREFIX}{key}": value for key, value in self._learner.state().items()}
+        facts = {
+            "iteration": self._iteration,
+            "roll_backs": self._roll_backs,
+            "algorithm": self._settings.algorithm,
+            "problem": self._problem.name,
+            "seed": self._settings.seed,
+        }
+        checkpoint.save_checkpoint(self._folder, LATEST, arrays, facts)

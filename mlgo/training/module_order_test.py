@@ -1,0 +1,49 @@
+"""Tests of mlgo.training.module_order."""
+
+import collections
+import unittest
+
+from mlgo.training.module_order import modules_of_iteration, validation_split
+
+NAMES = [f"m{index:02}" for index in range(20)]
+
+
+class ModulesOfIterationTest(unittest.TestCase):
+    def test_every_module_comes_once_before_any_comes_twice(self):
+        for walk in range(3):
+            seen = collections.Counter()
+            for iteration in range(4 * walk, 4 * walk + 4):
+                seen.update(modules_of_iteration(NAMES, iteration, 5, seed=1))
+            self.assertEqual(seen, collections.Counter(NAMES))
+
+    def test_walks_and_seeds_differ(self):
+        first = [modules_of_iteration(NAMES, iteration, 5, seed=1) for iteration in range(4)]
+        self.assertNotEqual(first, [modules_of_iteration(NAMES, iteration, 5, seed=1) for iteration in range(4, 8)])
+        self.assertNotEqual(first, [modules_of_iteration(NAMES, iteration, 5, seed=2) for iteration in range(4)])
+
+    def test_piece_over_two_walks_holds_no_module_twice(self):
+        for iteration in range(20):
+            chosen = modules_of_iteration(NAMES, iteration, 13, seed=1)
+            self.assertEqual(len(set(chosen)), len(chosen))
+            self.assertLessEqual(len(chosen), 13)
+
+    def test_small_corpus_is_compiled_whole(self):
+        self.assertEqual(modules_of_iteration(NAMES[:3], 7, 5, seed=1), NAMES[:3])
+
+
+class ValidationSplitTest(unittest.TestCase):
+    def test_parts_are_disjoint_and_complete(self):
+        training, validation = validation_split(NAMES, 6, seed=1)
+        self.assertEqual(len(validation), 6)
+        self.assertEqual(sorted(training + validation), NAMES)
+
+    def test_at_most_half_is_for_validation(self):
+        training, validation = validation_split(NAMES[:4], 16, seed=1)
+        self.assertEqual((len(training), len(validation)), (2, 2))
+
+    def test_single_module_serves_both(self):
+        self.assertEqual(validation_split(["m"], 16, seed=1), (["m"], ["m"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

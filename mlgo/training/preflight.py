@@ -1,0 +1,93 @@
+"""Everything that can be known to be wrong before the first module is compiled."""
+
+import contextlib
+import pathlib
+import shutil
+from collections.abc import Callable
+
+from mlgo.compiler.request import CompileFailure
+from mlgo.corpus.corpus import Corpus
+from mlgo.learning.normalization import load_normalizer
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import compile_modules
+
+#: Modules that are compiled to see that it can be done at all; the smallest ones.
+_TRIED_MODULES = 3
+
+#: Bytes a run writes per byte of bitcode (optimised bitcode, traces, records): 0.9 on the built-in corpus, with room.
+_BYTES_PER_BITCODE_BYTE = 3
+
+#: Bytes for everything whose size does not follow the corpus: checkpoints, policies, logs of running compiles.
+_FIXED_BYTES = 512 * 1024 * 1024
+
+
+def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
+    """The corpora have commands, and no module in common.
+
+    Raises: RunError: they have one, the first is named; or nobody filled in the command of ThinLTO modules.
+    """
+    for corpus in (train, held_out):
+        # Of the other commands, each is read when its module is compiled.
+        _ = corpus and corpus.modules[0].command
+    if held_out is None:
+        return
+    common = sorted({module.name for module in train.modules} & {module.name for module in held_out.modules})
+    if common:
+        raise RunError(
+            f"--held_out_corpus={held_out.path}",
+            f"shares {len(common)} modules with the training corpus (first: {common[0]}), so its score would prove nothing",
+            "Give a corpus of other modules",
+        )
+
+
+def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
+    """Some of the smallest modules compile, their decisions logged; one that does is enough, for modules may fail.
+
+    Raises: RunError: none does; the first one's failure is named.
+    """
+    tried = sorted(corpus.modules, key=lambda module: (module.bitcode_size, module.name))[:_TRIED_MODULES]
+    failed = []
+    outcomes = compile_modules(tried, setup, [None] * len(tried))
+    with contextlib.closing(outcomes):
+        for module, outcome in outcomes:
+            if not isinstance(outcome, CompileFailure):
+                return
+            failed.append(f"{module.name}: {outcome.kind.value}: {outcome.detail}")
+    raise RunError(
+        f"corpus {corpus.path}",
+        f"does not compile: of its modules the {len(tried)} smallest fail (first: {failed[0]})",
+        "Give the clang that the corpus was made for, or make the corpus again",
+        ExitCode.TOO_MANY_FAILURES,
+    )
+
+
+def check_vocabulary(folder: pathlib.Path, problem: Problem) -> None:
+    """`folder` holds a vocabulary of `problem`.
+
+    Raises: RunError: it does not.
+    """
+    if not folder.is_dir():
+        remedy = "Give a folder with one FEATURE.buckets per feature, or leave the flag out to have one made"
+        raise RunError(f"--vocabulary={folder}", "is not a folder", remedy)
+    load_normalizer(folder, problem)
+
+
+def check_disk_space(
+    folder: pathlib.Path, corpora: list[Corpus], free_bytes: Callable[[pathlib.Path], int] | None = None
+) -> None:
+    """The disk of `folder` has room for what a run on `corpora` writes.
+
+    Raises: RunError: it has not; both numbers are named.
+    """
+    free_bytes = free_bytes or (lambda path: shutil.disk_usage(path).free)
+    bitcode = sum(module.bitcode_size for corpus in corpora for module in corpus.modules)
+    needed = _FIXED_BYTES + _BYTES_PER_BITCODE_BYTE * bitcode
+    free = free_bytes(folder)
+    if free < needed:
+        raise RunError(
+            f"--output_dir={folder}",
+            f"has {free / 1e9:.2f} GB free on its disk, and this run may write {needed / 1e9:.2f} GB",
+            "Free space there or give an --output_dir on another disk",
+        )

@@ -1,0 +1,99 @@
+"""The closing words of a training run: what came out, where it is, and what to type next."""
+
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.evaluation.corpora.comparison import Comparison
+from mlgo.problems.problem import Problem
+from mlgo.run.progress import format_duration
+
+
+def closing_lines(
+    output: pathlib.Path,
+    workspace: pathlib.Path | None,
+    comparison: Comparison | None,
+    seconds: Mapping[str, float],
+    problem: Problem,
+    learned: Mapping[str, Any],
+    estimated: bool = False,
+) -> list[str]:
+    """What a run tells at its end.
+
+    Args:
+      output: the run's folder.
+      workspace: the user's Bazel workspace, if any.
+      comparison: the held-out result, if there is one.
+      seconds: by stage.
+      problem: what was learned.
+      learned: see TrainingRun.learned.
+      estimated: whether the scores are estimates.
+    """
+    change = 100.0 * (learned["validation_ratio"] - 1.0)
+    lines = ["", *([] if comparison is None else _held_out(comparison))]
+    lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
+    if estimated:
+        lines.append(
+            "These scores are sizes that an estimator gives to optimised IR, not sizes of code. What the policy is worth:"
+        )
+        lines.append(f"    ./bazelw run //mlgo:evaluate -- --problem={problem.name} --policy={output / 'policy'}")
+    lines += ["", f"Policy:          {output / 'policy'}"]
+    lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
+    if comparison is not None:
+        lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
+    stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
+    lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
+    if problem.release_setting is not None:
+        command = _build_command(output, workspace, problem.release_setting)
+        lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in command)]
+    return lines
+
+
+def _held_out(comparison: Comparison) -> list[str]:
+    # Problems whose score is one number per module are compared module by module.
+    what = "functions" if any(row.function for row in comparison.rows) else "modules"
+    lines = [f"Held-out score against the compiler's default (geometric mean over {what}; minus is better):"]
+    for name, title in (("policy", "policy"), ("warm_start", "warm start")):
+        if name not in comparison.summaries:
+            continue
+        summary = comparison.summaries[name]
+        if summary is None:
+            lines.append(f"  {title}: no function could be compared")
+            continue
+        where = f" functions in {summary.modules} modules" if what == "functions" else " modules"
+        lines.append(
+            f"  {title}: {summary.percent()} 95 % interval; {summary.better} better, {summary.worse} worse,"
+            f" {summary.equal} equal of {summary.functions}{where}"
+        )
+        if what == "functions" and comparison.unseen[name] is not None:
+            unseen = comparison.unseen[name]
+            lines.append(
+                f"    of these, {unseen.functions} functions whose name training never met: {unseen.percent()}"
+            )
+    lines.append(f"  {_judgement(comparison)}")
+    if comparison.failed:
+        names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
+        lines.append(f"  left out, for they failed: {names}")
+    if comparison.unmatched:
+        lines.append(f"  left out, for a side had no decision in them: {comparison.unmatched} {what}")
+    return lines
+
+
+def _judgement(comparison: Comparison) -> str:
+    summary = comparison.summaries["policy"]
+    if summary is None or summary.low <= 1.0 <= summary.high:
+        return "The interval holds 0 %: this run does not show a difference from the default."
+    return (
+        "Better than the default." if summary.high < 1.0 else "Worse than the default: train longer before you ship it."
+    )
+
+
+def _build_command(output: pathlib.Path, workspace: pathlib.Path | None, setting: str) -> list[str]:
+    policy = output / "policy"
+    if workspace is not None and policy.is_relative_to(workspace):
+        label = f"//{policy.relative_to(workspace)}:policy"
+        return [f"./bazelw build //release:clang --{setting}={label}"]
+    return [
+        f"cp -r {policy} models/my_policy    # in the workspace: Bazel reads nothing outside of it",
+        f"./bazelw build //release:clang --{setting}=//models/my_policy:policy",
+    ]

@@ -1,0 +1,420 @@
+"""A whole training run: the stages in their order, from two corpora to a policy with a held-out score.
+
+A stage that a problem or a warm start does not need is left out; which, their data says (Problem.decides_after_optimiser,
+RunSettings.warm_start).
+"""
+
+import dataclasses
+import importlib
+import pathlib
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.compiler.executor import Executor
+from mlgo.compiler.preflight import preflight as check_compiler
+from mlgo.corpus.corpus import Corpus
+from mlgo.evaluation.corpora.comparison import Comparison, compare, rows_to_csv
+from mlgo.policy.directory import load_policy
+from mlgo.problems.problem import load_problem
+from mlgo.run import determinism, files, run_folder
+from mlgo.run.manifest import Manifest
+from mlgo.run.progress import tell
+from mlgo.run.quiet import quiet_libraries
+from mlgo.run.run_folder import RunFolder
+from mlgo.score.measure import measure_of
+from mlgo.trace.compile_cache import CompileCache
+from mlgo.trace.optimised_corpus import optimise_corpus
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import Trace, trace_corpus
+from mlgo.trace.vocabulary import build_vocabulary, digest_of_vocabulary
+from mlgo.training import candidates, export, figures, preflight, warm_start
+from mlgo.training.configuration import Configurations
+from mlgo.training.estimated_reward import ESTIMATION_INPUTS
+from mlgo.training.module_order import validation_split
+from mlgo.training.run_inputs import RunInputs, identity_of
+
+#: Folder of the learning stage.
+_LEARNING = "learning"
+
+
+@dataclasses.dataclass(frozen=True)
+class PreparedCorpus:
+    """One of the two corpora as it is compiled.
+
+    Attributes:
+      corpus: optimised, where the problem's decisions come after that.
+      digest: what later stages name as their input.
+      not_optimised: kind of failure by name of the modules that were lost on the way.
+    """
+
+    corpus: Corpus
+    digest: str
+    not_optimised: Mapping[str, str]
+
+
+class TrainingRun:
+    """One run.
+
+    Args:
+      inputs: where it reads and writes.
+      configurations: what decides its result, beside what it reads.
+      workers: compiles at a time; changes no result.
+      executor: where they run; None: on this machine.
+
+    Attributes:
+      problem: what is learned.
+      learned: figures of the learning stage, once it has ended: which iteration was chosen, and its validation.
+    """
+
+    def __init__(
+        self, inputs: RunInputs, configurations: Configurations, workers: int, executor: Executor | None = None
+    ):
+        self._inputs, self._configurations = inputs, configurations
+        settings = configurations.run
+        self.problem = load_problem(settings.problem)
+        self._setup = CompileSetup(
+            inputs.clang,
+            self.problem,
+            settings.limits,
+            workers,
+            settings.max_failure_ratio,
+            executor,
+            code_of_bitcode=inputs.estimation and inputs.estimation.load(),
+        )
+        self._folder: RunFolder | None = None
+        self._identity: dict[str, Any] = {}
+        self._known = CompileCache(None, {})
+        self.learned: Mapping[str, Any] = {}
+
+    def run(self) -> Comparison | None:
+        """Does everything that is left to do.
+
+        Returns: the held-out comparison of "policy", and of "warm_start" where there is one, with the compiler's default; None without such a corpus.
+        Raises: RunError: something is not as a stage needs it.
+        """
+        try:
+            return self._run()
+        finally:
+            if self._folder is not None:
+                self._folder.close()
+
+    def _run(self) -> Comparison | None:
+        corpora = self._check()
+        parts, traces = {}, {}
+        for name, corpus in corpora.items():
+            parts[name] = self._prepare(name, corpus)
+            traces[name] = self._trace(name, parts[name])
+        training, validation = validation_split(
+            traces["train"][0].traced, self._configurations.run.validation_modules, self._configurations.run.seed
+        )
+        start = self._start(traces["train"], training)
+        learned = self._learn(parts["train"].corpus, traces["train"], training, validation, start)
+        self.learned = learned.summary
+        exported = self._export(start, learned)
+        comparison = self._evaluate(parts["held_out"], traces, start, exported) if "held_out" in parts else None
+        self._report(comparison, parts, traces, start, learned)
+        self._folder.remove_work()
+        return comparison
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Seconds by stage, of this run and of what it went on with."""
+        return self._folder.seconds
+
+    @property
+    def _out(self) -> pathlib.Path:
+        return self._inputs.output
+
+    def _check(self) -> dict[str, Corpus]:
+        """Everything that can be known before the first compile; then the run owns its folder."""
+        inputs, settings = self._inputs, self._configurations.run
+        corpora = {"train": Corpus.load(inputs.train_corpus)}
+        if inputs.held_out_corpus is not None:
+            corpora["held_out"] = Corpus.load(inputs.held_out_corpus)
+        preflight.check_corpora(corpora["train"], corpora.get("held_out"))
+        if inputs.vocabulary is not None:
+            preflight.check_vocabulary(inputs.vocabulary, self.problem)
+        self._folder = RunFolder(self._out)
+        preflight.check_disk_space(self._out, list(corpora.values()))
+        check_compiler(inputs.clang, self.problem)
+        if not (self._out / run_folder.CONFIGURATION_NAME).exists():
+            preflight.check_modules(corpora["train"], self._setup)
+        self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
+        resumed = self._folder.claim(self._identity)
+        self._known = CompileCache(inputs.cache, self._compiled_by())
+        counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
+        tell(
+            f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm}, {counts} modules,"
+            f" seed {settings.seed}"
+        )
+        return corpora
+
+    def _compile_configuration(self) -> dict[str, Any]:
+        settings = self._configurations.run
+        return {
+            "problem": settings.problem,
+            "compile_cpu_seconds": settings.compile_cpu_seconds,
+            "max_failure_ratio": settings.max_failure_ratio,
+        }
+
+    def _compiled_by(self) -> dict[str, Any]:
+        """What every compile depends on beside its module and the policy."""
+        return {
+            **self._tools(),
+            "problem": self.problem.name,
+            "compile_cpu_seconds": self._configurations.run.compile_cpu_seconds,
+        }
+
+    def _compiled(self, digest: str) -> dict[str, str]:
+        """The inputs of a stage that compiles the corpus with this digest."""
+        return {"corpus": digest, **self._tools()}
+
+    def _tools(self) -> dict[str, str]:
+        """Digests of the programs and the estimator, if any, that make scores of modules."""
+        inputs = self._identity["inputs"]
+        return {name: inputs[name] for name in ("clang", *ESTIMATION_INPUTS) if name in inputs}
+
+    def _prepare(self, part: str, corpus: Corpus) -> PreparedCorpus:
+        if not self.problem.decides_after_optimiser:
+            return PreparedCorpus(corpus, corpus.digest, {})
+        name = f"optimised/{part}"
+        manifest = self._folder.stage(
+            name,
+            self._compiled(corpus.digest),
+            self._compile_configuration(),
+            lambda folder: self._known.optimised(
+                folder, corpus, lambda: optimise_corpus(folder, corpus, self._setup, name)
+            ),
+        )
+        return PreparedCorpus(Corpus.load(self._out / name), manifest.digest, manifest.summary["failed"])
+
+    def _trace(self, part: str, prepared: PreparedCorpus) -> tuple[Trace, Manifest]:
+        name = f"trace/{part}"
+        manifest = self._folder.stage(
+            name,
+            self._compiled(prepared.digest),
+            self._compile_configuration(),
+            lambda folder: self._known.traced(
+                folder, prepared.corpus, None, True, lambda: trace_corpus(folder, prepared.corpus, self._setup, name)
+            ),
+        )
+        return Trace.load(self._out / name, prepared.corpus), manifest
+
+    def _vocabulary(self, traced: tuple[Trace, Manifest]) -> tuple[pathlib.Path, str]:
+        """The vocabulary's folder and digest."""
+        folder = self._inputs.vocabulary
+        if folder is None:
+            folder = self._out / "vocabulary"
+            config, seed = self._configurations.vocabulary, self._configurations.run.seed
+            self._folder.stage(
+                "vocabulary",
+                {"trace": traced[1].digest},
+                {**dataclasses.asdict(config), "seed": seed},
+                lambda folder: build_vocabulary(folder, traced[0], self.problem, config, seed),
+            )
+        return folder, digest_of_vocabulary(folder, self.problem)
+
+    def _start(self, traced: tuple[Trace, Manifest], training: list[str]) -> Manifest:
+        """The stage that makes the weights to start from."""
+        configurations, settings = self._configurations, self._configurations.run
+        configuration = {"seed": settings.seed, "warm_start": settings.warm_start}
+        if settings.warm_start == "policy":
+            inputs = {"policy": self._identity["inputs"]["policy"]}
+            return self._folder.stage(
+                "warm_start",
+                inputs,
+                configuration,
+                lambda folder: warm_start.start_from_policy(folder, self._inputs.policy, self.problem),
+            )
+        vocabulary, digest = self._vocabulary(traced)
+        configuration["network"] = dataclasses.asdict(configurations.network)
+        if settings.warm_start == "none":
+            return self._folder.stage(
+                "warm_start",
+                {"vocabulary": digest},
+                configuration,
+                lambda folder: warm_start.start_randomly(
+                    folder, vocabulary, self.problem, settings.seed, configurations.network
+                ),
+            )
+        manifest = self._folder.stage(
+            "warm_start",
+            {"trace": traced[1].digest, "vocabulary": digest},
+            {
+                **configuration,
+                "validation_modules": settings.validation_modules,
+                "behavioural_cloning": dataclasses.asdict(configurations.behavioural_cloning),
+            },
+            lambda folder: self._cloned(folder, traced[0], training, vocabulary),
+        )
+        summary = manifest.summary
+        tell(
+            f"warm start: repeats {summary['validation_accuracy']:.1%} of the default's decisions in functions it was not"
+            f" trained on (always the same one: {summary['majority_accuracy']:.1%})"
+        )
+        return manifest
+
+    def _cloned(
+        self, folder: pathlib.Path, trace: Trace, training: list[str], vocabulary: pathlib.Path
+    ) -> Mapping[str, Any]:
+        self._start_tensorflow("mlgo.learning.behavioural_cloning")
+        configurations = self._configurations
+        return warm_start.clone_default(
+            folder,
+            trace,
+            training,
+            vocabulary,
+            self.problem,
+            configurations.run.seed,
+            configurations.network,
+            configurations.behavioural_cloning,
+        )
+
+    @staticmethod
+    def _start_tensorflow(module: str) -> types.ModuleType:
+        """`module`, which imports TensorFlow, with TensorFlow set up to repeat itself."""
+        with quiet_libraries():
+            found = importlib.import_module(module)
+            determinism.configure_tensorflow()
+        return found
+
+    def _learn(
+        self,
+        corpus: Corpus,
+        traced: tuple[Trace, Manifest],
+        training: list[str],
+        validation: list[str],
+        start: Manifest,
+    ) -> Manifest:
+        configurations = self._configurations
+
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            loop = self._start_tensorflow("mlgo.training.learning_loop")
+            inputs = loop.LearningInputs(
+                corpus.select(training),
+                corpus.select(validation),
+                traced[0].records,
+                self._setup,
+                [load_policy(folder, self.problem)[0] for folder in self._inputs.imitated],
+            )
+            return loop.LearningLoop(
+                folder,
+                warm_start.load_start(self._out / "warm_start"),
+                inputs,
+                configurations.run,
+                configurations.learner,
+                self._folder.work,
+                figures.Metrics(self._out, folder),
+                configurations.divergence,
+            ).run()
+
+        inputs = {"trace": traced[1].digest, "warm_start": start.digest, **self._tools()}
+        configuration = {
+            "imitated": self._identity["inputs"]["imitated"],
+            "run": configurations.run.to_json(),
+            "divergence": dataclasses.asdict(configurations.divergence),
+            configurations.run.algorithm: dataclasses.asdict(configurations.learner),
+        }
+        return self._folder.stage(_LEARNING, inputs, configuration, work)
+
+    def _export(self, start: Manifest, learned: Manifest) -> Manifest:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            self._start_tensorflow("mlgo.policy.saved_model")
+            candidate = candidates.Candidate(learned.summary["chosen_iteration"], learned.summary["validation_ratio"])
+            like = warm_start.load_start(self._out / "warm_start")
+            network = candidates.candidate_network(self._out / _LEARNING, candidate, like)
+            with quiet_libraries():
+                export.export_policy(folder, network, self.problem)
+            return {"iteration": candidate.iteration}
+
+        return self._folder.stage("export", {"warm_start": start.digest, "learning": learned.digest}, {}, work)
+
+    def _evaluate(
+        self,
+        held_out: PreparedCorpus,
+        traces: Mapping[str, tuple[Trace, Manifest]],
+        start: Manifest,
+        exported: Manifest,
+    ) -> Comparison:
+        configuration = self._compile_configuration()
+
+        def work_warm_start(folder: pathlib.Path) -> Mapping[str, Any]:
+            collection = self._start_tensorflow("mlgo.policy.collection")
+            models = collection.CollectionPolicy(self.problem, self._folder.work)
+            with quiet_libraries():
+                model_dir = models.write(
+                    warm_start.load_start(self._out / "warm_start"), "warm_start", exploration_seed=None
+                )
+            return self._score(folder, held_out, "held-out, warm start", model_dir, start.digest)
+
+        def work_policy(folder: pathlib.Path) -> Mapping[str, Any]:
+            model_dir = self._out / "export" / export.TFLITE_NAME
+            return self._score(folder, held_out, "held-out, policy", model_dir, exported.digest)
+
+        works = {"warm_start": (start, work_warm_start), "policy": (exported, work_policy)}
+        if self._configurations.run.warm_start == "none":
+            # Random weights are nothing to compare with.
+            del works["warm_start"]
+        policies = {}
+        for name, (policy, work) in works.items():
+            inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
+            self._folder.stage(f"held_out/{name}", inputs, configuration, work)
+            policies[name] = Trace.load(self._out / "held_out" / name, held_out.corpus).records
+        default = traces["held_out"][0].records
+        measure = measure_of(
+            self.problem, {name: record.functions for name, record in default.items()}, self._configurations.run.reward
+        )
+        sides = {
+            side: {
+                name: dataclasses.replace(r, functions=measure.compared(name, r.functions))
+                for name, r in records.items()
+            }
+            for side, records in {"default": default, **policies}.items()
+        }
+        seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)
+        return compare(self.problem, sides.pop("default"), sides, seen, self._configurations.run.seed)
+
+    def _score(
+        self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str
+    ) -> Mapping[str, Any]:
+        """The work of a held-out stage; `policy` is the digest of what is in `model_dir`."""
+        return self._known.traced(
+            folder,
+            part.corpus,
+            policy,
+            False,
+            lambda: trace_corpus(folder, part.corpus, self._setup, title, model_dir, keep_decisions=False),
+        )
+
+    def _report(
+        self,
+        comparison: Comparison | None,
+        parts: Mapping[str, PreparedCorpus],
+        traces: Mapping[str, tuple[Trace, Manifest]],
+        start: Manifest,
+        learned: Manifest,
+    ) -> None:
+        """Writes what people and later commands look at: record, figures, table of functions."""
+        iterations, validations = figures.read_metrics(self._out / _LEARNING)
+        files.write_atomically(self._out / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
+        with quiet_libraries():
+            curve = figures.learning_curve(iterations, validations, learned.summary["chosen_iteration"])
+        files.write_atomically(self._out / "learning_curve.png", curve)
+        if comparison is not None:
+            table = rows_to_csv(comparison.rows, list(comparison.summaries))
+            files.write_atomically(self._out / "held_out" / "functions.csv", table)
+            files.write_json_atomically(self._out / "held_out" / "result.json", comparison.to_json())
+        export.publish_policy(
+            self._out / "export",
+            self._out / "policy",
+            self.problem,
+            {
+                **self._identity,
+                "not_optimised": {name: dict(part.not_optimised) for name, part in parts.items()},
+                "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
+                "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
+                "learning": dict(learned.summary),
+                "held_out": comparison and comparison.to_json(),
+            },
+        )
