@@ -144,6 +144,15 @@ class ProcessGroupTest(FakeClangTestCase):
         self.assertEqual(list(self.work.iterdir()), [])
 
 
+class RequestTest(unittest.TestCase):
+    def test_a_log_and_a_model_need_a_problem(self):
+        clang, module = pathlib.Path("clang"), Module.at("m", "m.bc", ())
+        CompileRequest(clang, module, want_log=False, want_object=True)
+        for settings in ({}, {"want_log": False, "model_dir": pathlib.Path("model")}):
+            with self.assertRaisesRegex(ValueError, "m: a log and a model need a problem"):
+                CompileRequest(clang, module, **settings)
+
+
 class ClassifyTest(unittest.TestCase):
     def test_ends_that_the_fake_cannot_make(self):
         request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM)

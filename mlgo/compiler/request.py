@@ -65,13 +65,13 @@ class CompileLimits:
 
 @dataclasses.dataclass(frozen=True)
 class CompileRequest:
-    """One compile of one module under one problem's advisor.
+    """One compile of one module, as it is or under one problem's advisor.
 
     Attributes:
       clang: the compiler's executable.
       module: what to compile.
-      problem: whose decisions are logged and taken.
-      model_dir: TFLite model that decides; None: the compiler's default heuristic decides.
+      problem: whose decisions are logged or made by a model; None: a compile without log and model.
+      model_dir: TFLite model that makes the decisions; None: the compiler's default heuristic makes them.
       want_log: whether decisions are logged and read. A request needs a log, an object, or both.
       want_object: whether the object file is returned.
       extra_flags: cc1 flags put after the module's own and before the problem's.
@@ -81,7 +81,7 @@ class CompileRequest:
 
     clang: pathlib.Path
     module: Module
-    problem: Problem
+    problem: Problem | None = None
     model_dir: pathlib.Path | None = None
     want_log: bool = True
     want_object: bool = False
@@ -89,6 +89,10 @@ class CompileRequest:
     extra_files: tuple[str, ...] = ()
     limits: CompileLimits = CompileLimits()
     workdir: pathlib.Path | None = None
+
+    def __post_init__(self):
+        if self.problem is None and (self.want_log or self.model_dir is not None):
+            raise ValueError(f"{self.module.name}: a log and a model need a problem")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,5 +8,7 @@ MAKE_IT_AGAIN = "make the corpus again, or give another one"
 class CorpusError(RunError):
     """A corpus cannot be used; the message says which file, what is wrong with it, what to do."""
 
-    def __init__(self, read: str, wrong: str, remedy: str = MAKE_IT_AGAIN, exit_code: ExitCode = ExitCode.USER_ERROR):
-        super().__init__(read, wrong, remedy, exit_code)
+    def __init__(
+        self, subject: str, wrong: str, remedy: str = MAKE_IT_AGAIN, exit_code: ExitCode = ExitCode.USER_ERROR
+    ):
+        super().__init__(subject, wrong, remedy, exit_code)

@@ -30,15 +30,15 @@ class RunError(Exception):
     """An error the user can act on, in three parts.
 
     Attributes:
-      read: what was read, with file, flag or offset: "--train_corpus=/data/corpus".
+      subject: what was read, with file, flag or offset: "--train_corpus=/data/corpus".
       wrong: what is wrong with it: "holds no module".
       remedy: what to do about it: "build it with ...".
       exit_code: how the command ends when nobody handles this.
     """
 
-    def __init__(self, read: str, wrong: str, remedy: str, exit_code: ExitCode = ExitCode.USER_ERROR):
-        super().__init__(f"{read}: {wrong}. {remedy}")
-        self.read = read
+    def __init__(self, subject: str, wrong: str, remedy: str, exit_code: ExitCode = ExitCode.USER_ERROR):
+        super().__init__(f"{subject}: {wrong}. {remedy}")
+        self.subject = subject
         self.wrong = wrong
         self.remedy = remedy
         self.exit_code = exit_code

@@ -15,7 +15,6 @@ from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.corpus import self_contained
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
 
@@ -86,7 +85,7 @@ def _settle(name: str, answer, same: list[str], different: dict[str, Difference]
 def _objects(
     modules: Sequence[Module], clang: pathlib.Path, workers: int | None
 ) -> Iterator[CompileResult | CompileFailure]:
-    requests = (CompileRequest(clang, module, PROBLEM, want_log=False, want_object=True) for module in modules)
+    requests = (CompileRequest(clang, module, want_log=False, want_object=True) for module in modules)
     return executor.run_ordered(requests, workers)
 
 

@@ -6,10 +6,11 @@ import pathlib
 
 from hypothesis import given, settings, strategies
 
-from mlgo.corpus.extraction import archive, bitcode, coff, object_file, toolbox
+from mlgo.corpus.extraction import archive, bitcode, coff, object_file
 from mlgo.corpus.extraction.object_file import DEFAULT_NAMES, MACH_O_NAMES, Embedded, SectionNames
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
+from mlgo.corpus.extraction.testing import toolbox
 
 SOURCE = "int f(int x) { return x * 3; }\n"
 FORMATS = {

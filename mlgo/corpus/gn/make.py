@@ -14,7 +14,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
-from mlgo import extract_ir
+from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
 from mlgo.corpus.gn import gn_build, gn_files, source_root
 from mlgo.corpus.gn.project import Project, configure
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -92,17 +92,13 @@ def make(flags: argparse.Namespace) -> None:
 
 
 def _extract(layout: source_root.Layout, output: pathlib.Path, linked: bool, licence: str, path: str) -> None:
-    if linked:
-        where = ["--thinlto_build=local", f"--ninja_dir={layout.build}", f"--target={gn_files.LIBRARY_FILE}"]
-        # The link's driver and ninja are asked, by the names that the build knows them by.
-        os.environ["PATH"] = path
-    else:
-        where = ["--input_type=directory", f"--input={layout.build}"]
-    # Relative paths count from the build folder: an action of Bazel's knows no place where a user types.
-    where.append(f"--obj_base_dir={layout.build}")
-    extract_ir.extract(
-        extract_ir.parsed([*where, f"--output_dir={output}", f"--licence={licence}", "--max_failures=0"])
-    )
+    settings = {"obj_base_dir": layout.build, "output_dir": output, "licence": licence, "max_failures": 0}
+    if not linked:
+        extract(Extraction(input=layout.build, input_type="directory", **settings))
+        return
+    # The extraction starts the link's driver and ninja by the names that the build uses.
+    os.environ["PATH"] = path
+    extract(Extraction(thinlto_build=LOCAL, ninja_dir=layout.build, target=gn_files.LIBRARY_FILE, **settings))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -9,7 +9,6 @@ import unittest
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.request import CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus
-from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run import locate
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
@@ -18,9 +17,7 @@ CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 def objects(corpus: Corpus, workdir: pathlib.Path) -> dict[str, bytes]:
     compiled = {}
     for module in corpus.modules:
-        outcome = compile_module(
-            CompileRequest(CLANG, module, PROBLEM, want_log=False, want_object=True, workdir=workdir)
-        )
+        outcome = compile_module(CompileRequest(CLANG, module, want_log=False, want_object=True, workdir=workdir))
         assert isinstance(outcome, CompileResult), outcome
         compiled[module.name] = outcome.object_bytes
     return compiled

@@ -16,7 +16,7 @@ from unittest import mock
 
 from mlgo import extract_ir
 from mlgo.corpus import corpus as corpus_reader
-from mlgo.corpus.extraction import toolbox
+from mlgo.corpus.extraction.testing import toolbox
 from mlgo.run.exit_codes import ExitCode
 
 
@@ -303,7 +303,7 @@ class OutcomeTest(ExtractTest):
             ((), "--input: is missing"),
             (("--input=x", "--thinlto_build=local"), "cannot be used with --thinlto_build=local"),
             (("--input=x", "--link_command=ld.lld"), "--link_command: is for --thinlto_build=local only"),
-            (("--thinlto_build=local", "--ninja_dir=x"), "do not tell which link is meant"),
+            (("--thinlto_build=local", "--ninja_dir=x"), "do not identify one link"),
             (("--thinlto_build=local", "--cmd_filter=x"), "lld records no commands"),
             (("--input=x", "--num_workers=0"), "is below 1"),
             (("--input=x", "--max_failures=-1"), "is negative"),

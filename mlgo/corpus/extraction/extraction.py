@@ -1,0 +1,214 @@
+"""Extracts a corpus from the files that a build left behind."""
+
+import dataclasses
+import os
+import pathlib
+import re
+import sys
+
+from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
+from mlgo.corpus.extraction import (
+    archive_members,
+    bazel_aquery,
+    build_directory,
+    compile_commands,
+    engine,
+    licences,
+    linker_params,
+    modules,
+    naming,
+    objcopy,
+    object_file,
+)
+from mlgo.corpus.extraction.listing import Listing
+from mlgo.corpus.extraction.report import Report, printable
+from mlgo.corpus.thinlto import find_link, link_command
+from mlgo.corpus.writer import CorpusWriter
+from mlgo.run import progress
+from mlgo.run.exit_codes import RunError
+
+INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
+#: Kinds of ThinLTO builds.
+LOCAL, DISTRIBUTED = "local", "distributed"
+VERBOSITIES = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+@dataclasses.dataclass(frozen=True)
+class Extraction:
+    """Which corpus to extract. Each attribute is the flag of //mlgo:extract_ir with its name, but for:
+
+    Attributes:
+      working_directory: folder that object paths are relative to without `obj_base_dir`.
+
+    Raises: RunError: the values exclude each other, or one of them is out of range.
+    """
+
+    output_dir: pathlib.Path
+    working_directory: pathlib.Path = pathlib.Path("/")
+    input: pathlib.Path | None = None
+    input_type: str = "json"
+    num_workers: int | None = None
+    llvm_objcopy_path: str | None = None
+    obj_base_dir: pathlib.Path | None = None
+    cmd_filter: str | None = None
+    thinlto_build: str | None = None
+    cmd_section_name: str | None = None
+    bitcode_section_name: str | None = None
+    link_command: str | None = None
+    ninja_dir: pathlib.Path | None = None
+    target: str | None = None
+    max_failures: int | None = None
+    licence: str = UNKNOWN_LICENCE
+    verbosity: str = "INFO"
+
+    def __post_init__(self):
+        if self.num_workers is not None and self.num_workers < 1:
+            raise RunError(f"--num_workers={self.num_workers}", "is below 1", "Leave it out for one per core")
+        if self.max_failures is not None and self.max_failures < 0:
+            raise RunError(f"--max_failures={self.max_failures}", "is negative", "Leave it out to allow any number")
+        if not licences.is_expression(self.licence):
+            remedy = "Give one such as MIT (https://spdx.org/licenses)"
+            raise RunError(f"--licence={self.licence}", "is no SPDX expression", remedy)
+        link_flags = [f"--{name}" for name in ("link_command", "ninja_dir", "target") if getattr(self, name)]
+        if self.is_local:
+            self._check_local(link_flags)
+        elif link_flags:
+            raise RunError(link_flags[0], "is for --thinlto_build=local only", "Add that flag, or remove this one")
+        elif self.input is None:
+            raise RunError("--input", "is missing", "Give it, or --thinlto_build=local with --obj_base_dir. See --help")
+
+    def _check_local(self, link_flags: list[str]) -> None:
+        if bool(self.ninja_dir) != bool(self.target) or (self.link_command and self.ninja_dir):
+            remedy = "Give --link_command, or --ninja_dir with --target"
+            raise RunError(", ".join(link_flags), "do not identify one link", remedy)
+        wrong = "cannot be used with --thinlto_build=local"
+        if self.cmd_filter:
+            raise RunError("--cmd_filter", wrong, "Remove it: lld records no commands")
+        if self.input and self.input_type not in ("directory", "bazel_aquery"):
+            remedy = "Give --obj_base_dir, the folder in which lld saved the modules"
+            raise RunError(f"--input={self.input}", wrong, remedy)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the modules come from a ThinLTO link within lld."""
+        return self.thinlto_build == LOCAL
+
+    @property
+    def base(self) -> str:
+        """Folder that object paths are relative to."""
+        if self.is_local and self.input and self.input_type == "directory":
+            return str(self.input)
+        return str(self.obj_base_dir or self.working_directory)
+
+
+def extract(extraction: Extraction) -> Report:
+    """Writes the corpus. Raises: RunError: an input is not usable, or no module was extracted."""
+    listing = _listing(extraction)
+    # Names are relative to the base only where a path leads out of its own folder: elsewhere they are mlgo-utils'.
+    named, unnamed = naming.named(listing.objects, extraction.base if extraction.obj_base_dir else None)
+    override = UNSPECIFIED_OVERRIDE if extraction.is_local else None
+    with CorpusWriter(extraction.output_dir, extraction.thinlto_build is not None, override) as writer:
+        read = _module_reader(extraction, writer)
+        differences = _set_override(extraction, writer) if extraction.is_local else []
+        quiet = extraction.verbosity in ("WARNING", "ERROR")
+        bar = progress.Silent() if quiet else progress.start("extract", len(named), "objects")
+        try:
+            workers = extraction.num_workers or len(os.sched_getaffinity(0))
+            omissions = [*listing.omissions, *unnamed]
+            report = engine.extract(writer, named, read, omissions, extraction.licence, workers, bar)
+        finally:
+            bar.close()
+        writer.add_report({**report.to_json(), "override_differences": differences})
+        if not quiet:
+            _print_summary(report, extraction.verbosity == "DEBUG")
+        report.check(extraction.max_failures)
+        writer.finish()
+    if not quiet:
+        progress.tell(_closing_line(report, extraction.output_dir))
+    return report
+
+
+def _listing(extraction: Extraction) -> Listing:
+    base, path = extraction.base, extraction.input
+    if extraction.is_local:
+        return build_directory.load_local_thinlto(base)
+    if extraction.input_type == "json":
+        listing = compile_commands.load(path)
+    elif extraction.input_type == "params":
+        listing = linker_params.load(path, base)
+    elif extraction.input_type == "directory":
+        listing = build_directory.load(str(path))
+    else:
+        listing = bazel_aquery.load(path, base)
+    return archive_members.expanded(listing)
+
+
+def _module_reader(extraction: Extraction, writer: CorpusWriter) -> modules.ModuleReader:
+    if extraction.is_local:
+        return modules.local_thinlto_module
+    names = None
+    if extraction.cmd_section_name or extraction.bitcode_section_name:
+        default = object_file.DEFAULT_NAMES
+        names = object_file.SectionNames(
+            extraction.bitcode_section_name or default.bitcode, extraction.cmd_section_name or default.command
+        )
+    tool = extraction.llvm_objcopy_path
+    read_sections = objcopy.reader(tool, names) if tool else object_file.reader(names)
+    command_filter = _compiled_filter(extraction.cmd_filter)
+    return modules.EmbeddedModules(
+        read_sections, writer.add_file, command_filter, extraction.thinlto_build == DISTRIBUTED
+    )
+
+
+def _compiled_filter(expression: str | None) -> re.Pattern[str] | None:
+    try:
+        return re.compile(expression) if expression else None
+    except re.error as error:
+        raise RunError(f"--cmd_filter={expression}", f"is no regular expression: {error}", "Correct it") from error
+
+
+def _link(extraction: Extraction) -> tuple[tuple[str, ...], pathlib.Path] | None:
+    """The command of a local ThinLTO link and the folder it ran in; None: no flag identifies a link."""
+    base = pathlib.Path(extraction.base)
+    if extraction.link_command:
+        return (extraction.link_command,), base
+    if extraction.ninja_dir:
+        return find_link.ninja_link(extraction.ninja_dir, extraction.target)
+    if extraction.input and extraction.input_type == "bazel_aquery":
+        return find_link.aquery_link({"actions": bazel_aquery.read_actions(extraction.input)}), base
+    return None
+
+
+def _set_override(extraction: Extraction, writer: CorpusWriter) -> list[str]:
+    """Gives a local ThinLTO corpus its command; returns how objects made with it differ from the link's."""
+    link = _link(extraction)
+    if link is None:
+        _warn(
+            "global_command_override is <UNSPECIFIED>: no flag identifies the link of these modules. Give --link_command,"
+            " or --ninja_dir and --target, or edit corpus_description.json before use"
+        )
+        return []
+    override = link_command.link_override(*link, writer.add_file)
+    for difference in override.differences:
+        _warn(difference)
+    writer.override_commands(override.command)
+    return list(override.differences)
+
+
+def _warn(text: str) -> None:
+    print(f"extract_ir: warning: {text}", file=sys.stderr)
+
+
+def _print_summary(report: Report, every_omission: bool) -> None:
+    for line in report.lines():
+        progress.tell(line)
+    for omission in report.omissions if every_omission else ():
+        progress.tell(f"  {printable(omission.name)}: {omission.kind.word}: {omission.reason}")
+
+
+def _closing_line(report: Report, directory: pathlib.Path) -> str:
+    failed = ""
+    if report.failures:
+        first = report.failures[0]
+        failed = f", {len(report.failures):,} failed (first: {printable(first.name)}: {first.reason})"
+    return f"extract_ir: done, {len(report.modules):,} modules of {report.objects:,} objects{failed} -> {directory}"
