@@ -17,8 +17,8 @@ def root() -> pathlib.Path:
     return module.resolve(strict=True).parent
 
 
-def copy(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Copies the workspace `source` to `target`, which must not exist.
+def files(source: pathlib.Path) -> list[pathlib.Path]:
+    """Files and links of the workspace `source` that git tracks, and new ones that it does not ignore.
 
     Raises: subprocess.CalledProcessError: `source` is no git checkout.
     """
@@ -28,9 +28,17 @@ def copy(source: pathlib.Path, target: pathlib.Path) -> None:
         capture_output=True,
         check=True,
     ).stdout
+    paths = (source / os.fsdecode(name) for name in listed.split(b"\0") if name)
+    return sorted(path for path in paths if path.is_symlink() or path.is_file())
+
+
+def copy(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Copies the workspace `source` to `target`, which must not exist.
+
+    Raises: subprocess.CalledProcessError: `source` is no git checkout.
+    """
     target.mkdir(parents=True)
-    for name in filter(None, listed.split(b"\0")):
-        old, new = source / os.fsdecode(name), target / os.fsdecode(name)
-        if old.is_symlink() or old.is_file():
-            new.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(old, new, follow_symlinks=False)
+    for old in files(source):
+        new = target / old.relative_to(source)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(old, new, follow_symlinks=False)

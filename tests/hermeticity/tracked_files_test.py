@@ -1,29 +1,17 @@
-"""Tracked files hold no absolute path of a machine and name none of this machine's package mirrors."""
+"""Files of the workspace hold no absolute path of a machine and name none of this machine's package mirrors."""
 
 import os
 import pathlib
 import re
-import subprocess
 import unittest
 
 import mirrors
 
-# Folders in which people keep checkouts and homes; system folders such as /usr or /etc mean the same on every machine.
+from tests.clones import clone
+
+# Folders of checkouts and homes; system folders such as /usr or /etc mean the same on every machine.
 MACHINE_PATH = re.compile(rb"(?:(?<![\w.$}/*-])|(?<=-[ILB]))/(work|root|home/[a-z]\w*|tmp/\w+|Users/\w+|mnt/\w+)/[\w.]")
 HOST = re.compile(r"://(?:[^@/]*@)?([^/:\s]+)")
-
-
-def workspace() -> pathlib.Path:
-    return pathlib.Path(
-        os.path.realpath(os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "MODULE.bazel"))
-    ).parent
-
-
-def tracked_files(root: pathlib.Path) -> list:
-    listed = subprocess.run(
-        ["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=root, capture_output=True, check=True
-    )
-    return [root / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name]
 
 
 def configured_hosts() -> set:
@@ -38,9 +26,9 @@ def configured_hosts() -> set:
 
 class TrackedFilesTest(unittest.TestCase):
     def setUp(self):
-        self.root = workspace()
-        self.files = [path for path in tracked_files(self.root) if path.is_file() and not path.is_symlink()]
-        self.assertGreater(len(self.files), 50, f"only {len(self.files)} tracked files below {self.root}")
+        self.root = clone.root()
+        self.files = [path for path in clone.files(self.root) if not path.is_symlink()]
+        self.assertGreater(len(self.files), 50, f"only {len(self.files)} files below {self.root}")
 
     def test_the_pattern_finds_machine_paths(self):
         for text in (b'"/work/x/y"', b"=/home/someone/x", b"-I/tmp/build/x", b"(/root/.cache)"):

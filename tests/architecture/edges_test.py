@@ -1,0 +1,71 @@
+"""Dependencies of a made-up workspace."""
+
+import pathlib
+import tempfile
+import unittest
+
+from tests.architecture import edges
+
+FILES = {
+    "mlgo/run/files.py": "",
+    "mlgo/run/BUILD.bazel": 'py_library(name = "files", srcs = ["files.py"], visibility = ["//mlgo:__subpackages__"])',
+    "mlgo/trace/trace.py": """
+from typing import TYPE_CHECKING
+import os
+if TYPE_CHECKING:
+    from mlgo.run import files
+def work():
+    import mlgo.run.files
+    return importlib.import_module("mlgo.run.files")
+""",
+    "mlgo/trace/BUILD.bazel": """
+load("//mlgo/run:defs.bzl", "x")
+_SRCS = glob(["*.py"], exclude = ["*_test.py"])
+py_library(name = "trace", srcs = _SRCS, deps = ["//mlgo/run:files", "@pip//:site"] + select({":a": [":b"]}))
+py_test(name = "trace_test", srcs = ["trace_test.py"], data = ["//mlgo/trace/testing"])
+py_library(name = "support", testonly = True, data = ["//release:clang"])
+""",
+    "mlgo/trace/trace_test.py": "",
+    "third_party/x/BUILD.bazel": 'py_library(name = "x", srcs = ["one.py", "two.py"], imports = ["."])',
+    "third_party/x/one.py": "import two",
+    "third_party/x/two.py": "",
+    "third_party/x/y.BUILD.bazel": 'alias(name = "a", actual = "//mlgo:b")',
+}
+
+
+class EdgesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+        for name, text in FILES.items():
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).write_text(text, encoding="utf-8")
+
+    def test_every_dependency(self):
+        found = [(str(edge), edge.test_only) for edge in edges.workspace_edges(self.root, FILES)]
+        self.assertEqual(
+            found,
+            [
+                ("mlgo/trace/BUILD.bazel:2 -> //mlgo/run:defs.bzl", False),
+                ("mlgo/trace/BUILD.bazel:4 -> //mlgo/run:files", False),
+                ("mlgo/trace/BUILD.bazel:5 -> //mlgo/trace/testing:testing", True),
+                ("mlgo/trace/BUILD.bazel:6 -> //release:clang", True),
+                ("mlgo/trace/trace.py:5 -> mlgo/run/files.py", False),
+                ("mlgo/trace/trace.py:7 -> mlgo/run/files.py", False),
+                ("mlgo/trace/trace.py:8 -> mlgo/run/files.py", False),
+                ("third_party/x/one.py:1 -> third_party/x/two.py", False),
+            ],
+        )
+
+    def test_python_targets(self):
+        targets = list(edges.python_targets(self.root, "mlgo/trace/BUILD.bazel"))
+        self.assertEqual(
+            [target.label for target in targets], [f"//mlgo/trace:{n}" for n in ("trace", "trace_test", "support")]
+        )
+        self.assertEqual(targets[0].sources, ("mlgo/trace/trace.py",))
+        self.assertEqual(targets[0].deps, ("//mlgo/run:files", "//mlgo/trace:a", "//mlgo/trace:b"))
+
+
+if __name__ == "__main__":
+    unittest.main()
