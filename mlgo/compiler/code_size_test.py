@@ -1,6 +1,7 @@
 """Code sizes of real objects, against what the packaged tools say of them, and of damaged ones."""
 
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,21 @@ class CodeSizeTest(unittest.TestCase):
         self.assertEqual(code.text_bytes, int(printed.splitlines()[1].split()[0]))
         self.assertLess(code.code_bytes, code.text_bytes)
 
+    def test_text_is_code_and_constants(self):
+        def section(flags, size):
+            return struct.pack("<IIQQQQIIQQ", 0, 1, flags, 0, 0, size, 0, 0, 1, 0)
+
+        code, constants, data, debug = section(0x6, 100), section(0x2, 20), section(0x3, 3000), section(0, 50000)
+        table = code + constants + data + debug
+        head = bytearray(64)
+        head[:6] = b"\x7fELF\x02\x01"
+        struct.pack_into("<Q", head, 40, 64)
+        struct.pack_into("<HH", head, 58, 64, 4)
+        self.assertEqual(code_of_object(bytes(head) + table, "m").text_bytes, 120)
+        # More sections than 16 bits hold.
+        struct.pack_into("<H", head, 60, 0)
+        self.assertEqual(code_of_object(bytes(head) + section(0, 5) + table, "m").text_bytes, 120)
+
     def test_a_module_of_data_or_of_hardly_a_function_is_trivial(self):
         made = str(self.folder / "a.o")
         data = _compile(self.folder, text='int table[100] = {1}; extern const char *const name = "n";')
@@ -77,7 +93,7 @@ class CodeSizeTest(unittest.TestCase):
         self.assertFalse(empty_object.is_trivial(str(self.folder / "absent.o")))
 
     def test_what_is_no_object_is_refused(self):
-        with self.assertRaisesRegex(RunError, "object of m: is not 64-bit little-endian ELF. Compile for x86-64"):
+        with self.assertRaisesRegex(RunError, "object of m: is no ELF file. Compile for Linux"):
             code_of_object(b"BC\xc0\xde", "m")
 
     def test_a_cut_object_is_refused_or_has_all_its_code(self):

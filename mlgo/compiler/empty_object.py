@@ -7,7 +7,8 @@ it (clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). What a policy would l
 
 import re
 
-from mlgo.compiler import code_size, elf_object
+from mlgo.compiler import code_size
+from mlgo.corpus import elf
 from mlgo.run.exit_codes import RunError
 
 #: No object with code of any format is smaller than this one's limit, and no empty one larger: clang's empty ELF object
@@ -47,11 +48,15 @@ def is_trivial(path: str) -> bool:
 
 
 def may_be_empty(object_bytes: bytes) -> bool:
-    """Whether an object may be without code and data; small objects that are not ELF may always."""
+    """Whether an object may be without code and data. True for every small object that is not ELF."""
     if len(object_bytes) > MAX_EMPTY_BYTES:
         return False
-    parsed = elf_object.parse(object_bytes)
-    return parsed is None or parsed.is_empty
+    try:
+        file = elf.ElfFile.of_bytes(object_bytes)
+        in_memory = any(section.flags & elf.SHF_ALLOC and section.size for section in file.sections)
+        return not in_memory and not file.defined_names()
+    except elf.ElfError:
+        return True
 
 
 def defines_something(textual_ir: str) -> bool:

@@ -1,7 +1,6 @@
 """What a compile is scored by, measured on what a stock clang writes: the channel itself carries no score."""
 
 import re
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,8 +16,6 @@ SPILL_WEIGHTS = {"Spills": 1.0, "FoldedSpills": 1.0, "Reloads": 4.0, "FoldedRelo
 
 #: Added to both scores, so that a module with score 0 has a reward: one byte, or one store per call.
 DELTA = 1.0
-
-_ALLOCATED, _WRITABLE, _EXECUTABLE = 0x2, 0x1, 0x4  # SHF_ALLOC, SHF_WRITE, SHF_EXECINSTR
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ def improvement(score: float, default_score: float) -> float:
 def score_of(problem: Problem) -> Score:
     """Code size for a problem without a score of LLVM's, spills for the others."""
     if problem.score_spec is None:
-        return Score("bytes of text", (), (), lambda result: {"": float(text_bytes(result.object_bytes))})
+        return Score("bytes of text", (), (), lambda result: {"": float(result.code.text_bytes)})
     flags = ("-opt-record-file", _REMARKS, "-opt-record-passes", "regalloc", "-opt-record-format", "yaml")
     return Score(
         "weighed spills, reloads and copies", flags, (_REMARKS,), lambda result: spill_scores(result.files[_REMARKS])
@@ -78,32 +75,6 @@ def spill_scores(remarks: bytes) -> dict[str, float]:
         unquoted = _unquoted(function[1])
         scores[unquoted] = scores.get(unquoted, 0.0) + cost
     return scores
-
-
-def text_bytes(elf: bytes) -> int:
-    """Bytes of code and read-only data, column `text` of llvm-size: allocated sections that are executable or not writable.
-
-    Raises: RunError: this is no 64-bit little-endian ELF object.
-    """
-    try:
-        if elf[:6] != b"\x7fELF\x02\x01":
-            raise ValueError(f"it begins with {elf[:6]!r}")
-        (table,) = struct.unpack_from("<Q", elf, 40)
-        size, count = struct.unpack_from("<HH", elf, 58)
-        if count == 0:  # more sections than 16 bits hold: the first one's size says how many
-            (count,) = struct.unpack_from("<Q", elf, table + 32)
-        total = 0
-        for index in range(count):
-            section = table + index * size
-            (flags,) = struct.unpack_from("<Q", elf, section + 8)
-            (byte_count,) = struct.unpack_from("<Q", elf, section + 32)
-            if flags & _ALLOCATED and (flags & _EXECUTABLE or not flags & _WRITABLE):
-                total += byte_count
-        return total
-    except (ValueError, OverflowError, struct.error) as error:
-        raise RunError(
-            "object file", f"is no 64-bit little-endian ELF object: {error}", "compile for x86-64 Linux"
-        ) from error
 
 
 def _unquoted(scalar: str) -> str:

@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 
-from mlgo.compiler import elf_object
-from mlgo.compiler.elf_object import ElfObject
+from mlgo.corpus import elf
+from mlgo.corpus.elf import ElfError, ElfFile
 from mlgo.run.exit_codes import RunError
 
 _EMBEDDED_BY_DEFAULT = (".llvmbc", ".llvmcmd")
@@ -120,12 +120,58 @@ def without_time(content: bytes) -> bytes:
 
 def _comparable(content: bytes | None) -> tuple | bytes | None:
     """`content` without the alignment that the sections which were taken out leave behind."""
-    return None if content is None else elf_object.without_file_offsets(content) or content
+    return None if content is None else without_file_offsets(content) or content
+
+
+def without_file_offsets(content: bytes) -> tuple | None:
+    """The header, section headers and contents of an ELF file, without offsets: they depend on what else the file had.
+
+    Returns: None when `content` is no ELF file with sections, or is damaged.
+    """
+    try:
+        file = ElfFile.of_bytes(content)
+        parts = tuple((section._replace(offset=0), file.content(section)) for section in file.sections)
+    except ElfError:
+        return None
+    return (file.header, parts) if parts else None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Section:
+    """What is compared of a section."""
+
+    name: str
+    kind: int
+    flags: int
+    size: int
+    content: bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class _Object:
+    """What is compared of an ELF object: its sections in their order, and the symbols that it defines."""
+
+    sections: tuple[_Section, ...]
+    defined: set[str]
+
+
+def _parsed(content: bytes) -> _Object | None:
+    """The object in `content`; None: it is not ELF, or is damaged."""
+    try:
+        file = ElfFile.of_bytes(content)
+        names = file.section_names()
+        sections = tuple(
+            _Section(elf.string_at(names, one.name), one.kind, one.flags, one.size, file.content(one))
+            for one in file.sections
+        )
+        return _Object(sections, file.defined_names())
+    except ElfError:
+        return None
 
 
 def explain(original: bytes, compiled: bytes) -> Difference:
     """What is known about two objects that differ. Anything but ELF is only said to differ."""
-    ours, theirs = elf_object.parse(compiled), elf_object.parse(original)
+    ours, theirs = _parsed(compiled), _parsed(original)
     if ours is None or theirs is None:
         position = next(
             (at for at, (a, b) in enumerate(zip(original, compiled)) if a != b), min(len(original), len(compiled))
@@ -144,36 +190,36 @@ def explain(original: bytes, compiled: bytes) -> Difference:
         return Difference(
             Reason.SPLIT_DWARF, "debug information stands in a .dwo file of the original build; code is the same"
         )
-    lost = sorted(set(theirs.defined) - set(ours.defined))
-    if lost and not set(ours.defined) - set(theirs.defined):
+    lost = sorted(theirs.defined - ours.defined)
+    if lost and ours.defined <= theirs.defined:
         return Difference(Reason.USED_FORGOTTEN, f"not compiled: {_listed(lost)}; {_FORGOTTEN}")
     if differing == [".llvm_addrsig"]:
         return Difference(Reason.USED_FORGOTTEN, f"code and data are the same, {differing[0]} is not; {_FORGOTTEN}")
     return Difference(Reason.SECTIONS_DIFFER, _listed(differing) or "the order of sections or symbols")
 
 
-def _compilers(parsed: ElfObject) -> str:
+def _compilers(parsed: _Object) -> str:
     comments = (section.content for section in parsed.sections if section.name == ".comment")
     words = {text.decode("utf-8", "replace") for content in comments for text in content.split(b"\0") if text}
     return ", ".join(sorted(words))
 
 
-def _names_dwo(parsed: ElfObject) -> bool:
+def _names_dwo(parsed: _Object) -> bool:
     return any(section.name == ".debug_str" and _DWO_NAME.search(section.content) for section in parsed.sections)
 
 
-def _loaded(parsed: ElfObject) -> list[elf_object.Section]:
-    return [section for section in parsed.sections if section.in_memory]
+def _loaded(parsed: _Object) -> list[_Section]:
+    return [section for section in parsed.sections if section.flags & elf.SHF_ALLOC and section.size]
 
 
-def _differing_sections(original: ElfObject, compiled: ElfObject) -> list[str]:
+def _differing_sections(original: _Object, compiled: _Object) -> list[str]:
     """Names of sections that only one has or whose content or kind differ, in the original's order; +: only compiled."""
     theirs, ours = _by_name(original), _by_name(compiled)
     differing = [name for name, sections in theirs.items() if ours.get(name) != sections]
     return differing + [f"+{name}" for name in ours if name not in theirs]
 
 
-def _by_name(parsed: ElfObject) -> dict[str, list]:
+def _by_name(parsed: _Object) -> dict[str, list]:
     found: dict[str, list] = {}
     for section in parsed.sections:
         found.setdefault(section.name, []).append(section)

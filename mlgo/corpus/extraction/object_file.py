@@ -7,9 +7,10 @@ need a few reads.
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from mlgo.corpus.extraction import archive, bitcode, coff, elf, macho
+from mlgo.corpus import elf
+from mlgo.corpus.extraction import archive, bitcode, coff, macho
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
 
@@ -65,7 +66,7 @@ def embedded(span: Span, names: SectionNames | None) -> Embedded:
     """
     head = span.head(32)
     if head.startswith(elf.MAGIC):
-        read, default = elf.sections, DEFAULT_NAMES
+        read, default = _elf_sections, DEFAULT_NAMES
     elif head[:4] in macho.MAGICS:
         read, default = macho.sections, MACH_O_NAMES
     elif coff.is_coff(head):
@@ -76,6 +77,38 @@ def embedded(span: Span, names: SectionNames | None) -> Embedded:
     wanted = {"bitcode": os.fsencode(names.bitcode), "command": os.fsencode(names.command)}
     found = read(span, set(wanted.values()))
     return Embedded(found.get(wanted["bitcode"]), found.get(wanted["command"]))
+
+
+def _elf_sections(span: Span, wanted: Collection[bytes]) -> dict[bytes, bytes]:
+    """The first section of each wanted name that there is. Raises: LeftOut: the file is linked, or is damaged."""
+    try:
+        file = elf.ElfFile(span.read)
+        if file.kind in (elf.ET_EXEC, elf.ET_DYN):
+            reason = "is a linked program or library: its modules are in the objects it was linked from"
+            raise LeftOut(Kind.NO_OBJECT, reason)
+        names = _offsets(file.section_names(), wanted)
+        found: dict[bytes, bytes] = {}
+        for section in file.sections:
+            name = names.get(section.name)
+            if name is not None and name not in found:
+                if section.flags & elf.SHF_COMPRESSED:
+                    reason = f"has a compressed section {name.decode('ascii', 'replace')}"
+                    raise LeftOut(Kind.UNREADABLE_OBJECT, reason)
+                found[name] = file.content(section)
+        return found
+    except elf.ElfError as error:
+        raise LeftOut(Kind.UNREADABLE_OBJECT, str(error)) from error
+
+
+def _offsets(names: bytes, wanted: Collection[bytes]) -> dict[int, bytes]:
+    """Offset in the string table → the wanted name that starts there. Searching beats decoding thousands of names."""
+    found = {}
+    for name in wanted:
+        position = names.find(name + b"\0")
+        while position >= 0:
+            found[position] = name
+            position = names.find(name + b"\0", position + 1)
+    return found
 
 
 def reader(names: SectionNames | None) -> Callable[..., Embedded]:

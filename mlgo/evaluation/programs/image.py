@@ -5,11 +5,9 @@ import pathlib
 from collections import Counter
 from collections.abc import Mapping
 
-from mlgo.compiler import elf_object
+from mlgo.corpus import elf
 from mlgo.evaluation.corpora.linked_code import code_in_map, functions_in_map
 from mlgo.run.exit_codes import RunError
-
-_SHF_EXECINSTR = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,9 +37,10 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
     Raises: RunError: it is no ELF file, or holds no code of its own.
     """
     content = image.read_bytes()
-    parsed = elf_object.parse(content)
-    if parsed is None:
-        raise RunError(f"image {image.name}", "is no ELF file", "Look at what the linker makes")
+    try:
+        sections = elf.ElfFile.of_bytes(content).sections
+    except elf.ElfError as error:
+        raise RunError(f"image {image.name}", str(error), "Look at the output of the linker") from error
     text = map_path.read_text(encoding="utf-8", errors="replace")
     prefix = f"{own}/"
     code = sum(size for path, size in code_in_map(text) if path.startswith(prefix))
@@ -53,7 +52,7 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
     for path, name, size in functions_in_map(text):
         if path.startswith(prefix):
             functions[name] += size
-    executable = sum(section.size for section in parsed.sections if section.flags & _SHF_EXECINSTR)
+    executable = sum(section.size for section in sections if section.flags & elf.SHF_EXECINSTR)
     return ImageSize(code, executable, len(content), dict(sorted(functions.items())))
 
 

@@ -1,0 +1,162 @@
+"""Reads ELF files: section headers, contents and symbols, 32 and 64 bit, either byte order (System V ABI, chapter 4).
+
+The file may be hostile: every offset and every size is checked. Only what is asked for is read.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+MAGIC = b"\x7fELF"
+
+ET_EXEC, ET_DYN = 2, 3
+SHT_SYMTAB, SHT_NOBITS, SHT_GROUP, SHT_SYMTAB_SHNDX = 2, 8, 17, 18
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 0x1, 0x2, 0x4, 0x800
+STT_FUNC, STT_SECTION, STT_FILE, STT_GNU_IFUNC = 2, 3, 4, 10
+GRP_COMDAT = 1
+
+_SHN_UNDEF, _SHN_LORESERVE, _SHN_XINDEX = 0, 0xFF00, 0xFFFF
+_IDENT_BYTES = 16
+
+
+class ElfError(ValueError):
+    """The file is not as ELF requires. The message is a predicate: "is cut off: ..."."""
+
+
+class Section(NamedTuple):
+    """A section header. `name` is an offset in the table of section names."""
+
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+
+class Symbol(NamedTuple):
+    """A symbol.
+
+    Attributes:
+      name: offset in the strings of the symbol table.
+      section: index of the section that has it; 0: it is in no section, as undefined, absolute and common symbols are.
+    """
+
+    name: int
+    kind: int
+    is_defined: bool
+    section: int
+    value: int
+    size: int
+
+
+class ElfFile:
+    """An ELF file.
+
+    Attributes:
+      kind: e_type, such as ET_EXEC.
+      header: its first 16 bytes, and the fields behind them without the offset of the section headers.
+      sections: all section headers.
+
+    Raises: ElfError: the header or a section header is damaged.
+    """
+
+    def __init__(self, read: Callable[[int, int], bytes]):
+        """Args: read: (offset, size) -> that part of the file; raises an error when the file ends before."""
+        self._read = read
+        ident = read(0, _IDENT_BYTES)
+        if not ident.startswith(MAGIC):
+            raise ElfError("is no ELF file")
+        if ident[4] not in (1, 2) or ident[5] not in (1, 2):
+            raise ElfError(f"is ELF of class {ident[4]} and byte order {ident[5]}, which do not exist")
+        self._wide, self._order = ident[4] == 2, "<" if ident[5] == 1 else ">"
+        header = struct.Struct(self._order + ("HHIQQQIHHHHHH" if self._wide else "HHIIIIIHHHHHH"))
+        fields = header.unpack(read(_IDENT_BYTES, header.size))
+        self.kind, table, self._names_index = fields[0], fields[5], fields[12]
+        self.header = (ident, *fields[:5], *fields[6:])
+        self.sections = self._section_headers(table, fields[10], fields[11]) if table else []
+
+    @staticmethod
+    def of_bytes(content: bytes) -> "ElfFile":
+        """The file with this content. Raises: ElfError: see above."""
+
+        def read(offset: int, size: int) -> bytes:
+            if offset + size > len(content):
+                raise ElfError(f"is cut off: bytes {offset} to {offset + size} of {len(content)} are needed")
+            return content[offset : offset + size]
+
+        return ElfFile(read)
+
+    def _section_headers(self, table: int, entry_size: int, count: int) -> list[Section]:
+        entry = struct.Struct(self._order + ("IIQQQQIIQQ" if self._wide else "IIIIIIIIII"))
+        if entry_size != entry.size:
+            raise ElfError(f"has section headers of {entry_size} bytes instead of {entry.size}")
+        first = Section(*entry.unpack(self._read(table, entry.size)))
+        # Above 65,279 sections (-ffunction-sections gets there) both numbers move into the first header.
+        count = count or first.size
+        self._names_index = first.link if self._names_index == _SHN_XINDEX else self._names_index
+        return list(map(Section._make, entry.iter_unpack(self._read(table, count * entry.size))))
+
+    def section(self, index: int) -> Section:
+        """Raises: ElfError: there are fewer sections."""
+        if index >= len(self.sections):
+            raise ElfError(f"refers to section {index} of {len(self.sections)}")
+        return self.sections[index]
+
+    def content(self, section: Section) -> bytes:
+        """The bytes of a section in the file: none for .bss. Raises: ElfError: it is cut off."""
+        return b"" if section.kind == SHT_NOBITS else self._read(section.offset, section.size)
+
+    def section_names(self) -> bytes:
+        """The table that `Section.name` is an offset in. Raises: ElfError: there is none."""
+        return self.content(self.section(self._names_index)) if self.sections else b""
+
+    def sections_of_kind(self, kind: int) -> Iterator[Section]:
+        return (section for section in self.sections if section.kind == kind)
+
+    def symbols(self, table: Section) -> Iterator[Symbol]:
+        """The symbols of a symbol table. Raises: ElfError: it is damaged."""
+        entry = struct.Struct(self._order + ("IBBHQQ" if self._wide else "IIIBBH"))
+        content = self.content(table)
+        fields = entry.iter_unpack(content[: len(content) // entry.size * entry.size])
+        extended = self._extended_indices()
+        for index, symbol in enumerate(fields):
+            if self._wide:
+                name, information, _, section, value, size = symbol
+            else:
+                name, value, size, information, _, section = symbol
+            is_defined = section != _SHN_UNDEF
+            if section >= _SHN_LORESERVE:
+                section = extended[index] if section == _SHN_XINDEX and index < len(extended) else 0
+            yield Symbol(name, information & 15, is_defined, section, value, size)
+
+    def defined_names(self) -> set[str]:
+        """Names of the symbols that the file defines, without those of sections and source files. Raises: ElfError."""
+        return {
+            string_at(strings, symbol.name)
+            for table in self.sections_of_kind(SHT_SYMTAB)
+            for strings in [self.content(self.section(table.link))]
+            for symbol in self.symbols(table)
+            if symbol.is_defined and symbol.kind not in (STT_SECTION, STT_FILE)
+        }
+
+    def _extended_indices(self) -> tuple[int, ...]:
+        """Sections of symbols whose section has a number of more than 16 bits."""
+        return next((self.words(section) for section in self.sections_of_kind(SHT_SYMTAB_SHNDX)), ())
+
+    def words(self, section: Section) -> tuple[int, ...]:
+        """A section's content as 32-bit numbers. Raises: ElfError: it is cut off."""
+        content = self.content(section)
+        return struct.unpack(f"{self._order}{len(content) // 4}I", content[: len(content) // 4 * 4])
+
+
+def string_at(strings: bytes, offset: int) -> str:
+    """The string at `offset` of a string table. Raises: ElfError: it has no end."""
+    end = strings.find(b"\0", offset)
+    if end < 0:
+        raise ElfError(f"has no string at {offset} of its {len(strings)} bytes of names")
+    return strings[offset:end].decode("utf-8", "surrogateescape")
