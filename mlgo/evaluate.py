@@ -46,7 +46,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
-from mlgo.score.code_measure import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
+from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
+from mlgo.score.problem_score import score_of
 from mlgo.trace.setup import CompileSetup
 from mlgo.training.settings import RunSettings
 
@@ -159,20 +160,18 @@ def filtered(corpus: Corpus) -> list[str] | None:
 
 
 def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
-    """The default at each value of -inline-threshold.
+    """The default at each value of the problem's threshold option.
 
-    Raises: RunError: a value is no number, or the problem is not about inlining.
+    Raises: RunError: a value is no number, or the problem has no such option.
     """
-    if values and problem.score_spec is not None:
-        raise RunError("--inline_thresholds", f"means nothing to {problem.name}", "Leave it out")
-    return [Side(name, flags=flags_of) for name, flags_of in threshold_flags(values).items()]
+    if values and problem.threshold_option is None:
+        raise RunError("--inline_thresholds", f"is not supported for {problem.name}", "Remove it")
+    return [Side(name, flags=flags_of) for name, flags_of in threshold_flags(values, problem.threshold_option).items()]
 
 
 def _reward(problem: Problem) -> str:
-    if not problem.rewards and not FLAGS.reward:
-        return "score"
     try:
-        reward = problem.chosen_reward(FLAGS.reward)
+        reward = score_of(problem).chosen_reward(FLAGS.reward)
     except ValueError as error:
         raise RunError(f"--reward={FLAGS.reward}", str(error), "Give one of them, or leave it out") from error
     if reward == ESTIMATED_CODE:
@@ -189,7 +188,7 @@ def _corpora(problem: Problem) -> dict[str, pathlib.Path]:
 
 
 def _linker(problem: Problem) -> pathlib.Path | None:
-    if problem.score_spec is not None:
+    if not score_of(problem).links_images:
         return None
     return locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
 

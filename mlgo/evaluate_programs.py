@@ -201,7 +201,8 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
 
 
 def _size_sides(packaged: pathlib.Path, release: pathlib.Path) -> list[Side]:
-    thresholds = [Side(name, packaged, flags_of) for name, flags_of in threshold_flags(FLAGS.inline_thresholds).items()]
+    flags_by_side = threshold_flags(FLAGS.inline_thresholds, load_problem(_INLINING).threshold_option)
+    thresholds = [Side(name, packaged, flags_of) for name, flags_of in flags_by_side.items()]
     return [Side(DEFAULT, packaged), *thresholds, _policy(_INLINING, release), *compiler_sides(FLAGS.compiler)]
 
 

@@ -41,7 +41,7 @@ from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
 from mlgo.score.function_scores import FunctionScore
-from mlgo.score.measure import measure_of
+from mlgo.score.problem_score import score_of
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.training import preflight
@@ -144,7 +144,7 @@ def _write_performance(
 
         folder.stage(default, without, configuration, work)
     sides = [Trace.load(folder.path / stage, corpus).records for stage in (default, STAGE)]
-    measure = measure_of(setup.problem, {name: record.functions for name, record in sides[0].items()})
+    measure = score_of(setup.problem).measure({name: record.functions for name, record in sides[0].items()})
     files.write_atomically(
         path, performance_csv(*({n: measure.compared(n, r.functions) for n, r in side.items()} for side in sides))
     )

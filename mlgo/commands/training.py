@@ -18,6 +18,7 @@ from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate, run_folder
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.problem_score import score_of
 from mlgo.training import configuration, summary, training_run
 from mlgo.training.algorithms import ALGORITHMS
 from mlgo.training.estimated_reward import define_estimation_flags, estimation_given
@@ -187,12 +188,14 @@ def problem_given(name: str) -> Problem:
     try:
         return load_problem(name)
     except ValueError as error:
-        raise RunError(f"--problem={name}", str(error), "Give the name of a folder below mlgo/problems") from error
+        raise RunError(
+            f"--problem={name}", str(error), "Give one of these, or add a folder below mlgo/problems"
+        ) from error
 
 
 def held_out_corpus(problem: Problem) -> str:
-    """Runfile of the built-in corpus that policies of `problem` are judged by: unoptimised code at -Oz where size is the score."""
-    return "mlgo/corpus/llvm_small_oz_held_out" if problem.score_spec is None else "mlgo/corpus/llvm_small_held_out"
+    """Runfile of the built-in corpus on which policies of `problem` are evaluated."""
+    return f"{score_of(problem).built_in_corpus}_held_out"
 
 
 def refuse_arguments(arguments: list[str]) -> None:

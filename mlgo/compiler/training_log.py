@@ -172,8 +172,8 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
             _OTHER_COMPILER,
         )
     score = header.get("score")
-    if score is not None and (found := _tensor_spec(score, at)) != problem.score_spec:
-        wanted = "absent" if problem.score_spec is None else _describe(problem.score_spec)
+    if score is not None and (found := _tensor_spec(score, at)) != problem.logged_score_spec:
+        wanted = "absent" if problem.logged_score_spec is None else _describe(problem.logged_score_spec)
         raise TrainingLogError(
             at, f"the score of {problem.name} is {wanted}, this log's is {_describe(found)}", _OTHER_COMPILER
         )

@@ -15,7 +15,7 @@ from mlgo.compiler.testing import log_writer
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 
@@ -29,8 +29,7 @@ SMALL = Problem(
     action_spec=TensorSpec("choice", "int64", (1,)),
     action_count=3,
     mask_feature="legal",
-    score_spec=TensorSpec("reward", "float32", (1,)),
-    score_goal="minimize",
+    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
     advisor_flag="advisor",
     log_flag="log",
     model_flag="model",
@@ -176,7 +175,7 @@ class ValidLogTest(unittest.TestCase):
                 ]
                 log = read_training_log(log_writer.write_log(problem, [("", observed)], extra), problem)
                 np.testing.assert_array_equal(log.actions, np.concatenate([entry.values[-1] for entry in entries]))
-                self.assertEqual(np.isnan(log.outcomes[0]), problem.score_spec is None)
+                self.assertEqual(np.isnan(log.outcomes[0]), problem.logged_score_spec is None)
                 default = problem.default_decision_spec
                 if default is not None:
                     found = log.extra_outputs[default.name].reshape(-1)

@@ -10,11 +10,17 @@ See docs/environments.md.
 
 import gymnasium
 
+from mlgo.problems.problem import load_problem, problem_names
+
+
+def _environment_name(problem: str) -> str:
+    """ "mlgo/RegallocEviction-v0" for "regalloc_eviction"."""
+    return f"mlgo/{problem.title().replace('_', '')}-v0"
+
+
 #: Environment -> the problem of mlgo/problems whose decisions are taken in it.
 ENVIRONMENTS = {
-    "mlgo/RegallocEviction-v0": "regalloc_eviction",
-    "mlgo/InliningForSize-v0": "inlining_for_size",
-    "mlgo/RegallocPriority-v0": "regalloc_priority",
+    _environment_name(name): name for name in problem_names() if load_problem(name).interactive_score is not None
 }
 
 for _name, _problem in ENVIRONMENTS.items():

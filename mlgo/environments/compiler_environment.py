@@ -15,24 +15,23 @@ from mlgo.compiler.interactive_stream import Observation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.environments import spaces
-from mlgo.environments.scores import improvement, score_of
+from mlgo.environments.scores import channel_score
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.problem_score import score_of
 
 #: Reward of an action that the compiler does not allow, which also ends the episode: as bad as code twice as bad.
 ILLEGAL_ACTION_REWARD = -1.0
 
 _PACKAGED_CLANG = "mlgo/environments/packaged_clang"
-# Recorded commands are those of an -O2 build; inlining for size is about -Oz.
-_DEFAULT_FLAGS = {"inlining_for_size": ("-Oz",)}
 
 
 class CompilerEnvironment(gymnasium.Env):
     """Compiles modules of a corpus with a stock clang and lets the agent take its decisions.
 
     The reward is 0 until the last decision of a module, then how much better the code is than the default heuristic's
-    (`scores.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it ends
+    (`ChannelScore.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it ends
     the episode with ILLEGAL_ACTION_REWARD. When the compiler fails, the episode is truncated.
 
     `info` holds `module`, `function` ("" for inlining); for a choice `action_mask` (int8 [n], 1 is legal; what
@@ -58,7 +57,7 @@ class CompilerEnvironment(gymnasium.Env):
           problem: folder name in mlgo/problems; gymnasium.make knows it from the environment's name.
           corpus: directory of a corpus (docs/corpora.md).
           clang: any clang 22; None: Debian's, which Bazel provides to targets that depend on this library.
-          extra_flags: cc1 flags behind each module's own; None: -Oz for inlining, none else.
+          extra_flags: cc1 flags after each module's own. None: the optimisation level of the problem, -Oz for inlining.
           cpu_seconds: what one compile may use.
           workdir: where temporary directories are made; None: on the memory disk if it has room.
 
@@ -72,10 +71,10 @@ class CompilerEnvironment(gymnasium.Env):
         self.action_space = spaces.action_space(self.problem)
         self._corpus = Corpus.load(corpus)
         self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
-        self._flags = tuple(_DEFAULT_FLAGS.get(problem, ()) if extra_flags is None else extra_flags)
+        self._flags = tuple(score_of(self.problem).level_flags if extra_flags is None else extra_flags)
         self._limits = CompileLimits(cpu_seconds=cpu_seconds)
         self._workdir = pathlib.Path(workdir) if workdir is not None else None
-        self._score = score_of(self.problem)
+        self._score = channel_score(self.problem)
         self._include_default = self.problem.interactive_default_flag is not None
         self._order: list[int] = []
         self._left_out: set[str] = set()
@@ -134,7 +133,9 @@ class CompilerEnvironment(gymnasium.Env):
             name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})
         }
         score, default_score = sum(parts.values()), sum(default.values())
-        return self._last(improvement(score, default_score), False, {"score": score, "default_score": default_score})
+        return self._last(
+            self._score.improvement(score, default_score), False, {"score": score, "default_score": default_score}
+        )
 
     def close(self) -> None:
         """Ends the compiler, if one runs; may be called again."""

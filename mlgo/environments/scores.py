@@ -1,4 +1,4 @@
-"""What a compile is scored by, measured on what a stock clang writes: the channel itself carries no score."""
+"""Scores of compiles by a stock clang, whose interactive channel carries no score."""
 
 import re
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mlgo.compiler.request import CompileResult
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
+from mlgo.score.function_scores import score_ratio
 
 _REMARKS = "remarks.yaml"
 
@@ -14,39 +15,40 @@ _REMARKS = "remarks.yaml"
 # a reload a load, folded ones are operands in memory.
 SPILL_WEIGHTS = {"Spills": 1.0, "FoldedSpills": 1.0, "Reloads": 4.0, "FoldedReloads": 4.0, "Copies": 0.2}
 
-#: Added to both scores, so that a module with score 0 has a reward: one byte, or one store per call.
-DELTA = 1.0
-
 
 @dataclass(frozen=True)
-class Score:
-    """How compiles of a problem are scored; less is better.
+class ChannelScore:
+    """How the result of an interactive compile is scored; less is better.
 
     Attributes:
       unit: what one is.
-      flags, files: what a compile needs in `extra_flags` and `extra_files`.
       of_parts: the score of each part of the module by its name; their sum is the module's.
+      flags, files: what a compile needs in `extra_flags` and `extra_files`.
+      offset: see `score_ratio`. Not the offset of the problem's own score: that one suits scores of at least 1, and many
+        modules have no spill at all. One byte, or one store per call, keeps their rewards within a few units.
     """
 
     unit: str
-    flags: tuple[str, ...]
-    files: tuple[str, ...]
     of_parts: Callable[[CompileResult], dict[str, float]]
+    flags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    offset: float = 1.0
+
+    def improvement(self, score: float, default_score: float) -> float:
+        """1 - the ratio of the scores: 0.02 is two percent better than the default; below 1."""
+        return 1.0 - score_ratio(default_score, score, self.offset, "minimize")
 
 
-def improvement(score: float, default_score: float) -> float:
-    """1 - (score + DELTA) / (default_score + DELTA): 0.02 is two percent better than the default; below 1."""
-    return 1.0 - (score + DELTA) / (default_score + DELTA)
+def channel_score(problem: Problem) -> ChannelScore:
+    """The score that `problem.interactive_score` names.
 
-
-def score_of(problem: Problem) -> Score:
-    """Code size for a problem without a score of LLVM's, spills for the others."""
-    if problem.score_spec is None:
-        return Score("bytes of text", (), (), lambda result: {"": float(result.code.text_bytes)})
-    flags = ("-opt-record-file", _REMARKS, "-opt-record-passes", "regalloc", "-opt-record-format", "yaml")
-    return Score(
-        "weighed spills, reloads and copies", flags, (_REMARKS,), lambda result: spill_scores(result.files[_REMARKS])
-    )
+    Raises: ValueError: it names none.
+    """
+    if problem.interactive_score not in _SCORES:
+        raise ValueError(
+            f"{problem.name}: interactive_score {problem.interactive_score!r} is none of {', '.join(_SCORES)}"
+        )
+    return _SCORES[problem.interactive_score]
 
 
 def spill_scores(remarks: bytes) -> dict[str, float]:
@@ -84,3 +86,14 @@ def _unquoted(scalar: str) -> str:
     if len(scalar) >= 2 and scalar[0] == scalar[-1] == '"':
         return scalar[1:-1].replace('\\"', '"').replace("\\\\", "\\")
     return scalar
+
+
+_SCORES = {
+    "text_bytes": ChannelScore("bytes of text (llvm-size)", lambda result: {"": float(result.code.text_bytes)}),
+    "spill_cost": ChannelScore(
+        "weighed spills, reloads and copies",
+        lambda result: spill_scores(result.files[_REMARKS]),
+        ("-opt-record-file", _REMARKS, "-opt-record-passes", "regalloc", "-opt-record-format", "yaml"),
+        (_REMARKS,),
+    ),
+}

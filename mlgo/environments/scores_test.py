@@ -1,5 +1,6 @@
-"""Scores of compiles: text sizes as llvm-size counts them, spills as LLVM's remarks tell them."""
+"""Scores of interactive compiles: text as llvm-size counts it, spills as LLVM's remarks report them."""
 
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import unittest
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.request import CompileRequest
 from mlgo.corpus.corpus import Corpus
-from mlgo.environments.scores import improvement, score_of, spill_scores
+from mlgo.environments.scores import channel_score, spill_scores
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run import locate
@@ -58,7 +59,7 @@ def compiled(problem, name):
     module = next(
         m for m in Corpus.load(locate.runfile("mlgo/environments/test_corpus")).modules if m.name.endswith(name)
     )
-    score = score_of(problem)
+    score = channel_score(problem)
     request = CompileRequest(
         CLANG, module, problem, want_log=False, want_object=True, extra_flags=score.flags, extra_files=score.files
     )
@@ -98,9 +99,13 @@ class TextTest(unittest.TestCase):
 
 class ImprovementTest(unittest.TestCase):
     def test_values(self):
-        self.assertEqual(improvement(99, 199), 0.5)
-        self.assertEqual(improvement(0, 0), 0)
-        self.assertEqual(improvement(3, 0), -3)
+        for problem in (INLINING, EVICTION):
+            score = channel_score(problem)
+            self.assertEqual([score.improvement(*pair) for pair in ((99, 199), (0, 0), (3, 0))], [0.5, 0, -3])
+
+    def test_a_problem_without_an_interactive_score(self):
+        with self.assertRaisesRegex(ValueError, "interactive_score None is none of text_bytes, spill_cost"):
+            channel_score(dataclasses.replace(EVICTION, interactive_score=None))
 
 
 if __name__ == "__main__":

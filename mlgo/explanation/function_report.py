@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from mlgo.explanation.decision import ExplainedDecision, Reason
 from mlgo.learning.linear_network import TOP_LOGIT
 from mlgo.problems.problem import Problem
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 
 #: A demangled name longer than this is cut where it only has to be recognised.
@@ -63,20 +64,15 @@ class FunctionReport:
 def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy: ModuleRecord) -> list[str]:
     """What the function and the module came to under the default and under the policy; minus is better where less is."""
     lines = []
-    unit = "bytes of code" if problem.score_spec is None else "score"
+    score = score_of(problem)
     pair = [record.functions.get(function) for record in (default, policy)]
     if None not in pair:
-        lines.append(_change(f"this function: {unit}", pair[0].score, pair[1].score))
+        lines.append(_change(f"this function: {score.unit}", pair[0].score, pair[1].score))
     else:
-        without = [name for name, score in zip(("the default", "the policy"), pair) if score is None]
+        without = [name for name, found in zip(("the default", "the policy"), pair) if found is None]
         lines.append(f"this function: nothing is left of it in the object under {' and under '.join(without)}")
-    if problem.score_spec is None:
-        totals = [sum(score.score for score in record.functions.values()) for record in (default, policy)]
-        lines.append(_change(f"its module: {unit}, with what belongs to no function", *totals))
-    else:
-        both = default.functions.keys() & policy.functions.keys()
-        totals = [sum(record.functions[name].score for name in both) for record in (default, policy)]
-        lines.append(_change(f"its module: {unit}s of {len(both)} functions, added up", *totals))
+    what, totals = score.totals([record.functions for record in (default, policy)])
+    lines.append(_change(f"its module: {what}", *totals))
     return lines
 
 

@@ -141,7 +141,7 @@ class FunctionReportTest(unittest.TestCase):
             reports.outcome_lines(INLINING, "f", record(f=200, g=100), record(f=150, g=100, h=20)),
             [
                 "this function: bytes of code: 200 under the default, 150 under the policy (-25.00 %)",
-                "its module: bytes of code, with what belongs to no function: 300 under the default, 270 under the policy (-10.00 %)",
+                "its module: bytes of code, with those of no function: 300 under the default, 270 under the policy (-10.00 %)",
             ],
         )
         self.assertIn(

@@ -18,7 +18,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
-from mlgo.score.code_scores import call_site
+from mlgo.score.code_credit import call_site
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup

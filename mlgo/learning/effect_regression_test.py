@@ -13,7 +13,7 @@ from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import LEVEL_SCALE, build_normalizer
 from mlgo.learning.observations import Observations, pack
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 from mlgo.run.exit_codes import RunError
 
 _YES_NO, _CHOICE, _NUMBER = synthetic.YesNoEnvironment(), synthetic.ChoiceEnvironment(), synthetic.NumberEnvironment()
@@ -24,8 +24,7 @@ PROBLEM = Problem(
     action_spec=TensorSpec("decision", "int64", (1,)),
     action_count=2,
     mask_feature=None,
-    score_spec=TensorSpec("score", "float32", (1,)),
-    score_goal="minimize",
+    score=LoggedScore(TensorSpec("score", "float32", (1,)), "minimize"),
     advisor_flag="a",
     log_flag="b",
     model_flag="c",

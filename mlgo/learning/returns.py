@@ -10,7 +10,6 @@ from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.learner import Sample
 from mlgo.learning.observations import Observations, concatenate
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.score.rewards import decision_returns
 
 
 def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
@@ -117,7 +116,7 @@ def returns_of(
         if sample.observations is None:
             continue
         by_context = np.array([of_context.get(name, np.nan) for name in sample.contexts], np.float32)
-        every = decision_returns(by_context, sample.observations.group)
+        every = by_context[sample.observations.group]
         kept = np.flatnonzero(~np.isnan(every))
         if len(kept):
             whole = len(kept) == len(every)

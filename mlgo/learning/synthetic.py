@@ -3,7 +3,7 @@
 import numpy as np
 
 from mlgo.learning.normalization import Normalizer, build_normalizer
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 
 POSITIONS = 5
 
@@ -19,8 +19,7 @@ PROBLEM = Problem(
     action_spec=TensorSpec("choice", "int64", (1,)),
     action_count=POSITIONS,
     mask_feature="legal",
-    score_spec=TensorSpec("score", "float32", (1,)),
-    score_goal="minimize",
+    score=LoggedScore(TensorSpec("score", "float32", (1,)), "minimize"),
     advisor_flag="synthetic-advisor",
     log_flag="synthetic-log",
     model_flag="synthetic-model",

@@ -23,7 +23,7 @@ from mlgo.learning.learner import Learner, Sample, Variant
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.observations import Observations, concatenate, pack
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 from mlgo.run.determinism import generator
 
 FUNCTIONS, STEPS = 8, 8
@@ -31,7 +31,7 @@ REUSE_COST = 0.3
 CHAIN_GAIN = 0.4
 
 _FLAGS = {"advisor_flag": "synthetic-advisor", "log_flag": "synthetic-log", "model_flag": "synthetic-model"}
-_SCORE = TensorSpec("score", "float32", (1,))
+_SCORE = LoggedScore(TensorSpec("score", "float32", (1,)), "minimize")
 _QUANTILES = np.linspace(0, 1, 101)
 
 #: Features of one step for F functions, [F, *shape of the observation].
@@ -86,8 +86,7 @@ class YesNoEnvironment:
         action_spec=TensorSpec("decision", "int64", (1,)),
         action_count=2,
         mask_feature=None,
-        score_spec=_SCORE,
-        score_goal="minimize",
+        score=_SCORE,
         decision_kind="binary",
         **_FLAGS,
     )
@@ -138,8 +137,7 @@ class NumberEnvironment:
         action_spec=TensorSpec("priority", "float32", (1,)),
         action_count=None,
         mask_feature=None,
-        score_spec=_SCORE,
-        score_goal="minimize",
+        score=_SCORE,
         decision_kind="continuous",
         action_bounds=(0.0, 16.0),
         max_output=15.0,

@@ -1,15 +1,16 @@
-"""What one compiler optimisation is, as data: what the policy sees, decides and is scored by.
+"""One compiler optimisation as data: what the policy observes, what it decides, and how the result is scored.
 
-Everything downstream (compiling, tracing, learning, shipping) is written against `Problem` and knows no particular
-optimisation. A problem lives in its own folder below mlgo/problems/, in `problem.py`, under the name `PROBLEM`.
+Everything else (compiling, tracing, learning, shipping) is written against `Problem` and depends on no particular
+optimisation. A problem is a folder below mlgo/problems/ whose `problem.py` exports `PROBLEM`.
 """
 
 import dataclasses
 import importlib
 import math
+import pathlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) which any
 # of the ML advisors uses, by their C++ name in the log's header, and the numpy name of the same type.
@@ -47,37 +48,82 @@ class TensorSpec:
 
 
 @dataclasses.dataclass(frozen=True)
+class LoggedScore:
+    """A score that the compiler logs for each context, which is a function or a module.
+
+    Attributes:
+      spec: the logged tensor, one value >= 0.
+      goal: whether smaller or larger scores are better code.
+      offset: added to both scores of a ratio, so that a score of 0 has a ratio; > 0, in units of the score. The default
+        is that of ml-compiler-opt (compiler_opt/rl/constant.py, DELTA) and suits scores of 1 and more.
+      unit: what reports call one score.
+      level_flags: cc1 flags that set the optimisation level of the problem. None: each module's own level.
+      built_in_corpus: runfile of the built-in corpora of the problem, to which "_train" or "_held_out" is added.
+    """
+
+    spec: TensorSpec
+    goal: Literal["minimize", "maximize"]
+    offset: float = 0.01
+    unit: str = "score"
+    level_flags: tuple[str, ...] = ()
+    built_in_corpus: str = "mlgo/corpus/llvm_small"
+
+    def __post_init__(self):
+        if self.spec.element_count != 1:
+            raise ValueError(f"score {self.spec.name}: it has {self.spec.element_count} values; it must have one")
+        if self.goal not in ("minimize", "maximize"):
+            raise ValueError(f"score {self.spec.name}: goal {self.goal!r} is neither minimize nor maximize")
+        if not 0 < self.offset < math.inf:
+            raise ValueError(f"score {self.spec.name}: offset {self.offset} must be positive and finite")
+
+
+@dataclasses.dataclass(frozen=True)
+class CodeSize:
+    """The size of the code that a module is compiled to, in bytes; the compiler logs no score.
+
+    Attributes: as LoggedScore's. `rewards`: names of the ways to count bytes, the default first (mlgo/score/code_size.py).
+    """
+
+    goal: ClassVar[Literal["minimize"]] = "minimize"
+    rewards: tuple[str, ...] = ("comdat_weighted_code", "linked_code", "object_text", "estimated_code")
+    offset: float = 0.01
+    unit: str = "bytes of code"
+    level_flags: tuple[str, ...] = ("-Oz",)
+    built_in_corpus: str = "mlgo/corpus/llvm_small_oz"
+
+
+@dataclasses.dataclass(frozen=True)
 class Problem:
     """One optimisation whose decisions a policy can take.
 
     Attributes:
       name: folder name below mlgo/problems/, e.g. "regalloc_eviction".
-      observation_specs: what the compiler shows the policy, in the order in which it logs it.
+      observation_specs: the features, in the order in which the compiler logs them.
       action_spec: the decision; `action_spec.name` is also the name of the model's output.
-      action_count: number of possible decisions (0 .. action_count - 1), None when the decision is a number.
+      action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
       mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
-      score_spec: what the compiler logs as the outcome of a context (one function or one module). None: it logs no
-        outcome, and a module's score is the size of the code it is compiled to, which the caller measures.
-      score_goal: "minimize" when a smaller score is better code.
-      advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the training
-        log's path, the directory of the TFLite model under training.
-      decision_kind: "choice": one of `action_count` positions of which `mask_feature` allows some; "binary": 0 or 1;
-        "number": any float32 within `action_bounds`.
-      action_bounds: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is a number.
-      max_output, output_unit: a policy's number is min(max(z, 0), max_output) * output_unit, z being the network's
-        output. The unit is a power of two and the largest number has few bits, so float32 never rounds it.
-      default_decision_spec: what the compiler's own heuristic would decide, which LLVM logs beside the decision; not an
-        observation, because no policy is shown it. None: not logged.
-      decides_after_optimiser: decisions happen in code generation only, so a corpus may be optimised once, and every further
-        compile starts from there.
+      score: how the result of a compile is scored.
+      advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the path of the
+        training log, the directory of the TFLite model under training.
+      decision_kind: "categorical": one of `action_count` positions, of which `mask_feature` allows some; "binary": 0 or
+        1; "continuous": any float32 within `action_bounds`.
+      action_bounds: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is continuous.
+      max_output, output_unit: a policy's continuous decision is min(max(z, 0), max_output) * output_unit, where z is the
+        network's output. The unit is a power of two and max_output has few bits, so float32 never rounds the product.
+      default_decision_spec: the decision of the compiler's own heuristic, if LLVM logs it beside the policy's. It is not
+        an observation: no policy sees it.
+      decides_after_optimiser: whether all decisions are made in code generation. A corpus is then optimised once, and
+        every further compile starts from the optimised modules.
       release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
-      context_flags: further cc1 flags under which the log's contexts are named after what a decision belongs to.
-      rewards: where the score is the size of the code, names of the ways to count it, the usual one first
-        (mlgo/score/code_measure.py).
-      interactive_flag: LLVM option, without dash: base of the names of the channel's two files. None: no such channel.
-      interactive_default_flag: option that puts `default_decision_spec` behind the observations in the channel.
-      choice_names: what decisions are called before people, by number; "{}" in `other_choice_name` stands for the number of others.
-      model_input_prefix: what LLVM puts before an observation's name to get the model input's name.
+      context_flags: further cc1 flags that make the log name each context after its call site.
+      threshold_option: LLVM option, without dash, of the heuristic's threshold. Evaluations can compare a policy with the
+        heuristic at other values of it. None: there is no such option.
+      interactive_flag: LLVM option, without dash: base name of the two files of the interactive channel. None: no channel.
+      interactive_default_flag: option that sends `default_decision_spec` after the observations in the channel.
+      interactive_score: how the interactive environments score a compile, for the channel carries no score: a name of
+        mlgo/environments/scores.py. None: there is no environment.
+      choice_names: display names of decisions, by number; in `other_choice_name` "{}" stands for the number of any other.
+      model_input_prefix: what LLVM puts before the name of an observation to get the name of the model's input.
       model_only_inputs: inputs which the training model must have and which LLVM leaves at zero.
     """
 
@@ -86,8 +132,7 @@ class Problem:
     action_spec: TensorSpec
     action_count: int | None
     mask_feature: str | None
-    score_spec: TensorSpec | None
-    score_goal: Literal["minimize", "maximize"]
+    score: LoggedScore | CodeSize
     advisor_flag: str
     log_flag: str
     model_flag: str
@@ -99,9 +144,10 @@ class Problem:
     decides_after_optimiser: bool = False
     release_setting: str | None = None
     context_flags: tuple[str, ...] = ()
-    rewards: tuple[str, ...] = ()
+    threshold_option: str | None = None
     interactive_flag: str | None = None
     interactive_default_flag: str | None = None
+    interactive_score: str | None = None
     choice_names: Mapping[int, str] = dataclasses.field(default_factory=dict, hash=False)
     other_choice_name: str = "{}"
     model_input_prefix: str = "action_"
@@ -175,12 +221,17 @@ class Problem:
         return (*self.observation_specs, *extra_outputs, *default, self.action_spec)
 
     @property
+    def logged_score_spec(self) -> TensorSpec | None:
+        """The score in the log; None: the log holds no score."""
+        return self.score.spec if isinstance(self.score, LoggedScore) else None
+
+    @property
     def observation_bytes(self) -> int:
         """Bytes of the tensors of one observation in a log without extra outputs."""
         return sum(spec.byte_count for spec in self.logged_specs())
 
     def choice_name(self, decision: float) -> str:
-        """What `decision` is called before people."""
+        """The display name of `decision`."""
         return self.choice_names.get(int(decision), self.other_choice_name.format(f"{decision:g}"))
 
     def observation_spec(self, name: str) -> TensorSpec:
@@ -207,19 +258,6 @@ class Problem:
             flags += ["-mllvm", f"-{self.model_flag}={model_dir}"]
         return flags
 
-    def chosen_reward(self, name: str | None) -> str:
-        """`name`, or the usual reward when it is None or "".
-
-        Raises: ValueError: the problem has no reward of that name.
-        """
-        if not name and self.rewards:
-            return self.rewards[0]
-        if name not in self.rewards:
-            raise ValueError(
-                f"{self.name}: reward {name!r} is none of {', '.join(self.rewards) or 'its own: LLVM logs the score'}"
-            )
-        return name
-
     def release_flags(self) -> list[str]:
         """cc1 flags for a release clang which carries this problem's policy."""
         return ["-mllvm", f"-{self.advisor_flag}=release"]
@@ -244,18 +282,22 @@ class Problem:
         return flags
 
 
+def problem_names() -> list[str]:
+    """The folders of mlgo/problems that hold a problem and that the running target depends on, sorted."""
+    return sorted(path.parent.name for path in pathlib.Path(__file__).parent.glob("*/problem.py"))
+
+
 def load_problem(name: str) -> Problem:
     """The problem in the folder mlgo/problems/<name>.
 
     Raises: ValueError: there is no such folder, or it exports no PROBLEM.
     """
     if not _PROBLEM_NAME.fullmatch(name):
-        raise ValueError(f"problem name {name!r} is not a folder name; give one like regalloc_eviction")
+        raise ValueError(f"problem name {name!r} is not a folder name; the problems are {', '.join(problem_names())}")
     try:
-        module = importlib.import_module(f"mlgo.problems.{name}.problem")
-        return module.PROBLEM
+        return importlib.import_module(f"mlgo.problems.{name}.problem").PROBLEM
     except (ModuleNotFoundError, AttributeError) as error:
         raise ValueError(
             f"problem {name!r}: cannot load PROBLEM from mlgo/problems/{name}/problem.py ({error}); "
-            "check the name, and that the target you run depends on //mlgo/problems"
+            f"the problems are {', '.join(problem_names())}"
         ) from error

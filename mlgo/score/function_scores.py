@@ -1,25 +1,20 @@
-"""Scores per function out of training logs, and the ratio of two scores."""
+"""The score of one function, and the one ratio by which scores are compared."""
 
 import dataclasses
 import math
+from typing import Literal
 
-import numpy as np
-
-from mlgo.compiler.training_log import TrainingLog
-from mlgo.problems.problem import Problem
-
-#: Added to both scores before they are divided, so that a score of 0 has a finite ratio. In units of the score. The peer
-#: (ml-compiler-opt, compiler_opt/rl/constant.py, DELTA) uses the same; functions with decisions score 1 and more.
-SCORE_OFFSET = 0.01
+#: Name under which the bytes of a module that belong to no function are recorded: padding, constants, .eh_frame.
+NON_FUNCTION_BYTES = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class FunctionScore:
-    """What one compile made of one function.
+    """The result of one compile for one function.
 
     Attributes:
       decisions: how many decisions were taken in it, >= 0.
-      score: the compiler's own score of the result, or its code's size in bytes; the problem says whether less or more is better.
+      score: the score that the compiler logged, or the size of the code in bytes.
       comdat: the signature of its COMDAT, where the score is a size; None: it has none.
     """
 
@@ -32,32 +27,13 @@ class FunctionScore:
             raise ValueError(f"a function score needs decisions >= 0 and a finite score, not {self}")
 
 
-def scores_of_log(log: TrainingLog) -> dict[str, FunctionScore]:
-    """The functions of one module that had decisions and a score, by name.
+def score_ratio(default: float, found: float, offset: float, goal: Literal["minimize", "maximize"]) -> float:
+    """(found + offset) / (default + offset), inverted if the goal is to maximise: below 1 means better code.
 
-    A name that comes twice counts as one function: its decisions are added up, the last score stands.
+    Args: two scores of the same code, >= 0; `offset` in units of the score.
+    Raises: ValueError: a score is negative or not finite.
     """
-    counts = np.bincount(log.observation_context, minlength=len(log.contexts))
-    decisions: dict[str, int] = {}
-    last: dict[str, float] = {}
-    for name, count, outcome in zip(log.contexts, counts.tolist(), log.outcomes.tolist(), strict=True):
-        decisions[name] = decisions.get(name, 0) + count
-        if not math.isnan(outcome):
-            last[name] = outcome
-    return {
-        name: FunctionScore(count, last[name])
-        for name, count in decisions.items()
-        if count and name in last and math.isfinite(last[name])
-    }
-
-
-def score_ratio(problem: Problem, default: float, candidate: float) -> float:
-    """The candidate's score divided by the default's, inverted where more is better: below 1 means better code.
-
-    Args: both are scores of the same function, >= 0.
-    Raises: ValueError: one is negative or not finite.
-    """
-    if not (0 <= default < math.inf and 0 <= candidate < math.inf):
-        raise ValueError(f"scores {default} and {candidate}: both must be finite and at least 0 to have a ratio")
-    ratio = (candidate + SCORE_OFFSET) / (default + SCORE_OFFSET)
-    return ratio if problem.score_goal == "minimize" else 1.0 / ratio
+    if not (0 <= default < math.inf and 0 <= found < math.inf):
+        raise ValueError(f"scores {default} and {found}: both must be finite and at least 0 to have a ratio")
+    ratio = (found + offset) / (default + offset)
+    return ratio if goal == "minimize" else 1.0 / ratio

@@ -13,9 +13,9 @@ from mlgo.compiler.request import CompileResult
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
+from mlgo.score.problem_score import score_of
 from mlgo.size_estimator.estimated_code import EstimatedCode, available_elsewhere, comdats_by_function
 from mlgo.size_estimator.estimator import SizeEstimator
-from mlgo.trace.trace import scores_of
 
 _MODULE = r"""
 $shared = comdat any
@@ -86,7 +86,7 @@ class EstimatedCodeTest(unittest.TestCase):
             for name, count in counts.items()
         )
         code = self.estimated(said)(_MODULE.encode(), "m.cpp")
-        scores = scores_of(CompileResult("m.cpp", None, None, 0.0, estimated_code=code), PROBLEM)
+        scores = score_of(PROBLEM).read(CompileResult("m.cpp", None, None, 0.0, estimated_code=code))
         self.assertEqual(
             scores,
             {"plain": FunctionScore(0, 100.0), "shared": FunctionScore(0, 12.0, "shared"), "": FunctionScore(0, 0.0)},

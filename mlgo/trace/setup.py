@@ -8,6 +8,7 @@ from mlgo.compiler.code_size import ObjectCode
 from mlgo.compiler.executor import Executor, LocalExecutor
 from mlgo.compiler.request import CompileLimits
 from mlgo.problems.problem import Problem
+from mlgo.score.problem_score import score_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,9 +41,9 @@ class CompileSetup:
     def __post_init__(self):
         if self.workers < 1 or not 0 <= self.max_failure_ratio <= 1:
             raise ValueError(f"workers must be >= 1 and max_failure_ratio in [0, 1]: {self}")
-        if self.code_of_bitcode is not None and (self.problem.score_spec is not None or self.wants_objects):
+        if self.code_of_bitcode is not None and (not score_of(self.problem).needs_object or self.wants_objects):
             raise ValueError(
-                f"code_of_bitcode is for problems whose score is the size of the code, and leaves no objects: {self}"
+                f"code_of_bitcode is for problems whose score is the size of the code, and makes no objects: {self}"
             )
         if self.executor is None:
             object.__setattr__(self, "executor", LocalExecutor(self.workers))

@@ -9,8 +9,9 @@ from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, 
 from mlgo.corpus.corpus import Module
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.score.problem_score import score_of
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_modules, scores_of
+from mlgo.trace.trace import compile_modules
 
 _CLANG = pathlib.Path("/nowhere/clang")
 
@@ -63,7 +64,7 @@ class CompileSetupTest(unittest.TestCase):
         )
         modules = [Module.at(name, f"/nowhere/{name}.bc", []) for name in ("a", "broken", "four")]
         a, broken, four = (outcome for _, outcome in compile_modules(modules, setup, [None] * 3))
-        self.assertEqual([scores_of(each, INLINING)["f"].score for each in (a, four)], [1.0, 4.0])
+        self.assertEqual([score_of(INLINING).read(each)["f"].score for each in (a, four)], [1.0, 4.0])
         self.assertIsNone(four.object_bytes)
         self.assertIsInstance(broken, CompileFailure)
 

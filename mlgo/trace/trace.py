@@ -18,8 +18,8 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.score.code_scores import code_scores
-from mlgo.score.function_scores import FunctionScore, scores_of_log
+from mlgo.score.problem_score import score_of
+from mlgo.score.score import Score
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
 from mlgo.trace.setup import CompileSetup
@@ -153,13 +153,14 @@ def compile_corpus(
         if path.exists() and read_record(path).outcome is not Outcome.FAILED:
             continue
         left.append(module)
+    score = score_of(setup.problem)
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
     outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions))
     try:
         for module, outcome in outcomes:
             path = _record_path(folder, module)
             try:
-                record = _record(module, outcome, failures, setup.problem)
+                record = _record(module, outcome, failures, score)
             except RunError:
                 # The module's record must not be there: the next run, with the cause removed, compiles it again.
                 path.unlink(missing_ok=True)
@@ -190,7 +191,7 @@ def compile_modules(
         caller's thread, shortly before the module's turn, so policies may be written as they are needed.
       learned_from: whether decisions are wanted too; otherwise nothing is logged that the score does not need.
     """
-    in_object = setup.problem.score_spec is None
+    score = score_of(setup.problem)
     estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
     requests = (
         CompileRequest(
@@ -198,8 +199,8 @@ def compile_modules(
             module=module,
             problem=setup.problem,
             model_dir=model,
-            want_log=wants_decisions or not in_object,
-            want_object=in_object or setup.wants_objects,
+            want_log=wants_decisions or score.needs_log,
+            want_object=score.needs_object or setup.wants_objects,
             extra_flags=(*setup.extra_flags, *estimated),
             limits=setup.limits,
         )
@@ -223,23 +224,13 @@ def _with_code(
         yield outcome
 
 
-def scores_of(result: CompileResult, problem: Problem) -> dict[str, FunctionScore]:
-    """The scores in `result` by function: logged ones, or code sizes in bytes (code_scores.py), true or estimated.
-
-    Raises: RunError: the object of a problem whose score is its size cannot be read.
-    """
-    if problem.score_spec is not None:
-        return scores_of_log(result.log)
-    return code_scores(result.code, result.log)
-
-
 def _record(
-    module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit, problem: Problem
+    module: Module, outcome: CompileResult | CompileFailure, failures: FailureLimit, score: Score
 ) -> ModuleRecord:
     if isinstance(outcome, CompileFailure):
         failures.add(module.name, outcome.kind.value, outcome.detail)
         return ModuleRecord(Outcome.FAILED, outcome.kind.value)
-    functions = scores_of(outcome, problem)
+    functions = score.read(outcome)
     decided = any(function.decisions for function in functions.values())
     return ModuleRecord(Outcome.TRACED if decided else Outcome.NO_DECISIONS, functions=functions)
 

@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import vocabulary
 from mlgo.trace.outcomes import ModuleRecord, Outcome
@@ -24,8 +24,7 @@ PROBLEM = Problem(
     action_spec=TensorSpec("choice", "int64", (1,)),
     action_count=4,
     mask_feature="mask",
-    score_spec=TensorSpec("reward", "float32", (1,)),
-    score_goal="minimize",
+    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
     advisor_flag="a",
     log_flag="l",
     model_flag="m",

@@ -18,9 +18,9 @@ from mlgo.learning.observations import pack
 from mlgo.problems.problem import Problem
 from mlgo.run import determinism
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.score.measure import Measure
+from mlgo.score.problem_score import score_of
+from mlgo.score.score import Measure
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
-from mlgo.trace.trace import scores_of
 
 if typing.TYPE_CHECKING:
     from mlgo.policy.collection import CollectionPolicy  # Brings TensorFlow, which pure functions here do without.
@@ -175,7 +175,8 @@ def samples_of(
     normalizer: Normalizer | None,
 ) -> list[Sample]:
     """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the sides are left out."""
-    scores = [scores_of(result, problem) for _, result in results]
+    score = score_of(problem)
+    scores = [score.read(result) for _, result in results]
     overall = [measure.module_improvement(module, found, default.functions) for found in scores]
     decided = [
         normalizer is not None and whole is not None and result.log is not None and result.log.observation_count > 0

@@ -1,4 +1,4 @@
-"""The reward that is an estimate (code_measure.py, `estimated_code`): its flags, and what it adds to a run's identity."""
+"""The reward that is an estimate (mlgo/score/code_size.py, `estimated_code`): its flags, and what it adds to a run's identity."""
 
 import dataclasses
 import pathlib
@@ -9,7 +9,8 @@ from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file
-from mlgo.score.code_measure import ESTIMATED_CODE
+from mlgo.score.code_size import ESTIMATED_CODE
+from mlgo.score.problem_score import score_of
 from mlgo.size_estimator.estimated_code import EstimatedCode
 from mlgo.size_estimator.estimator import SizeEstimator
 
@@ -61,7 +62,7 @@ def estimation_given(problem: Problem, reward: str) -> Estimation | None:
 
     Raises: RunError: the flags do not fit the reward, or the reward is none of the problem's.
     """
-    possible = ESTIMATED_CODE in problem.rewards
+    possible = ESTIMATED_CODE in score_of(problem).rewards
     if reward != ESTIMATED_CODE:
         for flag in ("size_estimator", "opt"):
             if FLAGS[flag].value is not None and not possible:

@@ -10,7 +10,7 @@ from absl.testing import flagsaver
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import RunError
-from mlgo.score.code_measure import ESTIMATED_CODE
+from mlgo.score.code_size import ESTIMATED_CODE
 from mlgo.training import estimated_reward
 
 estimated_reward.define_estimation_flags()

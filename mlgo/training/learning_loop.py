@@ -29,10 +29,10 @@ from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
-from mlgo.score.measure import measure_of
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_modules, scores_of
+from mlgo.trace.trace import compile_modules
 from mlgo.training import candidates
 from mlgo.training.algorithms import algorithm_named
 from mlgo.training.collection import Seconds, VariantModels, collect, failures_by_kind, jobs_of, reward_distribution
@@ -92,7 +92,7 @@ class LearningLoop:
         self._metrics, self._rules = metrics, rules
         self._problem = inputs.setup.problem
         default = {name: record.functions for name, record in inputs.default.items()}
-        self._measure = measure_of(self._problem, default, settings.reward)
+        self._measure = score_of(self._problem).measure(default, settings.reward)
         self._algorithm = algorithm_named(settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
@@ -255,7 +255,7 @@ class LearningLoop:
                 failures.add(module.name, outcome.kind.value, outcome.detail)
                 continue
             default = inputs.default[module.name].functions
-            found = self._measure.module_improvement(module.name, scores_of(outcome, self._problem), default)
+            found = self._measure.module_improvement(module.name, score_of(self._problem).read(outcome), default)
             if found is not None:
                 improvements[module.name] = found
         self._models.remove("validation")

@@ -22,7 +22,7 @@ from mlgo.run.manifest import Manifest
 from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
 from mlgo.run.run_folder import RunFolder
-from mlgo.score.measure import measure_of
+from mlgo.score.problem_score import score_of
 from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
@@ -362,8 +362,8 @@ class TrainingRun:
             self._folder.stage(f"held_out/{name}", inputs, configuration, work)
             policies[name] = Trace.load(self._out / "held_out" / name, held_out.corpus).records
         default = traces["held_out"][0].records
-        measure = measure_of(
-            self.problem, {name: record.functions for name, record in default.items()}, self._configurations.run.reward
+        measure = score_of(self.problem).measure(
+            {name: record.functions for name, record in default.items()}, self._configurations.run.reward
         )
         sides = {
             side: {

@@ -145,11 +145,17 @@ def starlark_edges(root: pathlib.Path, file: str) -> Iterator[Edge]:
 
 
 def _listed(node: ast.expr | None, constants: dict[str, ast.expr], folder: pathlib.Path) -> list[str]:
-    """Strings of a list that may be a named constant, a glob, a sum or a select(), of which all branches count."""
+    """Strings of a list that may be a named constant, a glob, a sum or a select(), of which all branches count.
+
+    [PREFIX + name for name in subpackages(...)] is PREFIX with the name of each folder in `folder` that is a package.
+    """
     if isinstance(node, ast.Name):
         return _listed(constants.get(node.id), constants, folder)
     if isinstance(node, ast.BinOp):
         return _listed(node.left, constants, folder) + _listed(node.right, constants, folder)
+    if isinstance(node, ast.ListComp) and "subpackages" in ast.dump(node.generators[0].iter):
+        names = sorted(path.parent.name for path in folder.glob("*/BUILD.bazel"))
+        return [prefix.value + name for prefix in _strings(node.elt) for name in names]
     if isinstance(node, ast.Call) and _function(node) == "glob":
         excluded = {string.value for string in _strings(_arguments(node).get("exclude"))}
         patterns = {string.value for argument in node.args for string in _strings(argument)}

@@ -66,6 +66,14 @@ class EdgesTest(unittest.TestCase):
         self.assertEqual(targets[0].sources, ("mlgo/trace/trace.py",))
         self.assertEqual(targets[0].deps, ("//mlgo/run:files", "//mlgo/trace:a", "//mlgo/trace:b"))
 
+    def test_deps_on_every_package_below(self):
+        text = 'py_library(name = "all", deps = ["//mlgo/trace:trace"] + ["//p/" + n for n in subpackages(include = ["*"])])'
+        for name, content in (("p", text), ("p/b", ""), ("p/a", "")):
+            (self.root / name).mkdir()
+            (self.root / name / "BUILD.bazel").write_text(content, encoding="utf-8")
+        (target,) = edges.python_targets(self.root, "p/BUILD.bazel")
+        self.assertEqual(target.deps, ("//mlgo/trace:trace", "//p/a:a", "//p/b:b"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,11 +13,12 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
+from mlgo.score.problem_score import score_of
 from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.size_estimator.properties import properties_of
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import Trace, compile_modules, scores_of
+from mlgo.trace.trace import Trace, compile_modules
 from tests.end_to_end import command, real_modules
 
 _BYTES = 5
@@ -87,7 +88,7 @@ class EstimatedRewardTest(unittest.TestCase):
         for module, outcome in compile_modules(self.train.modules, setup, [None] * len(self.train.modules)):
             comdats, found = (
                 collections.Counter(score.comdat for name, score in scores.items() if name)
-                for scores in (scores_of(outcome, PROBLEM), records[module.name].functions)
+                for scores in (score_of(PROBLEM).read(outcome), records[module.name].functions)
             )
             self.assertEqual(found, comdats)
             seen += comdats

@@ -75,8 +75,8 @@ class DevelopmentClangTest(unittest.TestCase):
                 problem = load_problem(name)
                 header, log = self.log_of(problem, level, None)
                 expected = {"features": [described(spec) for spec in problem.logged_specs()]}
-                if problem.score_spec is not None:
-                    expected["score"] = described(problem.score_spec)
+                if problem.logged_score_spec is not None:
+                    expected["score"] = described(problem.logged_score_spec)
                 self.assertEqual(json.loads(header), expected)
                 low, high = problem.action_bounds
                 self.assertTrue(((log.actions >= low) & (log.actions <= high)).all())

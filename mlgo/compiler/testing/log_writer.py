@@ -19,8 +19,8 @@ class Observation:
 def header(problem: Problem, extra_outputs: tuple[TensorSpec, ...] = (), has_score: bool = True) -> bytes:
     """The header line that a development clang writes for `problem`, with its newline."""
     described = {"features": [_tensor(spec) for spec in problem.logged_specs(extra_outputs)]}
-    if has_score and problem.score_spec is not None:
-        described["score"] = _tensor(problem.score_spec)
+    if has_score and problem.logged_score_spec is not None:
+        described["score"] = _tensor(problem.logged_score_spec)
     return json.dumps(described, separators=(",", ":")).encode() + b"\n"
 
 
@@ -57,7 +57,7 @@ def write_log(
         parts.append(context(name))
         for number, entry in enumerate(observations):
             parts.append(observation(number, entry.values))
-            if entry.outcome is not None and has_score and problem.score_spec is not None:
+            if entry.outcome is not None and has_score and problem.logged_score_spec is not None:
                 parts.append(outcome(number, entry.outcome))
     return b"".join(parts)
 

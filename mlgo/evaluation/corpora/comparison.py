@@ -7,7 +7,7 @@ from typing import Any
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.problems.problem import Problem
 from mlgo.run.tabular import encode_csv
-from mlgo.score.function_scores import score_ratio
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 
@@ -94,7 +94,7 @@ def compare(
         kinds = [f"{name}: {side[module].failure_kind}" for name, side in sides.items() if _has_failed(side[module])]
         if kinds:
             failed[module] = ", ".join(kinds)
-    rows, unmatched = [], 0
+    score, rows, unmatched = score_of(problem), [], 0
     for module in sorted(set(default) - set(failed)):
         tables = {name: side[module].functions for name, side in sides.items()}
         for function in sorted(set().union(*tables.values())):
@@ -103,7 +103,7 @@ def compare(
                 continue
             base = tables["default"][function]
             scores = {name: tables[name][function].score for name in policies}
-            ratios = {name: score_ratio(problem, base.score, score) for name, score in scores.items()}
+            ratios = {name: score.ratio(base.score, found) for name, found in scores.items()}
             rows.append(
                 FunctionRow(module, function, base.decisions, base.score, scores, ratios, function in seen_functions)
             )

@@ -17,7 +17,7 @@ from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.run import files
 from mlgo.run.manifest import digest_of_file
 from mlgo.run.run_folder import RunFolder
-from mlgo.score.measure import measure_of
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace
@@ -100,11 +100,12 @@ class Evaluation:
         """
         everyone = [Side(DEFAULT), *sides]
         compared_modules = corpus if only is None else corpus.select(list(only))
-        whole = corpus if self.setup.problem.score_spec is None else compared_modules
+        score = score_of(self.setup.problem)
+        whole = corpus if score.needs_whole_corpus else compared_modules
         records = {DEFAULT: self._compiled(name, whole, everyone[0], model_of)}
         records |= {side.name: self._compiled(name, compared_modules, side, model_of) for side in sides}
         default = {module: record.functions for module, record in records[DEFAULT].items()}
-        measure = measure_of(self.setup.problem, default, self.reward)
+        measure = score.measure(default, self.reward)
         records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
         compared = {
             side: {

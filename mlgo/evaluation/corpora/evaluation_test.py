@@ -22,8 +22,8 @@ from mlgo.evaluation.corpora.sides import Side
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
-from mlgo.score.code_scores import code_scores
-from mlgo.score.measure import measure_of
+from mlgo.score.code_size import code_scores
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 
@@ -82,7 +82,7 @@ class EvaluationTest(unittest.TestCase):
                 }
                 for each in (sizes, other)
             )
-            measure = measure_of(PROBLEM, default)
+            measure = score_of(PROBLEM).measure(default)
             records = [
                 {
                     name: ModuleRecord(Outcome.NO_DECISIONS, functions=measure.compared(name, scores))

@@ -1,4 +1,4 @@
-"""LLVM's heuristic at other values of its own -inline-threshold: what a policy that inlines must beat (llvm/lib/Analysis/InlineCost.cpp)."""
+"""The compiler's heuristic at other values of its threshold, such as -inline-threshold (llvm/lib/Analysis/InlineCost.cpp)."""
 
 import re
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ _PREFIX = "threshold_"
 _VALUE = re.compile(r"-?\d{1,6}")
 
 
-def threshold_flags(values: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Of each value of --inline_thresholds, in their order, the side's name and the flags that set it.
+def threshold_flags(values: Sequence[str], option: str) -> dict[str, tuple[str, ...]]:
+    """Name of the side -> the cc1 flags that set LLVM option `option`, for each value, in their order.
 
     Raises: RunError: a value is no whole number.
     """
     if wrong := [value for value in values if not _VALUE.fullmatch(value)]:
         raise RunError(f"--inline_thresholds={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers: 10,15,25")
-    return {_PREFIX + value: ("-mllvm", f"-inline-threshold={value}") for value in values}
+    return {_PREFIX + value: ("-mllvm", f"-{option}={value}") for value in values}
 
 
 def threshold_of(side: str) -> str | None:

@@ -8,7 +8,7 @@ from mlgo.run.exit_codes import RunError
 
 class InlineThresholdsTest(unittest.TestCase):
     def test_flags_in_the_given_order_each_once(self):
-        flags = threshold_flags(["25", "-5", "25"])
+        flags = threshold_flags(["25", "-5", "25"], "inline-threshold")
         self.assertEqual(
             list(flags.items()),
             [
@@ -20,12 +20,12 @@ class InlineThresholdsTest(unittest.TestCase):
 
     def test_other_sides(self):
         self.assertIsNone(threshold_of("default"))
-        self.assertEqual(threshold_flags([]), {})
+        self.assertEqual(threshold_flags([], "inline-threshold"), {})
 
     def test_what_is_no_number(self):
         for wrong in ("many", "", "5.0", "1234567", " 5"):
             with self.assertRaisesRegex(RunError, f"holds '{wrong}'"):
-                threshold_flags(["5", wrong])
+                threshold_flags(["5", wrong], "inline-threshold")
 
 
 if __name__ == "__main__":

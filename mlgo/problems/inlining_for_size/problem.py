@@ -4,12 +4,12 @@ Transcribed from llvm/include/llvm/Analysis/InlineModelFeatureMaps.h, llvm/lib/A
 DevelopmentModeInlineAdvisor.cpp of LLVM 22.1.8. IR2Vec embeddings, which the advisor adds when the compiler is given an
 IR2Vec vocabulary, are not among the observations: their size is that of the vocabulary.
 
-The log of a module has no score: LLVM declares a reward (delta_size) and never writes it. Upstream's log has one context, named
-""; with `context_flags` (patches/llvm/inlining_log_names_call_sites.patch) every decision stands in one named after its call site,
-"CALLER\\nCALLEE".
+The log of a module has no score: LLVM declares a reward (delta_size) and never writes it. Upstream's log has one
+context, named "". With `context_flags` (inlining_log_names_call_sites.patch) each decision stands in a context named
+after its call site, "CALLER\\nCALLEE".
 """
 
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import CodeSize, Problem, TensorSpec
 
 # INLINE_COST_FEATURE_ITERATOR: the summands of the heuristic's cost, in LLVM's units (5 per instruction).
 COST_FEATURES = (
@@ -68,8 +68,7 @@ PROBLEM = Problem(
     action_spec=_one("inlining_decision"),
     action_count=2,
     mask_feature=None,
-    score_spec=None,
-    score_goal="minimize",
+    score=CodeSize(),
     advisor_flag="enable-ml-inliner",
     log_flag="training-log",
     model_flag="ml-inliner-model-under-training",
@@ -77,8 +76,9 @@ PROBLEM = Problem(
     default_decision_spec=_one("inlining_default"),
     release_setting="//release:inlining_policy",
     context_flags=("-mllvm", "-training-log-callsites"),
-    rewards=("comdat_weighted_code", "linked_code", "object_text", "estimated_code"),
+    threshold_option="inline-threshold",
     interactive_flag="inliner-interactive-channel-base",
     interactive_default_flag="inliner-interactive-include-default",
+    interactive_score="text_bytes",
     choice_names={0: "keep the call", 1: "inline"},
 )

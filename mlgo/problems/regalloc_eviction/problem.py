@@ -4,7 +4,7 @@ Transcribed from llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp of LLVM 22.1.8 (RA_
 Reward). A decision is one of 33 positions: 32 physical registers in allocation order, and the candidate itself.
 """
 
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 
 # NumberOfInterferences in llvm/lib/CodeGen/MLRegAllocEvictAdvisor.h: 32 positions plus the candidate, which is last.
 POSITIONS = 33
@@ -44,8 +44,7 @@ PROBLEM = Problem(
     action_count=POSITIONS,
     mask_feature="mask",
     # RegAllocScore of one function: block-frequency-weighed copies, loads and stores. Less is better.
-    score_spec=TensorSpec("reward", "float32", (1,)),
-    score_goal="minimize",
+    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
     advisor_flag="regalloc-enable-advisor",
     log_flag="regalloc-training-log",
     model_flag="regalloc-model",
@@ -53,6 +52,7 @@ PROBLEM = Problem(
     decides_after_optimiser=True,
     release_setting="//release:eviction_policy",
     interactive_flag="regalloc-evict-interactive-channel-base",
+    interactive_score="spill_cost",
     choice_names={CANDIDATE_POSITION: "evict nothing"},
     other_choice_name="evict at {}",
 )

@@ -4,7 +4,7 @@ Transcribed from llvm/lib/CodeGen/MLRegAllocPriorityAdvisor.cpp of LLVM 22.1.8 (
 Reward). A decision is a number; the live range with the highest is allocated first.
 """
 
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 
 # The advisor converts the answer to `unsigned` (32 bits), which is undefined below 0, from 2^32 on and for NaN. This is the
 # largest float32 below 2^32.
@@ -26,8 +26,7 @@ PROBLEM = Problem(
     action_count=None,
     mask_feature=None,
     # RegAllocScore of one function, as for eviction. Less is better.
-    score_spec=TensorSpec("reward", "float32", (1,)),
-    score_goal="minimize",
+    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
     advisor_flag="regalloc-enable-priority-advisor",
     log_flag="regalloc-priority-training-log",
     model_flag="regalloc-priority-model",
@@ -38,5 +37,6 @@ PROBLEM = Problem(
     decides_after_optimiser=True,
     release_setting="//release:priority_policy",
     interactive_flag="regalloc-priority-interactive-channel-base",
+    interactive_score="spill_cost",
     other_choice_name="priority {}",
 )

@@ -1,0 +1,145 @@
+"""Code size as a score: which bytes of a module count, by function.
+
+Rewards:
+
+    comdat_weighted_code   the code bytes of each function divided by the number of modules in the corpus whose default
+                           build carries its COMDAT, for a linker keeps one of them. Nothing else counts. Measured on LLVM
+                           and on C and C++ libraries, it ranks policies much as the size of the linked image does.
+    linked_code            the bytes that the module adds to one program made of all modules of the corpus. The linker
+                           keeps the copy of a COMDAT in the first module by name that carries it by default; it counts
+                           there in full, and if that module drops it, the next copy counts. For corpora that are one
+                           program. The sum over a whole corpus equals that of comdat_weighted_code, which spreads the
+                           bytes of a COMDAT over all modules that may change it.
+    object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is .eh_frame
+                           and another third COMDAT code that other modules carry too, so it says little about a program.
+    estimated_code         as comdat_weighted_code, with sizes that an estimator (mlgo/size_estimator) predicts from the
+                           optimised IR: no code is generated. The error of an estimate is several percent of a module,
+                           more than the difference between most policies.
+"""
+
+import collections
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mlgo.compiler.code_size import ObjectCode
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.score.code_credit import CodeMeasure, Counting, call_site
+from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
+from mlgo.score.score import FunctionScores, Score
+
+OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE, ESTIMATED_CODE = (
+    "object_text",
+    "comdat_weighted_code",
+    "linked_code",
+    "estimated_code",
+)
+
+
+def modules_by_comdat(modules: Iterable[FunctionScores]) -> Mapping[str, int]:
+    """COMDAT signature -> number of `modules` that carry it."""
+    return collections.Counter(
+        comdat for scores in modules for comdat in {score.comdat for score in scores.values()} if comdat is not None
+    )
+
+
+class WholeText:
+    """Counts all of the text, in full."""
+
+    def sizes(self, module, scores):
+        del module
+        return {name: score.score for name, score in scores.items()}
+
+
+class ComdatWeights:
+    """Counts functions; a COMDAT by its share. One that no module carries by default counts in full.
+
+    Args: default: module -> scores of the compiler's default.
+    """
+
+    def __init__(self, default: Mapping[str, FunctionScores]):
+        self._carriers = modules_by_comdat(default.values())
+
+    def sizes(self, module, scores):
+        del module
+        return {
+            name: score.score / max(1, self._carriers.get(score.comdat, 1)) if score.comdat is not None else score.score
+            for name, score in scores.items()
+            if name != NON_FUNCTION_BYTES
+        }
+
+
+class LinkedOnce:
+    """Counts functions; a COMDAT in the module whose copy the linker keeps. Args: as for ComdatWeights."""
+
+    def __init__(self, default: Mapping[str, FunctionScores]):
+        self._carried: dict[tuple[str, str], list[tuple[str, float]]] = {}
+        for module in sorted(default):
+            for name, score in default[module].items():
+                if score.comdat is not None:
+                    self._carried.setdefault((score.comdat, name), []).append((module, score.score))
+        self._owned: dict[str, dict[str, float]] = {}
+        for (_, name), carriers in self._carried.items():
+            # The copy that the image holds if the owner drops its own.
+            self._owned.setdefault(carriers[0][0], {})[name] = carriers[1][1] if len(carriers) > 1 else 0.0
+
+    def sizes(self, module, scores):
+        left = dict(self._owned.get(module, {}))
+        counted = {}
+        for name, score in scores.items():
+            carriers = self._carried.get((score.comdat, name)) if score.comdat is not None else None
+            if name != NON_FUNCTION_BYTES and (carriers is None or carriers[0][0] == module):
+                counted[name] = score.score
+            left.pop(name, None)
+        return {**counted, **{name: size for name, size in left.items() if size}}
+
+
+_COUNTINGS = {
+    OBJECT_TEXT: lambda default: WholeText(),
+    COMDAT_WEIGHTED_CODE: ComdatWeights,
+    LINKED_CODE: LinkedOnce,
+    ESTIMATED_CODE: ComdatWeights,
+}
+
+
+class SizeOfCode(Score):
+    """The score of a problem with a CodeSize."""
+
+    compared_items = "modules"
+    needs_log, needs_object = False, True
+    needs_whole_corpus = links_images = True
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.rewards = data.rewards
+
+    def read(self, result):
+        return code_scores(result.code, result.log)
+
+    def measure(self, default, reward=None):
+        counting: Counting = _COUNTINGS[self.chosen_reward(reward)](default)
+        return CodeMeasure(counting)
+
+    def totals(self, sides):
+        return f"{self.unit}, with those of no function", [
+            math.fsum(score.score for score in scores.values()) for scores in sides
+        ]
+
+
+def code_scores(code: ObjectCode, log: TrainingLog | None) -> dict[str, FunctionScore]:
+    """Function -> its size in bytes and the decisions taken in it; the other bytes of the text under NON_FUNCTION_BYTES."""
+    decisions = {} if log is None else decisions_by_caller(log)
+    scores = {f.name: FunctionScore(decisions.pop(f.name, 0), float(f.size), f.comdat) for f in code.functions}
+    rest = code.text_bytes - sum(function.size for function in code.functions)
+    # Decisions in functions that the object does not hold are counted there too.
+    return {**scores, NON_FUNCTION_BYTES: FunctionScore(sum(decisions.values()), float(rest))}
+
+
+def decisions_by_caller(log: TrainingLog) -> dict[str, int]:
+    """How many decisions were taken in each function."""
+    counts: dict[str, int] = {}
+    for name, count in zip(log.contexts, np.bincount(log.observation_context, minlength=len(log.contexts)).tolist()):
+        caller = call_site(name)[0]
+        counts[caller] = counts.get(caller, 0) + count
+    return {caller: count for caller, count in counts.items() if count}

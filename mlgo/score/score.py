@@ -1,0 +1,101 @@
+"""The interface of scores: how a compile's result is read, compared with the default's, and credited to decisions.
+
+`Score` belongs to a problem (problem_score.py); `Measure` belongs to a problem and a corpus. There is one implementation
+of both for scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
+"""
+
+import abc
+import typing
+from collections.abc import Mapping, Sequence
+
+from mlgo.compiler.request import CompileResult
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.problems.problem import CodeSize, LoggedScore
+from mlgo.score.function_scores import FunctionScore, score_ratio
+
+#: Function name -> its score.
+FunctionScores = Mapping[str, FunctionScore]
+
+
+class Measure(typing.Protocol):
+    """Compares compiles of the modules of one corpus with the compiler's default."""
+
+    def module_improvement(
+        self, module: str, found: FunctionScores, default: FunctionScores
+    ) -> tuple[float, float] | None:
+        """(improvement, weight in means) of `module`; 0.02 is about two percent better. None: there is nothing to compare."""
+
+    def compared(self, module: str, functions: FunctionScores) -> FunctionScores:
+        """The scores that are compared one by one: those of the functions, or the score of the module under ""."""
+
+    def improvements_of(
+        self, module: str, found: Sequence[FunctionScores], default: FunctionScores, logs: Sequence[TrainingLog]
+    ) -> list[tuple[tuple[str, ...], dict[str, float]]]:
+        """The credit of decisions, for each compile of `module`.
+
+        Args: `found` are the scores of the compiles, `logs` their logs.
+
+        Returns: (a name for each context of the log, name -> the improvement credited to the decisions there). Contexts
+        without anything to compare are missing from the second.
+        """
+
+
+class Score(abc.ABC):
+    """How compiles of one problem are scored.
+
+    Attributes:
+      unit: what reports call one score.
+      level_flags: cc1 flags that set the optimisation level of the problem.
+      built_in_corpus: runfile of the built-in corpora, to which "_train" or "_held_out" is added.
+      rewards: names of the ways to count the score, the default first.
+      compared_items: what is compared with the default one by one, "functions" or "modules".
+      needs_log, needs_object: what a compile must return so that `read` can score it.
+      needs_whole_corpus: whether the score of a module depends on the default compiles of the others.
+      links_images: whether evaluations also link the objects of a corpus and compare the images.
+    """
+
+    rewards: tuple[str, ...]
+    compared_items: str
+    needs_log: bool
+    needs_object: bool
+    needs_whole_corpus: bool
+    links_images: bool
+
+    def __init__(self, data: LoggedScore | CodeSize):
+        self.unit, self.level_flags, self.built_in_corpus = data.unit, data.level_flags, data.built_in_corpus
+        self._offset, self._goal = data.offset, data.goal
+
+    @abc.abstractmethod
+    def read(self, result: CompileResult) -> dict[str, FunctionScore]:
+        """The scores in `result`, by function.
+
+        Raises: RunError: the object cannot be read.
+        """
+
+    @abc.abstractmethod
+    def measure(self, default: Mapping[str, FunctionScores], reward: str | None = None) -> Measure:
+        """The measure of a corpus.
+
+        Args:
+          default: module name -> scores of the compiler's default, over the whole corpus.
+          reward: one of `rewards`; None or "": the first.
+
+        Raises: ValueError: there is no such reward.
+        """
+
+    @abc.abstractmethod
+    def totals(self, sides: Sequence[FunctionScores]) -> tuple[str, list[float]]:
+        """A description of what is added up for a module, and the total of each of `sides`, which are of one module."""
+
+    def ratio(self, default: float, found: float) -> float:
+        """See score_ratio: below 1 means better code."""
+        return score_ratio(default, found, self._offset, self._goal)
+
+    def chosen_reward(self, name: str | None) -> str:
+        """`name`, or the first reward when it is None or "".
+
+        Raises: ValueError: there is no reward of that name.
+        """
+        if name and name not in self.rewards:
+            raise ValueError(f"reward {name!r} is not supported; the rewards are {', '.join(self.rewards)}")
+        return name or self.rewards[0]
