@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from mlgo.reporting import made_up
+from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import ExitCode
 
 #: Where Python finds what this test was given.

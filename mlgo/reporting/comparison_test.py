@@ -7,10 +7,11 @@ import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
 
-from mlgo.reporting import comparison, made_up
+from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import CorpusResult, Row, SideResult
+from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import ExitCode, RunError
 
 

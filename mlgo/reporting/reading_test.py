@@ -5,9 +5,9 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.reporting import made_up
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Run
+from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import RunError
 
 

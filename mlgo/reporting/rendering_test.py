@@ -9,13 +9,13 @@ import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
 
-from mlgo.reporting import made_up
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import escaped, markdown
 from mlgo.reporting.page import Tone
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Explanation, Programs
 from mlgo.reporting.rendering import html as html_of
+from mlgo.reporting.testing import made_up
 
 # JSON of the names that results of programs and explanations have, in every wrong place.
 _CONTENT = strategies.dictionaries(

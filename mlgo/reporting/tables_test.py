@@ -5,7 +5,8 @@ import unittest
 from hypothesis import given, settings, strategies
 
 from mlgo.evaluation.corpora.comparison import FunctionRow, rows_to_csv
-from mlgo.reporting import made_up, tables
+from mlgo.reporting import tables
+from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import RunError
 
 # Without carriage returns, which Python's csv writes unquoted, and which no file or symbol has.

@@ -13,10 +13,10 @@ import unittest
 import numpy as np
 from PIL import Image, ImageChops, ImageOps
 
-from mlgo.reporting import made_up
 from mlgo.reporting.compose import compose
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
+from mlgo.reporting.testing import made_up
 from tests.report.browser import Browser
 
 _UPDATE = "--update" in sys.argv
