@@ -5,31 +5,36 @@ import hashlib
 import os
 import pathlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator
 
-from mlgo.corpus.archive import source as sources
-from mlgo.corpus.archive.tar_members import TarMember, tar_members
-from mlgo.corpus.archive.zip_members import read_zip_member, zip_members
+from mlgo.corpus.archive import members
+from mlgo.corpus.archive.shared_file import SharedFile
 from mlgo.corpus.description import DESCRIPTION_NAME, is_safe_name
 from mlgo.corpus.error import CorpusError
 
 #: A corpus of 25,000 modules has 75,000 files.
 MAX_MEMBERS = 4_000_000
 
-_TAR_MAGIC_OFFSET = 257
+_ZIP_MAGICS, _GZIP_MAGIC, _ZSTD_MAGIC = (b"PK\3\4", b"PK\5\6"), b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_TAR_MAGIC, _TAR_MAGIC_OFFSET = b"ustar", 257
 
 
 class ArchiveStorage:
-    """The files of a corpus in an archive; the corpus is at its top or in its only folder there. See storage.Storage."""
+    """The files of a corpus in an archive, at its top or in the only folder there. See storage.Storage."""
 
-    def __init__(self, plain: sources.PlainSource, members: dict[str, Any], read: Callable[[Any, str], bytes]):
-        """Args: members: by name; read: content of a member, given how messages call it."""
-        self.path = plain.path
-        self._identity = plain.identity
-        self._members = members
+    def __init__(
+        self,
+        path: pathlib.Path,
+        identity: tuple[int, ...],
+        found: dict[str, members.Member],
+        read: Callable[[members.Member, str], bytes],
+    ):
+        """Args: found: members by name; read: returns the content of a member, given its name in messages."""
+        self.path = path
+        self._identity = identity
+        self._members = found
         self._read = read
-        self._top = _top_folder(members)
+        self._top = _top_folder(found)
 
     def __reduce__(self):
         # For other processes, which open the file themselves, once.
@@ -47,7 +52,7 @@ class ArchiveStorage:
         )
 
     def size(self, name: str) -> int:
-        return self._member(name).size
+        return self._member(name).file_size
 
     def read(self, name: str) -> bytes:
         return self._read(self._member(name), self.shown(name))
@@ -75,7 +80,7 @@ class ArchiveStorage:
     def shown(self, name: str) -> str:
         return f"{self.path}: {self._top}{name}"
 
-    def _member(self, name: str) -> Any:
+    def _member(self, name: str) -> members.Member:
         try:
             return self._members[self._top + name]
         except KeyError:
@@ -88,8 +93,7 @@ def open_archive(path: pathlib.Path) -> ArchiveStorage:
     Raises: CorpusError: it is none of these, is damaged or truncated, or has a member which a corpus has not.
     """
     try:
-        plain = sources.PlainSource(path)
-        return _open(plain)
+        return _opened(SharedFile(path), path)
     except OSError as error:
         raise CorpusError(str(path), f"cannot be read: {error.strerror}") from error
 
@@ -102,50 +106,45 @@ def _opened_elsewhere(path: pathlib.Path, identity: tuple[int, ...]) -> ArchiveS
     return storage
 
 
-def _open(plain: sources.PlainSource) -> ArchiveStorage:
-    start = plain.read_at(0, _TAR_MAGIC_OFFSET + 5)
-    if start[:4] in (b"PK\3\4", b"PK\5\6"):
-        members = _named(zip_members(plain), plain.path)
-        return ArchiveStorage(plain, members, lambda member, shown: read_zip_member(plain, member, shown))
-    if start[:2] == b"\x1f\x8b":
-        source = sources.gzip_source(plain)
-    elif start[:4] == b"\x28\xb5\x2f\xfd":
-        source = sources.zstd_source(plain)
-    elif start[_TAR_MAGIC_OFFSET:] == b"ustar":
-        source = plain
+def _opened(file: SharedFile, path: pathlib.Path) -> ArchiveStorage:
+    start = file.read_at(0, _TAR_MAGIC_OFFSET + len(_TAR_MAGIC))
+    if start.startswith(_ZIP_MAGICS):
+        archive, found = members.zip_members(file, path)
+        read = functools.partial(members.read_zip_member, archive)
     else:
-        raise CorpusError(str(plain.path), "is no corpus directory and no .zip, .tar, .tar.gz or .tar.zst archive")
-    members = _named(tar_members(source, str(plain.path)), plain.path)
+        if start.startswith(_GZIP_MAGIC):
+            tar = members.gunzipped(file, path)
+        elif start.startswith(_ZSTD_MAGIC):
+            tar = members.unzstandarded(file, path)
+        elif start[_TAR_MAGIC_OFFSET:] == _TAR_MAGIC:
+            tar = file
+        else:
+            raise CorpusError(str(path), "is no corpus directory and no .zip, .tar, .tar.gz or .tar.zst archive")
+        found = members.tar_members(tar, path)
+        read = functools.partial(members.read_tar_member, tar)
+    return ArchiveStorage(path, file.identity, _named(found, path), read)
 
-    def read(member: TarMember, shown: str) -> bytes:
-        content = source.read_at(member.offset, member.size)
-        if len(content) != member.size:
-            raise CorpusError(shown, "is cut off", sources.COPY_IT_AGAIN)
-        return content
 
-    return ArchiveStorage(plain, members, read)
-
-
-def _named(found: Iterator[tuple[str, Any]], path: pathlib.Path) -> dict[str, Any]:
+def _named(found: Iterable[tuple[str, members.Member]], path: pathlib.Path) -> dict[str, members.Member]:
     """Members by name, as relative paths without "./"; hard links stand for the file they name.
 
     Raises: CorpusError: a name leads out of the archive or comes twice, or a link names nothing that came before it.
     """
-    members: dict[str, Any] = {}
+    named: dict[str, members.Member] = {}
     for name, member in found:
         shown, name = f"{path}: member {name!r}", _plain(name)
         if not is_safe_name(name):
             raise CorpusError(shown, "has a name that leads out of the archive", "do not trust it")
-        if name in members:
+        if name in named:
             raise CorpusError(shown, "comes twice", "pack the corpus anew")
-        if isinstance(member, str):
-            if _plain(member) not in members:
-                raise CorpusError(shown, f"is a link to {member!r}, which is no file before it", "pack the corpus anew")
-            member = members[_plain(member)]
-        if len(members) >= MAX_MEMBERS:
+        if target := getattr(member, "link", None):
+            if _plain(target) not in named:
+                raise CorpusError(shown, f"is a link to {target!r}, which is no file before it", "pack the corpus anew")
+            member = named[_plain(target)]
+        if len(named) >= MAX_MEMBERS:
             raise CorpusError(str(path), f"has more than {MAX_MEMBERS} members", "that is no corpus")
-        members[name] = member
-    return members
+        named[name] = member
+    return named
 
 
 def _plain(name: str) -> str:
@@ -154,8 +153,8 @@ def _plain(name: str) -> str:
     return name
 
 
-def _top_folder(members: dict[str, Any]) -> str:
-    if DESCRIPTION_NAME in members:
+def _top_folder(names: Collection[str]) -> str:
+    if DESCRIPTION_NAME in names:
         return ""
-    found = [name for name in members if name.endswith(f"/{DESCRIPTION_NAME}") and name.count("/") == 1]
+    found = [name for name in names if name.endswith(f"/{DESCRIPTION_NAME}") and name.count("/") == 1]
     return found[0].removesuffix(DESCRIPTION_NAME) if len(found) == 1 else ""
