@@ -13,6 +13,7 @@ from mlgo.run.cache import Cache
 from mlgo.run.progress import tell
 
 FLAGS = flags.FLAGS
+flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 
 def define_compiler_flags(clang: str = "clang", workers: str = "workers") -> None:

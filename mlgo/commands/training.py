@@ -26,6 +26,7 @@ from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import ON_DIVERGENCE, RunSettings
 
 FLAGS = flags.FLAGS
+flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 #: Flags that override a field of RunSettings of the same name.
 _SETTING_FLAGS = (

@@ -14,7 +14,7 @@ from mlgo.reporting.bindings import bindings_of
 from mlgo.reporting.records import CorpusResult, Evaluation, Explanation, Programs, Record, Run, SideResult
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.manifest import digest_of_bytes
+from mlgo.run.manifest import digest_of_json
 from mlgo.run.run_folder import TIMINGS_NAME
 from mlgo.training import figures
 
@@ -190,7 +190,7 @@ def _json_object(path: pathlib.Path, what: str) -> dict[str, Any]:
 
 def digest_of(policy: Mapping[str, str]) -> str:
     """What //mlgo:evaluate calls a policy whose files have these digests; "" for none."""
-    return digest_of_bytes(files.encode_json(dict(policy))) if policy else ""
+    return digest_of_json(dict(policy)) if policy else ""
 
 
 @contextlib.contextmanager

@@ -42,7 +42,7 @@ class Manifest:
     @property
     def digest(self) -> str:
         """sha256 over the outputs: what a later stage names as its input."""
-        return digest_of_bytes(files.encode_json(dict(self.outputs)))
+        return digest_of_json(dict(self.outputs))
 
 
 def write(folder: pathlib.Path, manifest: Manifest) -> None:
@@ -91,6 +91,11 @@ def read_if_current(
         if not path.is_file() or digest_of_file(path) != digest:
             return None
     return manifest
+
+
+def digest_of_json(value: Any) -> str:
+    """sha256 of `value`, which consists of JSON values, in the encoding of files.encode_json."""
+    return digest_of_bytes(files.encode_json(value))
 
 
 def digest_of_bytes(content: bytes) -> str:

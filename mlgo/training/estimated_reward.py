@@ -15,6 +15,7 @@ from mlgo.size_estimator.estimated_code import EstimatedCode
 from mlgo.size_estimator.estimator import SizeEstimator
 
 FLAGS = flags.FLAGS
+flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 #: Names of what `Estimation.digests` gives.
 ESTIMATION_INPUTS = ("size_estimator", "opt")

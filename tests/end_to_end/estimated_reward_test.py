@@ -113,7 +113,7 @@ class EstimatedRewardTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.USER_ERROR, said)
         self.assertRegex(
             said,
-            "--reward=estimated_code: is an estimate made while training, and an evaluation measures the true sizes",
+            "--reward=estimated_code: is an estimate for training; an evaluation measures the sizes of the code itself",
         )
 
 

@@ -153,8 +153,8 @@ class ExplainTest(unittest.TestCase):
             ("eager", ["--module=.cpp"], "could be 4 modules of corpus"),
             ("eager", [module, "--function=no such function"], "is in no name of the"),
             ("eager", [module, "--callsite=no such callee"], "is in no name of the"),
-            ("eager", ["--function=main"], "--function: means nothing without --module"),
-            ("evictor", [module, "--callsite=main"], "--callsite: means nothing to regalloc_eviction"),
+            ("eager", ["--function=main"], "--function: needs --module"),
+            ("evictor", [module, "--callsite=main"], "--callsite: is not supported for regalloc_eviction"),
             ("evictor", ["--policy="], "--policy: is not given"),
         ):
             self.assertIn(message, self._run(policy, *flags, expected=ExitCode.USER_ERROR))

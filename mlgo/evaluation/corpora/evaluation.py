@@ -14,9 +14,12 @@ from mlgo.evaluation.corpora import sides as sides_of
 from mlgo.evaluation.corpora.comparison import Comparison, compare
 from mlgo.evaluation.corpora.sides import DEFAULT, Side
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.problems.problem import Problem
 from mlgo.run import files
+from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file
 from mlgo.run.run_folder import RunFolder
+from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
@@ -160,6 +163,21 @@ class Evaluation:
         return files.read_json(
             self.folder.path / stage / _LINKED_NAME, "linked sizes", "Delete the folder and run again"
         )
+
+
+def chosen_reward(problem: Problem, name: str | None) -> str:
+    """The reward that is compared per module. Args: name: as the user gave it; None: the problem's default.
+
+    Raises: RunError: the problem has no such reward, or it is an estimate.
+    """
+    try:
+        reward = score_of(problem).chosen_reward(name)
+    except ValueError as error:
+        raise RunError(f"--reward={name}", str(error), "Give one of them, or remove the flag") from error
+    if reward == ESTIMATED_CODE:
+        wrong = "is an estimate for training; an evaluation measures the sizes of the code itself"
+        raise RunError(f"--reward={reward}", wrong, f"Remove the flag, or give --reward={COMDAT_WEIGHTED_CODE}")
+    return reward
 
 
 def best_side(result: CorpusResult, names: Sequence[str]) -> str | None:

@@ -13,7 +13,10 @@ from typing import Any
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.corpora import linked_code
+from mlgo.evaluation.corpora.inline_thresholds import threshold_flags
+from mlgo.problems.problem import Problem
 from mlgo.run import files
+from mlgo.run.exit_codes import RunError
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_corpus
@@ -24,17 +27,27 @@ DEFAULT = "default"
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """Who decides.
+    """The policy or heuristic under comparison.
 
     Attributes:
-      name: in tables, and of its folder.
-      digest: of what decides: a policy's, "" where the compiler's heuristic does.
+      name: name in tables and of its folder.
+      digest: digest of the policy; "" for the compiler's heuristic.
       flags: further cc1 flags.
     """
 
     name: str
     digest: str = ""
     flags: tuple[str, ...] = ()
+
+
+def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
+    """The default at each value of the problem's threshold option.
+
+    Raises: RunError: a value is not a whole number, or the problem has no such option.
+    """
+    if values and problem.threshold_option is None:
+        raise RunError("--inline_thresholds", f"is not supported for {problem.name}", "Remove it")
+    return [Side(name, flags=flags) for name, flags in threshold_flags(values, problem.threshold_option).items()]
 
 
 def compile_side(

@@ -12,7 +12,8 @@ from typing import Any
 from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
-from mlgo.run import files
+from mlgo.run import files, locate
+from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
 #: Seconds that one compile or link may take: a guard against one that hangs.
@@ -85,6 +86,20 @@ class Toolchain:
         names = ("libc.a", "libm.a", "crt1.o") if self.sysroot is not None else ()
         libraries = [digest_of_file(self.sysroot / "usr/lib/x86_64-linux-gnu" / name) for name in names]
         return digest_of_bytes("".join([digest_of_file(self.linker), *libraries]).encode())
+
+
+def sysroot_given(path: str | None) -> pathlib.Path | None:
+    """The sysroot at `path`; for None the packaged one, for "" None: the machine's.
+
+    Raises: RunError: there is no packaged one.
+    """
+    if path is not None:
+        return locate.user_path(path) if path else None
+    found = locate.of_environment("MLGO_SYSROOT")
+    if found is None:
+        wrong = "is not given, and there is no packaged sysroot"
+        raise RunError("--sysroot", wrong, "Start the command with ./bazelw run, or give --sysroot")
+    return found.resolve().parent  # The runfile is its folder `usr`.
 
 
 def compile_command(

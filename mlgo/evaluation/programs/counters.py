@@ -17,6 +17,7 @@ import tempfile
 from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
+from mlgo.run import locate
 
 #: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data writes.
 _EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores"}
@@ -94,6 +95,15 @@ class Cachegrind:
                 counts[run.name], digests[run.name] = parse_cachegrind(text), digest
                 path.unlink()
         return counts, digests
+
+
+def cachegrind_given(path: str | None) -> Cachegrind:
+    """Valgrind at `path`; None: the packaged one, which needs to be told where its tools are.
+
+    Raises: RunError: there is none, or it cannot be run.
+    """
+    valgrind = locate.program(path, "--valgrind", "MLGO_VALGRIND").absolute()
+    return Cachegrind(valgrind, None if path else valgrind.parents[1] / "libexec" / "valgrind")
 
 
 def parse_perf(text: str) -> dict[str, float]:

@@ -11,12 +11,11 @@ from mlgo.evaluation.programs.counters import Cachegrind, CounterFailure
 from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
+from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import Manifest, digest_of_file
 
-#: The side that others are compared with.
-DEFAULT = "default"
 _MEASURED = "measured.json"
 _REDO = "Delete its folder; the stage then runs again"
 

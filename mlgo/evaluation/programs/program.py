@@ -10,13 +10,15 @@ from typing import Any
 from mlgo.evaluation.programs.commands import CompileCommands, load_commands
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
-from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.manifest import digest_of_file, digest_of_json
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))
 #: Files beside the sources that may be included by them.
 _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ipp", ".c", ".cc", ".cpp", ".y", ".S"))
 _REMEDY = "See mlgo/evaluation/programs/README.md for the fields"
+#: The field "fingerprints" in older descriptions.
+_OLD_FINGERPRINTS = "made_of"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,11 +93,9 @@ class Program:
         whole = hashlib.sha256()
         fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
         runs = [dataclasses.asdict(run) for run in self.runs]
-        whole.update(digest_of_bytes(files.encode_json([self.name, *map(list, fields), runs])).encode())
+        whole.update(digest_of_json([self.name, *map(list, fields), runs]).encode())
         if self.options:
-            whole.update(
-                digest_of_bytes(files.encode_json({path: list(words) for path, words in self.options.items()})).encode()
-            )
+            whole.update(digest_of_json({path: list(words) for path, words in self.options.items()}).encode())
         for path in sorted({self.root / path for path in self.sources} | (set() if self.options else self._included())):
             whole.update(f"{path.relative_to(self.root)} {digest_of_file(path)}\n".encode())
         for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder.startswith("@")):
@@ -142,28 +142,24 @@ def is_c_plus_plus(path: str) -> bool:
     return pathlib.PurePath(path).suffix in _C_PLUS_PLUS
 
 
-def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Program:
-    """The program that the JSON file `path` describes.
-
-    Args: packages: name that a description may give as "package" -> its tree of sources.
-    Raises: RunError: the file is no description, or names what does not exist.
-    """
-    subject = f"program {path}"
-    content = files.read_json(path, "description of a program", _REMEDY)
-    if not isinstance(content, dict):
-        raise RunError(subject, "is not a JSON object", _REMEDY)
-    return _Reader(subject, content, path.parent).program(packages)
-
-
-def is_slow(path: pathlib.Path) -> bool:
-    """Whether the program that `path` describes is left out unless it is named: then its package need not be there.
+def read_description(path: pathlib.Path) -> dict[str, Any]:
+    """The JSON object in the description `path`.
 
     Raises: RunError: the file is no JSON object.
     """
     content = files.read_json(path, "description of a program", _REMEDY)
     if not isinstance(content, dict):
         raise RunError(f"program {path}", "is not a JSON object", _REMEDY)
-    return bool(content.get("slow"))
+    return content
+
+
+def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Program:
+    """The program that the JSON file `path` describes.
+
+    Args: packages: name that a description may give as "package" -> its source tree.
+    Raises: RunError: the file is not a description, or names a file that does not exist.
+    """
+    return _Reader(f"program {path}", read_description(path), path.parent).program(packages)
 
 
 class _Reader:
@@ -171,6 +167,8 @@ class _Reader:
 
     def __init__(self, subject: str, content: Mapping[str, Any], folder: pathlib.Path):
         self._subject, self._content, self._folder = subject, dict(content), folder
+        if _OLD_FINGERPRINTS in self._content and "fingerprints" not in self._content:
+            self._content["fingerprints"] = self._content.pop(_OLD_FINGERPRINTS)
 
     def program(self, packages: Mapping[str, pathlib.Path]) -> Program:
         name = self._text("name")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.evaluation.programs.cost import MEASURES
-from mlgo.evaluation.programs.evaluation import DEFAULT
 from mlgo.evaluation.programs.run_time import COUNTS
+from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.size import SIZES
 from mlgo.evaluation.programs.time_trace import STAGES
 from mlgo.run.tabular import encode_csv, markdown_head, markdown_row

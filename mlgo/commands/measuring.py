@@ -1,0 +1,54 @@
+"""Flags of the commands that compile corpora with and without a policy, and the compile setup that they select."""
+
+import contextlib
+from collections.abc import Iterator
+
+from absl import flags
+
+from mlgo.commands.compiling import clang_given, executor_given
+from mlgo.compiler.executor import available_cores
+from mlgo.compiler.preflight import preflight
+from mlgo.compiler.request import CompileLimits
+from mlgo.problems.problem import Problem
+from mlgo.run import locate
+from mlgo.run.manifest import digest_of_file
+from mlgo.run.run_folder import RunFolder
+from mlgo.trace.setup import CompileSetup
+from mlgo.training.settings import RunSettings
+
+FLAGS = flags.FLAGS
+flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
+
+
+def define_measuring_flags() -> None:
+    """Defines --seed and the limits of compiles."""
+    flags.DEFINE_integer("seed", RunSettings.seed, "Seed of bootstraps and of random samples.", lower_bound=0)
+    flags.DEFINE_float(
+        "max_failure_ratio",
+        RunSettings.max_failure_ratio,
+        "Fraction of a corpus's modules that may fail to compile before the command stops.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_integer(
+        "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU seconds that one compile may use.", lower_bound=1
+    )
+
+
+@contextlib.contextmanager
+def compiling_given(problem: Problem, output: str) -> Iterator[tuple[RunFolder, CompileSetup, str]]:
+    """Starts the executor that the flags select; yields the output folder, the setup, and the compiler's digest.
+
+    Args: output: default name of the output folder below out/.
+    Raises: RunError: the compiler is not usable for `problem`.
+    """
+    clang = clang_given()
+    preflight(clang, problem)
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, output))
+    folder.remove_work()
+    with executor_given(clang, FLAGS.workers) as executor:
+        limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
+        workers = FLAGS.workers or available_cores()
+        setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
+        yield folder, setup, digest_of_file(clang)
+    folder.remove_work()

@@ -1,0 +1,42 @@
+"""The policies that an evaluation compares."""
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Mapping
+
+from mlgo.evaluation.corpora.sides import Side
+from mlgo.learning.network import PolicyNetwork
+from mlgo.policy.directory import load_policy
+from mlgo.policy.greedy_model import write_greedy_model
+from mlgo.problems.problem import Problem
+from mlgo.run.manifest import digest_of_json
+
+
+@dataclasses.dataclass(frozen=True)
+class Policies:
+    """Attributes: networks, digests: of each policy, by name."""
+
+    networks: Mapping[str, PolicyNetwork]
+    digests: Mapping[str, str]
+
+    @classmethod
+    def load(cls, paths: Mapping[str, pathlib.Path], problem: Problem) -> "Policies":
+        """Raises: RunError: a folder holds no policy for `problem`."""
+        loaded = {name: load_policy(path, problem) for name, path in paths.items()}
+        networks = {name: network for name, (network, _) in loaded.items()}
+        return cls(networks, {name: digest_of_json(record["sha256"]) for name, (_, record) in loaded.items()})
+
+    def sides(self) -> list[Side]:
+        """One side per policy."""
+        return [Side(name, digest) for name, digest in self.digests.items()]
+
+    def models_in(self, work: pathlib.Path, problem: Problem) -> Callable[[Side], pathlib.Path | None]:
+        """A function that gives a side's TFLite model, which it writes below `work` once; None for other sides."""
+
+        @functools.cache
+        def model_of(side: Side) -> pathlib.Path | None:
+            network = self.networks.get(side.name)
+            return None if network is None else write_greedy_model(network, problem, work, side.name)
+
+        return model_of

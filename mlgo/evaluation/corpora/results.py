@@ -1,0 +1,104 @@
+"""Writes the results of an evaluation of corpora to a folder, and prints a summary."""
+
+import dataclasses
+import pathlib
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.evaluation.corpora import tables
+from mlgo.evaluation.corpora.evaluation import CorpusResult, best_side
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.run import files
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.tabular import encode_csv
+
+#: How many regressions are listed for each corpus and policy.
+_WORST = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """What came of all corpora.
+
+    Attributes:
+      corpora: one result per corpus.
+      sides: names of the sides that are compared with the default: policies, then thresholds.
+      policies: policy name -> digest.
+      description: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
+    """
+
+    corpora: Sequence[CorpusResult]
+    sides: Sequence[str]
+    policies: Mapping[str, str]
+    description: Mapping[str, Any]
+
+    @property
+    def unit(self) -> str:
+        """What a row of the comparison is: "functions" or "modules"."""
+        by_function = any(row.function for result in self.corpora for row in result.comparison.rows)
+        return "functions" if by_function else "modules"
+
+    def write(self, folder: pathlib.Path, flags_of: Callable[[tables.Regression], list[str]]) -> None:
+        """Writes all result files into `folder` and prints the summary.
+
+        Args: flags_of: the flags of //mlgo:evaluate that select the policy and the corpus of a regression.
+        Raises: RunError: no function or module was compared.
+        """
+        if not any(result.comparison.rows for result in self.corpora):
+            raise RunError(
+                f"{len(self.corpora)} corpora",
+                "have no function or module to compare",
+                "Give other corpora",
+                ExitCode.NOTHING_PRODUCED,
+            )
+        corpora = {result.corpus: result.to_json() for result in self.corpora}
+        content = {**self.description, "kind": "evaluation", "policies": dict(self.policies), "corpora": corpora}
+        files.write_json_atomically(folder / "result.json", content)
+        for name, columns, rows in (
+            ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
+            ("functions", tables.FUNCTION_COLUMNS, tables.function_rows),
+        ):
+            files.write_atomically(folder / f"{name}.csv", encode_csv(list(columns), rows(self.corpora, self.sides)))
+            files.write_atomically(
+                folder / f"{name}.parquet", tables.to_parquet(columns, rows(self.corpora, self.sides))
+            )
+        summary = tables.markdown(self.corpora, self.sides, self.unit)
+        files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
+        worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
+        commands = [f"{_described(each)}\n\n    {_reproduction(each, flags_of(each))}\n\n" for each in worst]
+        files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
+        print("\n".join(self._summary_lines(folder, worst)))
+
+    def _summary_lines(self, folder: pathlib.Path, worst: Sequence[tables.Regression]) -> list[str]:
+        lines = ["", "Change against the compiler's default; negative is better:", ""]
+        lines += tables.table_lines(self.corpora, self.sides, self.unit)
+        if worst:
+            lines += ["", "Worst regressions:", *(f"  {_described(each)}" for each in worst[:_WORST])]
+        thresholds = [side for side in self.sides if threshold_of(side) is not None]
+        for result in self.corpora:
+            if failed := result.comparison.failed:
+                named = ", ".join(f"{module} ({kinds})" for module, kinds in failed.items())
+                lines.append(f"{result.corpus}: modules left out because they failed to compile: {named}")
+            if (best := best_side(result, thresholds)) is not None:
+                change = result.linked_summaries[best].percent()
+                lines.append(f"{result.corpus}: best -inline-threshold: {threshold_of(best)}, {change}")
+        lines += ["", f"Results: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)"]
+        if worst:
+            lines.append(f"Commands that reproduce the worst regressions: {folder / 'worst_regressions.md'}")
+        return lines
+
+
+def _reproduction(regression: tables.Regression, flags: Sequence[str]) -> str:
+    """The command that compiles the module of `regression` again."""
+    module = shlex.quote("^" + re.escape(regression.module) + "$")
+    return (
+        f"./bazelw run //mlgo:evaluate -- {' '.join(flags)} --module_filter={module} --output_dir=out/evaluation_of_one"
+    )
+
+
+def _described(regression: tables.Regression) -> str:
+    what = f"{regression.module}, {regression.function}" if regression.function else regression.module
+    change = f"{regression.default_score:,.0f} -> {regression.score:,.0f}, {100.0 * (regression.ratio - 1.0):+.2f} %"
+    return f"{regression.corpus}, {regression.policy}: {what}: {change}"

@@ -1,0 +1,102 @@
+"""The programs that an evaluation can build: those that the command brings along, and those that the user describes."""
+
+import dataclasses
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+
+from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
+from mlgo.evaluation.programs.program import Program, load_program, read_description
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
+
+_GN_PROGRAMS = "MLGO_GN_PROGRAMS"
+_PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
+
+
+@dataclasses.dataclass(frozen=True)
+class Catalogue:
+    """The programs that the command brings along.
+
+    Attributes:
+      name: default name of the output folder.
+      descriptions: program name -> its description.
+      gn: the gn project that builds them; None: they are built from packages.
+    """
+
+    name: str
+    descriptions: Mapping[str, pathlib.Path]
+    gn: GnPrograms | None = None
+
+    @classmethod
+    def of_command(cls) -> "Catalogue":
+        """The executables of the gn project that the command's target names in MLGO_GN_PROGRAMS, else descriptions/."""
+        path = locate.of_environment(_GN_PROGRAMS)
+        if path is not None:
+            gn = load_gn_programs(path, locate.rlocation)
+            return cls(path.stem, gn.descriptions, gn)
+        folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
+        return cls("programs", {path.stem: path for path in sorted(folder.glob("*.json"))})
+
+    def lines(self) -> list[str]:
+        """One line per program: its name and what it is."""
+        contents = {name: read_description(path) for name, path in self.descriptions.items()}
+        return [
+            f"{name}: {content.get('about', '')}{' (slow: built only when named)' if content.get('slow') else ''}"
+            for name, content in contents.items()
+        ]
+
+    def programs(
+        self,
+        names: Sequence[str],
+        described: Sequence[pathlib.Path],
+        packages: Mapping[str, pathlib.Path],
+        work: pathlib.Path,
+    ) -> list[Program]:
+        """The programs to evaluate.
+
+        Args:
+          names: programs of this catalogue; empty: all that are not slow, or none where `described` is not empty.
+          described: descriptions of the user's own programs.
+          packages: package name -> its source tree.
+          work: a folder for the gn build.
+
+        Raises: RunError: a name is unknown or comes twice, or a description is not usable.
+        """
+        if unknown := [name for name in names if name not in self.descriptions]:
+            known = f"Known: {', '.join(self.descriptions)}"
+            raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", known)
+        if not names and not described:
+            names = [name for name, path in self.descriptions.items() if not read_description(path).get("slow")]
+        chosen = list(dict.fromkeys(names))
+        if self.gn is None or not chosen:
+            paths = [self.descriptions[name] for name in chosen]
+        else:
+            paths = complete(self.gn, chosen, work)
+        found: dict[str, Program] = {}
+        for path in (*paths, *described):
+            program = load_program(path, packages)
+            if program.name in found:
+                raise RunError(
+                    "--program_file", f"describes {program.name!r}, which there is already", "Give it another name"
+                )
+            found[program.name] = program
+        return list(found.values())
+
+
+def packages_given(values: Sequence[str]) -> dict[str, pathlib.Path]:
+    """Package name -> source tree: those that the command brings along and those of --package.
+
+    Raises: RunError: a value is not NAME=FOLDER.
+    """
+    found = {
+        variable.removeprefix(_PACKAGE_VARIABLE): locate.of_environment(variable).parent
+        for variable in sorted(os.environ)
+        if variable.startswith(_PACKAGE_VARIABLE)
+    }
+    for value in values:
+        name, separator, path = value.partition("=")
+        if not separator or not locate.user_path(path).is_dir():
+            raise RunError(f"--package={value}", "is not NAME=FOLDER", "Give the folder of a package's sources")
+        found[name] = locate.user_path(path)
+    return found

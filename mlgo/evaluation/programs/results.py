@@ -1,0 +1,110 @@
+"""Measures programs and writes the results: result.json, programs.csv, summary.md."""
+
+import dataclasses
+import pathlib
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.programs import run_time, size, tables
+from mlgo.evaluation.programs.building import Side
+from mlgo.evaluation.programs.counters import Cachegrind, perf_works
+from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation, Table
+from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.sides import DEFAULT
+from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
+from mlgo.run import files
+from mlgo.run.exit_codes import ExitCode, RunError
+
+_PARTS = ("size", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What is measured.
+
+    Attributes:
+      sizes: sides of the size comparison, the default first; empty: sizes are not measured.
+      runs: sides of the run-time comparison, the default first; empty: programs are not counted and timed.
+      cost: optimisation level -> sides whose compile cost is measured.
+      thinlto: whether programs are linked through ThinLTO too.
+      symbols: how many functions that grew most, and that shrank most, are recorded per program.
+      repeats: timed runs of each program.
+      counter: counts what programs execute.
+      cost_settings: what is compiled to measure the cost.
+      seed: seed of the bootstraps.
+    """
+
+    sizes: Sequence[Side]
+    runs: Sequence[Side]
+    cost: Mapping[str, Sequence[Side]]
+    thinlto: bool
+    symbols: int
+    repeats: int
+    counter: Cachegrind | None
+    cost_settings: CostSettings
+    seed: int
+
+
+def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Plan) -> dict[str, Any]:
+    """Does everything in `plan`; returns the content of result.json, which README.md describes."""
+    result: dict[str, Any] = {
+        "kind": "programs",
+        "seed": plan.seed,
+        "digests": {
+            "linker": evaluation.toolchain.digest(),
+            **{f"{side.name} at {size.LEVEL}": side.digest() for side in plan.sizes},
+            **{f"{side.name} at {run_time.LEVEL}": side.digest() for side in plan.runs},
+        },
+        "programs": {program.name: {"about": program.about, "digest": program.digest()} for program in programs},
+        "counters": {"counts": "cachegrind", "perf": False},
+        **{part: {} for part in _PARTS},
+    }
+    if plan.sizes:
+        thinlto = [side.name for side in plan.sizes if plan.thinlto and threshold_of(side.name) is None]
+        table, result["symbols"] = evaluation.sizes(programs, plan.sizes, thinlto, plan.symbols)
+        _add(result, "size", table, size.SIZES, plan.seed)
+    if plan.runs:
+        perf = shutil.which("perf")
+        usable = pathlib.Path(perf) if perf and perf_works(pathlib.Path(perf)) else None
+        result["counters"]["perf"] = usable is not None
+        table, details = evaluation.runs(programs, plan.runs, plan.counter, plan.repeats, usable)
+        times = {program: {side: of["times"] for side, of in sides.items()} for program, sides in details.items()}
+        result["run_details"], result["run_times"] = details, timing_ratios(times, DEFAULT, plan.seed)
+        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles"), plan.seed)
+    for level, sides in plan.cost.items():
+        found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)
+        result["cost"] |= {level: found} if found else {}
+        result["left_out"] |= {f"cost at {level}": left_out} if left_out else {}
+    result["totals"]["best_threshold"] = best_threshold(result["totals"].get("size", {}))
+    return result
+
+
+def write(folder: pathlib.Path, result: Mapping[str, Any]) -> ExitCode:
+    """Writes the files, prints the tables; returns the exit code.
+
+    Raises: RunError: no program could be compared.
+    """
+    summary = tables.markdown(result)
+    files.write_json_atomically(folder / "result.json", result)
+    files.write_atomically(folder / "programs.csv", tables.to_csv(result))
+    files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
+    print(f"\n{summary}\nResults: {folder / 'result.json'}, programs.csv, summary.md")
+    if result["differing"]:
+        return ExitCode.OUTPUT_DIFFERS
+    if not (result["size"] or result["run"]):
+        raise RunError(
+            f"{len(result['programs'])} programs",
+            "could not be compared",
+            "See above why each was left out",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    return ExitCode.TOO_MANY_FAILURES if result["left_out"] else ExitCode.DONE
+
+
+def _add(result: dict[str, Any], part: str, table: Table, measures: Sequence[str], seed: int) -> None:
+    result[part] = table.rows
+    result["totals"][part] = totals(table.rows, DEFAULT, measures, seed)
+    result["left_out"] |= {part: table.left_out} if table.left_out else {}
+    result["differing"] |= {part: table.differing} if table.differing else {}

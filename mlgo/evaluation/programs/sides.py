@@ -1,0 +1,69 @@
+"""The compilers that an evaluation of programs compares."""
+
+import dataclasses
+import pathlib
+import re
+from collections.abc import Sequence
+
+from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
+from mlgo.evaluation.programs.building import Side
+from mlgo.problems.problem import load_problem
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
+
+#: The side that the others are compared with.
+DEFAULT = "default"
+_POLICY, _RELEASE = "policy", "release"
+#: The problems whose policies change programs measurably.
+INLINING, EVICTION = "inlining_for_size", "regalloc_eviction"
+_COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Compilers:
+    """Attributes: packaged: Debian's clang; release: our clang with policies inside; others: sides of --compiler."""
+
+    packaged: pathlib.Path
+    release: pathlib.Path
+    others: Sequence[Side] = ()
+
+    def for_size(self, thresholds: Sequence[str]) -> list[Side]:
+        """Sides of the size comparison. Args: thresholds: values of -inline-threshold for the packaged clang."""
+        option = load_problem(INLINING).threshold_option
+        by_name = threshold_flags(thresholds, option)
+        at_thresholds = [Side(name, self.packaged, flags) for name, flags in by_name.items()]
+        return [Side(DEFAULT, self.packaged), *at_thresholds, self._policy(INLINING), *self.others]
+
+    def for_runs(self) -> list[Side]:
+        """Sides of the run-time comparison: the release clang without and with the eviction policy."""
+        return [Side(DEFAULT, self.release), self._policy(EVICTION), *self.others]
+
+    def for_cost(self, sides: Sequence[Side]) -> list[Side]:
+        """Sides of the compile-cost comparison: the packaged clang, the release clang, and `sides` without thresholds.
+
+        The release clang without a policy separates the cost of the policy from that of the build.
+        """
+        compared = [side for side in sides if side.name != DEFAULT and threshold_of(side.name) is None]
+        return [Side(DEFAULT, self.packaged), Side(_RELEASE, self.release), *compared]
+
+    def _policy(self, problem: str) -> Side:
+        return Side(_POLICY, self.release, tuple(load_problem(problem).release_flags()))
+
+
+def compiler_sides(values: Sequence[str]) -> list[Side]:
+    """The sides that --compiler names.
+
+    Raises: RunError: a value is not NAME=PATH[,FLAG...], or its name is taken.
+    """
+    sides: dict[str, Side] = {}
+    for value in values:
+        match = _COMPILER.fullmatch(value)
+        if match is None:
+            example = "Give a value such as mine=/opt/clang,-mllvm,-inline-threshold=20"
+            raise RunError(f"--compiler={value}", "is not NAME=PATH[,FLAG...]", example)
+        name = match[1]
+        if name in (*sides, DEFAULT, _POLICY, "packaged", _RELEASE) or threshold_of(name) is not None:
+            raise RunError(f"--compiler={value}", f"has the name {name!r}, which is taken", "Give another name")
+        clang = locate.program(match[2], "--compiler", "").resolve()
+        sides[name] = Side(name, clang, tuple(filter(None, match[3].split(","))))
+    return list(sides.values())

@@ -1,0 +1,162 @@
+"""Explains how a policy differs from the heuristic on a corpus: explanation.json, explanation.md and the importance chart."""
+
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from mlgo.corpus.corpus import Corpus
+from mlgo.explanation import document, terminal
+from mlgo.explanation.attribution import formula
+from mlgo.explanation.decision import explain, typical_of
+from mlgo.explanation.explainer import Explainer
+from mlgo.explanation.importance import Share, importances, share_of
+from mlgo.explanation.recorded import RecordedDecisions
+from mlgo.explanation.replay import Replay
+from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
+from mlgo.explanation.symbols import demangled
+from mlgo.learning.observations import concatenate
+from mlgo.run import files, progress
+from mlgo.run.determinism import generator
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.outcomes import Outcome
+from mlgo.trace.trace import Trace
+
+_CHART_NAME = "importance.svg"
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusRequest:
+    """What is measured on a corpus.
+
+    Attributes:
+      modules: how many modules are drawn; 0: all.
+      decisions: about how many decisions the importance of features is measured on.
+      repeats: how often each feature is permuted.
+      examples: how many decisions that differ are listed.
+      seed: seed of samples, permutations and bootstraps.
+    """
+
+    modules: int
+    decisions: int
+    repeats: int
+    examples: int
+    seed: int
+
+
+def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
+    """Writes the explanation below the explainer's folder and prints its figures.
+
+    Raises: RunError: the corpus has no decision of the problem, or too many modules fail.
+    """
+    problem, seed = explainer.problem, request.seed
+    corpus = _drawn(explainer.corpus, request)
+    default = explainer.compiled("default_states", corpus, False)
+    # Without the heuristic's answers there is nothing to compare in the states of the policy's own compiles.
+    own = explainer.compiled("own_states", corpus, True) if problem.default_decision_spec else None
+    records = [Trace.load(folder, corpus).records for folder in (default, own) if folder]
+    failed = {
+        name: record.failure_kind
+        for of_side in records
+        for name, record in of_side.items()
+        if record.outcome is Outcome.FAILED
+    }
+    modules = [module.name for module in corpus.modules if module.name not in failed]
+    rate = min(1.0, request.decisions / max(1, sum(records[0][name].decisions for name in modules)))
+    views = _of_modules(explainer, default, modules, False, lambda *view: observe(problem, *view, rate, seed))
+    views = [view for view in views if view.decisions]
+    if not any(len(view.sample) for view in views):
+        wrong = f"has no decision of {problem.name}"
+        raise RunError(
+            f"corpus {corpus.path}", wrong, "Give another corpus, or more modules", ExitCode.NOTHING_PRODUCED
+        )
+    own_differs = None
+    if own:
+        counts = _of_modules(
+            explainer, own, modules, True, lambda decided, answers: (decided.module, _count(decided, answers))
+        )
+        own_differs = share_of(dict(counts), seed) if counts else None
+    explanation = _explanation(explainer, request, default, views, own_differs, failed)
+    out = explainer.folder.path
+    files.write_json_atomically(out / "explanation.json", explanation.to_json())
+    files.write_atomically(out / "explanation.md", document.markdown(explanation, _CHART_NAME).encode("utf-8"))
+    title = f"{problem.name}: what the policy's decisions hang on"
+    files.write_atomically(out / _CHART_NAME, document.importance_chart(explanation.importance, title))
+    terminal.show_summary(terminal.console(sys.stdout), explanation)
+    print(f"\nResults: {out / 'explanation.json'}, explanation.md, {_CHART_NAME}")
+
+
+def _explanation(
+    explainer: Explainer,
+    request: CorpusRequest,
+    default: pathlib.Path,
+    views: Sequence[ModuleView],
+    own: Share | None,
+    failed: Mapping[str, str],
+) -> Explanation:
+    problem, network, seed = explainer.problem, explainer.network, request.seed
+    sample = concatenate([view.sample for view in views])
+    module_of = np.repeat(np.arange(len(views)), [len(view.sample) for view in views])
+    modules = [view.module for view in views]
+    chosen = choose_examples(views, request.examples)
+    examples = []
+    for candidate in chosen:
+        decided, answers = explainer.replayed(default, candidate.module, check=False)
+        typical = typical_of(problem, [decided], [answers.observations])
+        examples += explain(network, problem, decided, answers, [candidate.decision], typical)
+    return Explanation(
+        problem=problem.name,
+        policy=explainer.digest,
+        corpus=explainer.corpus.digest,
+        seed=seed,
+        repeats=request.repeats,
+        differs=share_of(differing(views), seed),
+        own_differs=own,
+        ways=ways_of(views),
+        by_module=differing(views),
+        sampled=len(sample),
+        importance=importances(network, problem, sample, modules, module_of, seed, request.repeats),
+        formula=formula(network),
+        examples=examples,
+        failed=failed,
+        demangled=demangled(
+            explainer.cxxfilt, sorted({name for each in chosen for name in (each.function, each.callee)})
+        ),
+    )
+
+
+def _of_modules(
+    explainer: Explainer,
+    folder: pathlib.Path,
+    modules: Sequence[str],
+    under_policy: bool,
+    look: Callable[[RecordedDecisions, Replay], T],
+) -> list[T]:
+    """look(decisions, answers) of every module with decisions, in order. Args: under_policy: whether the policy took them."""
+    shown = progress.start(f"replay of {'own' if under_policy else 'default'} states", len(modules), "modules")
+    found = []
+    try:
+        for module in modules:
+            if (view := explainer.replayed(folder, module, check=under_policy)) is not None:
+                found.append(look(*view))
+            shown.advance()
+    finally:
+        shown.close()
+    return found
+
+
+def _count(decided: RecordedDecisions, answers: Replay) -> tuple[int, int]:
+    """(decisions that differ, all decisions)."""
+    return int(answers.differs.sum()), len(decided)
+
+
+def _drawn(corpus: Corpus, request: CorpusRequest) -> Corpus:
+    names = [module.name for module in corpus.modules]
+    if not 0 < request.modules < len(names):
+        return corpus
+    drawn = generator(request.seed, "modules").permutation(len(names))[: request.modules]
+    return corpus.select([names[index] for index in drawn])

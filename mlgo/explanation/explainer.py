@@ -1,0 +1,86 @@
+"""Compiles modules under the default and under a policy, and asks the policy about the states of these compiles."""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+
+from mlgo.corpus.corpus import Corpus
+from mlgo.explanation import recorded
+from mlgo.explanation.replay import disagreements, replay
+from mlgo.explanation.sections import View
+from mlgo.learning.network import PolicyNetwork
+from mlgo.policy.greedy_model import write_greedy_model
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.manifest import digest_of_json
+from mlgo.run.run_folder import RunFolder
+from mlgo.trace.setup import CompileSetup
+
+
+@dataclasses.dataclass(frozen=True)
+class Explainer:
+    """A policy and the corpus that it is explained on.
+
+    Attributes:
+      problem, network: what the policy decides, and the policy.
+      digest: digest of the policy.
+      corpus: all modules that may be compiled.
+      folder: folder of results and compiles.
+      setup: how modules are compiled.
+      clang_digest: digest of the compiler.
+      cxxfilt: llvm-cxxfilt; None: names stay mangled.
+    """
+
+    problem: Problem
+    network: PolicyNetwork
+    digest: str
+    corpus: Corpus
+    folder: RunFolder
+    setup: CompileSetup
+    clang_digest: str
+    cxxfilt: pathlib.Path | None
+
+    def compiled(self, name: str, corpus: Corpus, under_policy: bool) -> pathlib.Path:
+        """The folder with the decisions recorded in `corpus`; compiles the modules that have no record yet.
+
+        Raises: RunError: too many modules fail.
+        """
+        side = "policy" if under_policy else "default"
+
+        def work(folder: pathlib.Path) -> Mapping[str, int]:
+            model = None
+            if under_policy:
+                model = write_greedy_model(self.network, self.problem, self.folder.work, "explained")
+            return recorded.record_corpus(folder, corpus, self.setup, f"{name}, {side}", model)
+
+        inputs = {
+            "clang": self.clang_digest,
+            "corpus": self.corpus.digest,
+            "policy": self.digest if under_policy else "",
+        }
+        configuration = {
+            "problem": self.problem.name,
+            "modules": digest_of_json([module.name for module in corpus.modules]),
+            "compile_cpu_seconds": self.setup.limits.cpu_seconds,
+        }
+        self.folder.stage(f"{name}/{side}", inputs, configuration, work)
+        return self.folder.path / name / side
+
+    def replayed(self, folder: pathlib.Path, module: str, check: bool) -> View | None:
+        """The recorded decisions of a module and the policy's answers in the same states; None: no decision was recorded.
+
+        Args: check: whether the policy took these decisions, so that its answers must be the same.
+        Raises: RunError: they are not.
+        """
+        found = recorded.load(folder, module, self.problem)
+        if found is None:
+            return None
+        answers = replay(self.network, self.problem, found)
+        if check and (wrong := disagreements(answers, found)):
+            raise RunError(
+                f"decisions of {module}",
+                f"{wrong} of {len(found)} decisions of the compiler differ from those of the policy in NumPy",
+                "This is a defect of mlgo; please report it with the policy and the module",
+                ExitCode.INTERNAL_ERROR,
+            )
+        return found, answers

@@ -1,0 +1,133 @@
+"""Explains the decisions in one function of one module."""
+
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Mapping, Sequence
+
+from mlgo.explanation import function_report, selection, terminal
+from mlgo.explanation.decision import typical_of
+from mlgo.explanation.explainer import Explainer
+from mlgo.explanation.function_report import FunctionReport
+from mlgo.explanation.page import page
+from mlgo.explanation.sections import Shown, View, sections_of
+from mlgo.explanation.symbols import demangled
+from mlgo.learning.linear_network import linear_effect
+from mlgo.run import files
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.outcomes import ModuleRecord
+from mlgo.trace.trace import Trace
+
+_SHORT_DIGEST = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionRequest:
+    """What is shown of a module.
+
+    Attributes:
+      policy: the policy's name for the report.
+      function: the function to explain; None: the only one, or a list of all functions.
+      callsite: part of the name of the callees whose calls are shown; None: all calls.
+      only_different: whether only decisions that differ from the heuristic's are shown.
+      limit: decisions shown per origin; 0: all.
+      features: features shown per decision; 0: all that the policy uses.
+      all_features: whether the features that the policy does not use are shown too.
+      html: file for the report as a page; None: no page.
+    """
+
+    policy: str
+    function: str | None
+    callsite: str | None
+    only_different: bool
+    limit: int
+    features: int
+    all_features: bool
+    html: pathlib.Path | None
+
+
+def explain_module(explainer: Explainer, module: str, request: FunctionRequest) -> None:
+    """Prints the report of one function, or the list of the module's functions.
+
+    Raises: RunError: the module has no such decision, or a name is ambiguous.
+    """
+    corpus = explainer.corpus.select([module])
+    folders = [explainer.compiled(f"modules/{module}", corpus, under_policy) for under_policy in (False, True)]
+    default, policy = (explainer.replayed(folders[own], module, check=bool(own)) for own in (0, 1))
+    found = [view[0] for view in (default, policy) if view is not None]
+    functions = {function for decided in found for function in decided.by_function()}
+    callees = {decided.callee(n) for decided in found for n in range(len(decided))} - {""}
+    names = demangled(explainer.cxxfilt, sorted(functions | callees))
+    shown = {function: names[function] for function in sorted(functions)}
+    wanted = None
+    if request.callsite:
+        of_callees, where = {name: names[name] for name in sorted(callees)}, f"module {module}"
+        wanted = set(selection.matching(request.callsite, of_callees))
+        if not wanted:
+            selection.the_one(request.callsite, of_callees, "--callsite", "callee", where)
+        callers = {decided.function(n) for decided in found for n in range(len(decided)) if decided.callee(n) in wanted}
+        shown = {function: name for function, name in shown.items() if function in callers}
+    if not shown:
+        wrong = f"has no decision of {explainer.problem.name}"
+        raise RunError(f"module {module}", wrong, "Give another module", ExitCode.NOTHING_PRODUCED)
+    if not request.function and len(shown) > 1:
+        terminal.show_functions(terminal.console(sys.stdout), _function_rows(default, policy, shown))
+        return
+    name = request.function or next(iter(shown))
+    function = selection.the_one(name, shown, "--function", "function", f"module {module}")
+    records = [Trace.load(folder, corpus).records[module] for folder in folders]
+    report = _report(
+        explainer,
+        default,
+        policy,
+        records,
+        Shown(function, wanted, request.only_different, request.limit),
+        names,
+        request,
+    )
+    terminal.show_function(terminal.console(sys.stdout), report)
+    if request.html:
+        files.write_atomically(request.html, page(report))
+        print(f"\nPage: {request.html}")
+
+
+def _function_rows(
+    default: View | None, policy: View | None, shown: Mapping[str, str]
+) -> list[tuple[str, str, int, int, int]]:
+    """Rows for terminal.show_functions; functions with the most differing decisions first."""
+    rows = []
+    for function, name in shown.items():
+        decisions = default[0].by_function().get(function, []) if default else []
+        own = policy[0].by_function().get(function, []) if policy else []
+        rows.append((function, name, len(decisions), sum(bool(default[1].differs[n]) for n in decisions), len(own)))
+    return sorted(rows, key=lambda row: (-row[3], -row[2], row[0]))
+
+
+def _report(
+    explainer: Explainer,
+    default: View | None,
+    policy: View | None,
+    records: Sequence[ModuleRecord],
+    shown: Shown,
+    names: Mapping[str, str],
+    request: FunctionRequest,
+) -> FunctionReport:
+    problem, network = explainer.problem, explainer.network
+    decided, answers = default or policy
+    typical = typical_of(problem, [decided], [answers.observations])
+    return FunctionReport(
+        problem=problem.name,
+        policy=f"{request.policy} ({explainer.digest[:_SHORT_DIGEST]})",
+        module=decided.module,
+        function=shown.function,
+        demangled=names,
+        outcome=function_report.outcome_lines(problem, shown.function, *records),
+        basis=function_report.basis(
+            problem.decision_kind == "categorical",
+            linear_effect(network) is not None,
+            f"over the {len(decided)} decisions of this module",
+        ),
+        sections=sections_of(network, problem, default, policy, typical, shown),
+        reasons=0 if request.all_features else request.features,
+        all_values=request.all_features,
+    )
