@@ -1,4 +1,4 @@
-"""Compilers that ship: clang, opt and llc with trained policies inside.
+"""Compilers with trained policies inside: clang, opt and llc.
 
     load("@mlgo//release:defs.bzl", "mlgo_clang")
 
@@ -8,109 +8,95 @@
         inlining_policy = "//my:inlining_policy",
     )
 
-Each policy is asked when LLVM's flag for it says so, and one that is not inside is then missed with an error:
+//llvm:slots.bzl lists the policies that a compiler can carry. Each is an argument of the macros below, and an LLVM option switches
+it on. If that policy is not inside, the option is an error.
 
     eviction_policy   -mllvm -regalloc-enable-advisor=release            -O1 and above
     inlining_policy   -mllvm -enable-ml-inliner=release                  made for -Oz
     priority_policy   -mllvm -regalloc-enable-priority-advisor=release   -O1 and above
 
-Without those flags a program compiles to the same bytes as the packaged one. It needs no TensorFlow and no file besides its own
-tree. `clang --version` says which policies are inside.
+Without these options the output equals the packaged compiler's, byte for byte. The compiler needs no TensorFlow and no file outside
+its own tree. `clang --version` lists the policies inside.
 
-A policy is the label of a SavedModel: one directory, or files of which one is called saved_model.pb, such as a training run
-writes. A changed policy compiles two small generated units and links; everything else comes out of the cache.
+A policy is the label of a SavedModel, as a training run writes it: one directory, or files of which one is named saved_model.pb.
+A changed policy recompiles two small generated units and links.
 
-Compiled into C++ (`backend = "cpp"`) is how policies of //mlgo/policy ship; TensorFlow's ahead-of-time compiler (`"aot"`) takes
-any SavedModel with the right signature. Policies of //mlgo/policy decide the same through both.
+Backend `cpp` compiles policies of //mlgo/policy to C++; backend `aot`, TensorFlow's ahead-of-time compiler, compiles any SavedModel
+with the right signature. Policies of //mlgo/policy make the same decisions with both.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
-load("//development:llvm_program.bzl", "llvm_program")
-load("//release/private:messages.bzl", "policies_given_twice")
+load("//llvm:llvm_program.bzl", "llvm_program")
+load("//llvm:slots.bzl", "SLOTS")
+load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots")
 load("//release/private:slot.bzl", "policy_slots")
 
-def mlgo_policies(
-        name,
-        eviction_policy = None,
-        inlining_policy = None,
-        priority_policy = None,
-        backend = None,
-        visibility = None):
+def mlgo_policies(name, backend = None, visibility = None, **policies):
     """Policies that several programs share: `mlgo_clang(name = "clang", policies = ":<name>")`, and so on.
 
     Args:
       name: name of the C++ library that a program links.
-      eviction_policy: label of a SavedModel that decides register evictions.
-      inlining_policy: label of a SavedModel that decides inlining for size.
-      priority_policy: label of a SavedModel that orders live ranges.
-      backend: what compiles them, `cpp` or `aot`; by default what --@mlgo//release:backend says.
+      backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
       visibility: visibility of `name`.
+      **policies: slot of //llvm:slots.bzl = label of a SavedModel.
     """
-    given = {"eviction_policy": eviction_policy, "inlining_policy": inlining_policy, "priority_policy": priority_policy}
+    unknown = [slot for slot in policies if slot not in SLOTS]
+    if unknown:
+        fail(unknown_slots("mlgo_policies", name, unknown))
     cc_library(
         name = name,
         linkstatic = True,
         visibility = visibility,
-        deps = policy_slots(name, given, backend) + [Label("//release:policy_list")],
+        deps = policy_slots(name, policies, backend) + [Label("//llvm:policy_list")],
     )
 
-def mlgo_clang(
-        name,
-        eviction_policy = None,
-        inlining_policy = None,
-        priority_policy = None,
-        backend = None,
-        policies = None,
-        visibility = None):
-    """A clang with policies inside, in the tree `<name>.llvm` (see `llvm_program` of //development:llvm_program.bzl).
+def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots):
+    """A clang with policies inside, in the tree `<name>.llvm` (see `llvm_program` of //llvm:llvm_program.bzl).
 
     Args:
       name: name of the target.
-      eviction_policy: label of a SavedModel that decides register evictions.
-      inlining_policy: label of a SavedModel that decides inlining for size.
-      priority_policy: label of a SavedModel that orders live ranges.
-      backend: what compiles them, `cpp` or `aot`; by default what --@mlgo//release:backend says.
-      policies: a `mlgo_policies` in place of the four above.
+      policies: a `mlgo_policies`, in place of `backend` and `slots`.
+      backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
       visibility: visibility of `name`.
+      **slots: slot of //llvm:slots.bzl = label of a SavedModel.
     """
     _program(
         name,
         "clang",
-        {
-            "backend": backend,
-            "eviction_policy": eviction_policy,
-            "inlining_policy": inlining_policy,
-            "policies": policies,
-            "priority_policy": priority_policy,
-        },
+        policies,
+        backend,
+        slots,
         visibility,
         aliases = [name + "++"],
         resource_directory = Label("//third_party/llvm:resource_headers"),
     )
 
-def mlgo_opt(name, visibility = None, **policies):
-    """LLVM's opt with policies inside, so that a pass can be studied alone: `-passes=... -enable-ml-inliner=release`.
+def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):
+    """LLVM's opt with policies inside, to run a pass alone: `-passes=... -enable-ml-inliner=release`.
 
     Args:
       name: name of the target.
+      policies: as of `mlgo_clang`.
+      backend: as of `mlgo_clang`.
       visibility: visibility of `name`.
-      **policies: the policies, `backend` or `policies` as of `mlgo_clang`.
+      **slots: as of `mlgo_clang`.
     """
-    _program(name, "opt", policies, visibility)
+    _program(name, "opt", policies, backend, slots, visibility)
 
-def mlgo_llc(name, visibility = None, **policies):
-    """LLVM's llc with policies inside, for the advisors of register allocation alone.
+def mlgo_llc(name, policies = None, backend = None, visibility = None, **slots):
+    """LLVM's llc with policies inside, to run register allocation alone.
 
     Args:
       name: name of the target.
+      policies: as of `mlgo_clang`.
+      backend: as of `mlgo_clang`.
       visibility: visibility of `name`.
-      **policies: the policies, `backend` or `policies` as of `mlgo_clang`.
+      **slots: as of `mlgo_clang`.
     """
-    _program(name, "llc", policies, visibility)
+    _program(name, "llc", policies, backend, slots, visibility)
 
-def _program(name, program, given, visibility, **more):
-    given = {argument: value for argument, value in given.items() if value != None}
-    policies = given.pop("policies", None)
+def _program(name, program, policies, backend, slots, visibility, **more):
+    given = {argument: value for argument, value in dict(slots, backend = backend).items() if value != None}
     if policies and given:
         fail(policies_given_twice("mlgo_" + program, name, sorted(given)))
     if not policies:
@@ -120,10 +106,11 @@ def _program(name, program, given, visibility, **more):
         name = name,
         program = program,
         visibility = visibility,
+        # In link order: do not sort.
         deps = [
             policies,
-            Label("//development:{}_driver".format(program)),
-            Label("//development:no_z3"),
+            Label("//llvm:{}_driver".format(program)),
+            Label("//llvm:no_z3"),
             Label("//release:advisor_units"),
         ],
         **more

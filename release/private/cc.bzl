@@ -1,16 +1,7 @@
 """Compiling generated C++ from within a rule."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
-
-# Whatever Bazel's compilation mode: what a compiler with a policy does, and how fast, must not depend on it.
-COPTS = [
-    "-O2",
-    "-DNDEBUG",
-    "-ffp-contract=off",
-    "-ffunction-sections",
-    "-fdata-sections",
-    "-w",
-]
+load("//llvm/private:slots.bzl", "GENERATED_COPTS")
 
 def generated_library(ctx, contexts, srcs = [], hdrs = [], objects = [], includes = []):
     """A CcInfo of generated sources, headers and objects.
@@ -39,7 +30,7 @@ def generated_library(ctx, contexts, srcs = [], hdrs = [], objects = [], include
         includes = includes,
         public_hdrs = hdrs,
         srcs = srcs,
-        user_compile_flags = COPTS,
+        user_compile_flags = GENERATED_COPTS,
     )
     if objects:
         ready = cc_common.create_compilation_outputs(objects = depset(objects), pic_objects = depset(objects))

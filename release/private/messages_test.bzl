@@ -1,8 +1,8 @@
-"""Tests of which policies the rule accepts and what it says about others."""
+"""Tests of the policies that the rule accepts and of its messages about others."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load(":directory.bzl", "policy_directory")
-load(":messages.bzl", "no_saved_model", "policies_given_twice")
+load(":messages.bzl", "no_saved_model", "policies_given_twice", "unknown_slots")
 
 def _file(path):
     folder, _, name = path.rpartition("/")
@@ -24,10 +24,12 @@ def _policy_directory_impl(ctx):
 
 def _messages_impl(ctx):
     env = unittest.begin(ctx)
-    asserts.true(env, "found no file. Point --//release:eviction_policy" in no_saved_model("//a", []))
+    asserts.true(env, "found no file. Set --//release:<policy>" in no_saved_model("//a", []))
     asserts.true(env, "found 2 files: x, y." in no_saved_model("//a", ["x", "y"]))
     twice = policies_given_twice("mlgo_clang", "clang", ["backend", "eviction_policy"])
-    asserts.true(env, twice.startswith("mlgo_clang(name = \"clang\"): got policies and backend, eviction_policy. Leave out"), twice)
+    asserts.true(env, twice.startswith("mlgo_clang(name = \"clang\"): got policies and backend, eviction_policy. Remove one side"), twice)
+    unknown = unknown_slots("mlgo_clang", "clang", ["eviction"])
+    asserts.true(env, unknown.startswith("mlgo_clang(name = \"clang\"): got eviction, but the policy slots are eviction_policy, "), unknown)
     return unittest.end(env)
 
 policy_directory_test = unittest.make(_policy_directory_impl)

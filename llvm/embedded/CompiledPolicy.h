@@ -1,6 +1,6 @@
-// A generated class (TensorFlow's ahead-of-time compiler or mlgo/policy/cpp; both have one interface) as an EmbeddedPolicy.
-#ifndef MLGO_RELEASE_EMBEDDED_COMPILEDPOLICY_H
-#define MLGO_RELEASE_EMBEDDED_COMPILEDPOLICY_H
+// Adapts a generated class to EmbeddedPolicy. The classes of all backends (release/backends) have the same interface.
+#ifndef MLGO_LLVM_EMBEDDED_COMPILEDPOLICY_H
+#define MLGO_LLVM_EMBEDDED_COMPILEDPOLICY_H
 
 #include "EmbeddedModel.h"
 
@@ -22,4 +22,4 @@ private:
 
 } // namespace mlgo
 
-#endif // MLGO_RELEASE_EMBEDDED_COMPILEDPOLICY_H
+#endif // MLGO_LLVM_EMBEDDED_COMPILEDPOLICY_H

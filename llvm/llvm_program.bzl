@@ -7,8 +7,8 @@ An object defines a symbol before an archive is asked for it, so the units of `l
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
-load("//development/private:directory.bzl", "copied_directory")
-load("//development/private:program.bzl", "installed_program")
+load("//llvm/private:directory.bzl", "copied_directory")
+load("//llvm/private:program.bzl", "installed_program")
 load("//third_party/llvm:copts.bzl", "LLVM_COPTS")
 
 _DEFINES = [

@@ -1,4 +1,4 @@
-// Compiled once for all programs: what they say about the policies inside, and about one that is not.
+// The list of embedded policies that a program prints, and the errors about missing ones. Every program links this unit.
 #include "EmbeddedModel.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -9,12 +9,12 @@
 
 using namespace llvm;
 
-// clang's driver calls it for --version: patches/llvm/clang_version_names_policies.patch.
+// clang's driver calls this for --version (clang_version_names_policies.patch).
 void mlgoPrintPolicies(raw_ostream &OS);
 
 namespace {
 
-// How people meet a slot: the flag that needs its policy, where one is put in, the flag that answers without one.
+// Names of a slot in messages: the flag that evaluates its policy, its argument in release/defs.bzl, the flag of its channel.
 struct Usage {
   const mlgo::PolicySlot &Slot;
   const char *Flag;
@@ -22,10 +22,9 @@ struct Usage {
   const char *Channel;
 };
 const Usage Usages[] = {
-    {mlgo::EvictionSlot, "-regalloc-enable-advisor=release", "eviction_policy", "-regalloc-evict-interactive-channel-base"},
-    {mlgo::InliningSlot, "-enable-ml-inliner=release", "inlining_policy", "-inliner-interactive-channel-base"},
-    {mlgo::PrioritySlot, "-regalloc-enable-priority-advisor=release", "priority_policy",
-     "-regalloc-priority-interactive-channel-base"},
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag) {mlgo::Slot, AdvisorFlag, Name, ChannelFlag},
+#include "PolicySlots.def"
+#undef POLICY_SLOT
 };
 
 const Usage &usageOf(const mlgo::PolicySlot &Slot) {
@@ -39,7 +38,7 @@ cl::opt<bool> ListPolicies("mlgo-policies", cl::ValueDisallowed, cl::desc("Print
                            cl::callback([](const bool &) {
                              mlgoPrintPolicies(outs());
                              outs().flush();
-                             // As -help and -version end.
+                             // As after -help and -version.
                              std::exit(0);
                            }));
 

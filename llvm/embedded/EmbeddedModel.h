@@ -1,0 +1,64 @@
+// The policies embedded in a program, and LLVM's access to them. These headers do not depend on any policy: a new policy recompiles
+// one small generated unit and none of LLVM's.
+#ifndef MLGO_LLVM_EMBEDDED_EMBEDDEDMODEL_H
+#define MLGO_LLVM_EMBEDDED_EMBEDDEDMODEL_H
+
+#include <memory>
+#include <string>
+
+namespace mlgo {
+
+// A policy compiled by any backend (CompiledPolicy.h). Not thread-safe, like the advisors that own one.
+class EmbeddedPolicy {
+public:
+  virtual ~EmbeddedPolicy() = default;
+
+  // Position of the input "feed_<feature>", or -1 if the policy does not use that feature.
+  virtual int argumentIndex(const std::string &Name) const = 0;
+  // Position of the output "fetch_<decision>".
+  virtual int resultIndex(const std::string &Name) const = 0;
+
+  // Tensors in row-major order, valid during the object's lifetime. Types and shapes: mlgo/problems/<problem>/problem.py.
+  virtual void *argument(int Index) = 0;
+  virtual void *result(int Index) = 0;
+
+  // Computes the results from the arguments. Returns false on failure.
+  virtual bool evaluate() = 0;
+};
+
+// The policy of one problem. A program links exactly one definition of each slot: with a policy (release/slot.py) or empty
+// (llvm/private/slots.bzl).
+struct PolicySlot {
+  const char *Problem;
+  // "run seed 1, ..., sha256:3a919e78925b, backend cpp", or "none".
+  const char *Provenance;
+  // Null if the slot is empty.
+  std::unique_ptr<EmbeddedPolicy> (*Create)();
+};
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag) extern const PolicySlot Slot;
+#include "PolicySlots.def"
+#undef POLICY_SLOT
+
+// Returns a new instance of the slot's policy. If the slot is empty, ends the program with an error that names the flag and the remedy.
+std::unique_ptr<EmbeddedPolicy> requirePolicy(const PolicySlot &Slot);
+
+// Ends the program unless the policy can be evaluated.
+void evaluateOrEnd(EmbeddedPolicy &Policy, const PolicySlot &Slot);
+
+// The interface that llvm/include/llvm/Analysis/ReleaseModeModelRunner.h expects of a compiled model. LLVM creates one
+// at the first decision of an advisor in release mode, and none if the interactive channel is in use.
+template <const PolicySlot &Slot> class EmbeddedModel final {
+public:
+  int LookupArgIndex(const std::string &Name) const { return Policy->argumentIndex(Name); }
+  int LookupResultIndex(const std::string &Name) const { return Policy->resultIndex(Name); }
+  void *arg_data(int Index) { return Policy->argument(Index); }
+  void *result_data(int Index) { return Policy->result(Index); }
+  void Run() { evaluateOrEnd(*Policy, Slot); }
+
+private:
+  const std::unique_ptr<EmbeddedPolicy> Policy = requirePolicy(Slot);
+};
+
+} // namespace mlgo
+
+#endif // MLGO_LLVM_EMBEDDED_EMBEDDEDMODEL_H

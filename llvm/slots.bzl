@@ -1,0 +1,39 @@
+"""The policy slots: every place in LLVM that can evaluate an embedded policy. All other lists of slots are derived from this one.
+
+Starlark loads this file, and mlgo/problems/slots.py parses it, so it holds one literal and no expression. Fields of a slot, whose key is
+its name: a label flag //release:<name> and an argument of mlgo_clang, mlgo_opt and mlgo_llc.
+
+    advisor_flag      LLVM option, without dash, of the advisor; `=release` makes it evaluate the embedded policy
+    interactive_flag  LLVM option, without dash: base of the file names of the advisor's interactive channel
+    model             C++ class, in the namespace llvm, that the advisor evaluates; also the name of the header that it includes
+    problem           folder below mlgo/problems
+    decides           what the policy decides, for documentation
+    levels            optimisation levels at which the advisor runs, for documentation
+"""
+
+SLOTS = {
+    "eviction_policy": {
+        "advisor_flag": "regalloc-enable-advisor",
+        "decides": "register evictions",
+        "interactive_flag": "regalloc-evict-interactive-channel-base",
+        "levels": "-O1 and above",
+        "model": "RegAllocEvictModel",
+        "problem": "regalloc_eviction",
+    },
+    "inlining_policy": {
+        "advisor_flag": "enable-ml-inliner",
+        "decides": "inlining for size",
+        "interactive_flag": "inliner-interactive-channel-base",
+        "levels": "made for -Oz",
+        "model": "InlinerSizeModel",
+        "problem": "inlining_for_size",
+    },
+    "priority_policy": {
+        "advisor_flag": "regalloc-enable-priority-advisor",
+        "decides": "the order in which live ranges are allocated",
+        "interactive_flag": "regalloc-priority-interactive-channel-base",
+        "levels": "-O1 and above",
+        "model": "RegAllocPriorityModel",
+        "problem": "regalloc_priority",
+    },
+}
