@@ -13,12 +13,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from mlgo.policy.cpp.generated_unit import GeneratedUnit, Origin
 from mlgo.policy.directory import load_policy
 from mlgo.policy.identity import identity
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import write_atomically
+from release.backends.cpp.generated_unit import GeneratedUnit, Origin
 
 
 def generate(

@@ -1,4 +1,4 @@
-"""Policies that cannot be embedded are refused in one sentence; those that can give the same bytes every time."""
+"""Policies that cannot be embedded are rejected with one error; others compile to the same bytes every time."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ import numpy as np
 
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
-from release import aot, aot_compile, aot_weights
+from release.backends.aot import aot_policy, saved_model_compiler, weight_checks
 
 PROBLEM = load_problem("regalloc_eviction")
 INPUTS = {spec.name: (spec.dtype, spec.shape) for spec in PROBLEM.observation_specs}
@@ -41,7 +41,7 @@ def write_saved_model(
 
 class SignatureTest(unittest.TestCase):
     def check(self, expected: str | None, inputs=None, outputs=None):
-        found = aot_compile.signature_mismatch(
+        found = saved_model_compiler.signature_mismatch(
             INPUTS | (inputs or {}), OUTPUTS if outputs is None else outputs, PROBLEM
         )
         if expected is None:
@@ -53,11 +53,12 @@ class SignatureTest(unittest.TestCase):
         self.check(None)
 
     def test_features_may_be_left_out(self):
-        self.assertIsNone(aot_compile.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
+        self.assertIsNone(saved_model_compiler.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
 
     def test_mask_may_not(self):
         self.assertRegex(
-            aot_compile.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM), "ignores 'mask'"
+            saved_model_compiler.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM),
+            "ignores 'mask'",
         )
 
     def test_unknown_feature(self):
@@ -75,16 +76,16 @@ class SignatureTest(unittest.TestCase):
 class NumbersTest(unittest.TestCase):
     def test_nan_is_refused_everywhere(self):
         for values in (np.array(np.nan), np.array([1, np.nan]), np.full((2, 2), np.nan)):
-            self.assertRegex(aot_weights.constant_fault("k", values), r"tensor 'k' of shape .* that are NaN")
-            self.assertRegex(aot_weights.variable_fault("k", values), r"tensor 'k' of shape .* that are NaN")
+            self.assertRegex(weight_checks.constant_fault("k", values), r"tensor 'k' of shape .* that are NaN")
+            self.assertRegex(weight_checks.variable_fault("k", values), r"tensor 'k' of shape .* that are NaN")
 
     def test_infinity_is_refused_among_weights(self):
         kernel = np.array([[1.0, np.inf], [-np.inf, 0.0]])
         self.assertRegex(
-            aot_weights.constant_fault("k", kernel), r"'k' of shape \[2, 2\] with 2 values that are infinite"
+            weight_checks.constant_fault("k", kernel), r"'k' of shape \[2, 2\] with 2 values that are infinite"
         )
-        self.assertRegex(aot_weights.variable_fault("k", kernel), "2 values that are infinite")
-        self.assertRegex(aot_weights.variable_fault("b", np.array(np.inf)), "1 values that are infinite")
+        self.assertRegex(weight_checks.variable_fault("k", kernel), "2 values that are infinite")
+        self.assertRegex(weight_checks.variable_fault("b", np.array(np.inf)), "1 values that are infinite")
 
     def test_infinity_that_graphs_mean_is_not(self):
         for values in (
@@ -93,7 +94,7 @@ class NumbersTest(unittest.TestCase):
             np.full((1, 33), -np.inf),
             np.zeros((0, 2)),
         ):
-            self.assertIsNone(aot_weights.constant_fault("k", values))
+            self.assertIsNone(weight_checks.constant_fault("k", values))
 
 
 class CompileTest(unittest.TestCase):
@@ -107,13 +108,14 @@ class CompileTest(unittest.TestCase):
         """The message, from the command as the build's action runs it."""
         arguments = [
             f"--policy={policy}",
+            "--problem=regalloc_eviction",
             "--cpp_class=mlgo::EvictionPolicy",
             f"--header={self.folder / 'x.h'}",
             f"--object={self.folder / 'x.o'}",
         ]
         printed = io.StringIO()
         with contextlib.redirect_stderr(printed):
-            self.assertEqual(aot.main(arguments), 2, printed.getvalue())
+            self.assertEqual(aot_policy.main(arguments), 2, printed.getvalue())
         message = printed.getvalue()
         self.assertEqual(message.count("\n"), 1, message)
         self.assertIn(str(policy), message)
@@ -171,7 +173,7 @@ class CompileTest(unittest.TestCase):
         program.write_text(
             "import os, sys\nprint('first\\nF0000 Check failed: shape', file=sys.stderr, flush=True)\nos.abort()\n"
         )
-        with mock.patch.object(aot_compile, "__file__", str(program)):
+        with mock.patch.object(saved_model_compiler, "__file__", str(program)):
             self.assertIn("end by SIGABRT; it said: first / F0000 Check failed: shape", self.refuse(self.policy))
 
     def test_same_bytes_from_other_place_process_and_directory(self):
@@ -184,7 +186,7 @@ class CompileTest(unittest.TestCase):
             os.chdir(policy)
             try:
                 with mock.patch.dict(os.environ, PYTHONHASHSEED=str(seed)):
-                    aot.compile_policy(policy, PROBLEM, "mlgo::EvictionPolicy", *outputs)
+                    aot_policy.compile_policy(policy, PROBLEM, "mlgo::EvictionPolicy", *outputs)
             except RunError as error:
                 self.fail(str(error))
             finally:

@@ -67,7 +67,7 @@ class Case:
 
 _EVICTION, _INLINING, _PRIORITY = map(load_problem, ("regalloc_eviction", "inlining_for_size", "regalloc_priority"))
 
-#: //mlgo/policy/cpp:decisions_test compiles all of them.
+#: //release/backends/cpp:decisions_test compiles all of them.
 CASES: Mapping[str, Case] = {
     "tiny": Case(synthetic.PROBLEM, (3,)),  # Also testdata/tiny.{h,cpp}, to be read by people.
     "eviction": Case(_EVICTION, (80, 40)),

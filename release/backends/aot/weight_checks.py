@@ -1,9 +1,8 @@
-"""Numbers in a SavedModel that no policy can want, found before they are compiled: NaN, and infinite weights.
+"""Finds NaN and infinite weights in a SavedModel before it is compiled.
 
-NaN is refused wherever it stands: comparisons with it are false, so a policy with one decides something, silently and perhaps
-differently in each runtime. Infinity is refused among trained weights, which are variables, and among the numbers of a frozen
-matrix, and accepted where graphs mean it: a scalar, a vector (the outer bounds of buckets) or a constant with nothing else in
-it (what masked positions are filled with).
+NaN is rejected everywhere: comparisons with it are false, so such a policy decides silently, and perhaps differently in each runtime.
+Infinity is rejected in trained weights (variables) and among the numbers of a frozen matrix. It is accepted where graphs use it on
+purpose: in a scalar, in a vector (outer bounds of buckets) and in a constant with no other value (the fill of masked positions).
 """
 
 import pathlib

@@ -6,12 +6,12 @@ import unittest
 import numpy as np
 
 from mlgo.learning.exact_network import exact_network
-from mlgo.policy.cpp.testing.made_up import CASES, observations
-from mlgo.policy.cpp.testing.write_unit import SEED
-from mlgo.policy.cpp.whole_numbers import whole_layers
 from mlgo.policy.reference import decide_many
 from mlgo.problems.problem import Problem
 from mlgo.run.locate import runfile
+from release.backends.cpp.testing.made_up import CASES, observations
+from release.backends.cpp.testing.write_unit import SEED
+from release.backends.cpp.whole_numbers import whole_layers
 
 #: tests/compilers feeds more, to all backends; here it is the shapes of networks that differ.
 _OBSERVATIONS = 4_000
@@ -19,7 +19,7 @@ _OBSERVATIONS = 4_000
 
 def compiled_decisions(case_name: str, problem: Problem, features: dict[str, np.ndarray]) -> tuple[np.ndarray, int]:
     """(decisions [N], number of features that the policy looks at) of the library lib<case_name>.so."""
-    library = ctypes.CDLL(str(runfile(f"mlgo/policy/cpp/lib{case_name}.so")))
+    library = ctypes.CDLL(str(runfile(f"release/backends/cpp/lib{case_name}.so")))
     names = list(features)
     arrays = [np.ascontiguousarray(features[name]) for name in names]
     count = len(arrays[0])

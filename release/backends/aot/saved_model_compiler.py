@@ -1,8 +1,8 @@
-"""The part of aot.py that runs TensorFlow, as a process of its own: TensorFlow's C++ ends a process that displeases it.
+"""The part of aot_policy.py that calls TensorFlow, run in a process of its own because TensorFlow's C++ code may abort it.
 
-    aot_compile --policy=DIR --problem=NAME --cpp_class=CLASS --header=OUT.h --object=OUT.o
+    saved_model_compiler --policy=DIR --problem=NAME --cpp_class=CLASS --header=OUT.h --object=OUT.o
 
-What is wrong with the policy goes to stdout as a JSON list [read, wrong, remedy]; everything TensorFlow says, to stderr.
+A fault of the policy is written to stdout as a JSON list [subject, wrong, remedy]. TensorFlow's own messages go to stderr.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from mlgo.policy.checks import FEATURE_REMEDY, features_fault
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
-from release.aot_weights import graph_fault, variables_fault
+from release.backends.aot.weight_checks import graph_fault, variables_fault
 
 TAG = "serve"
 SIGNATURE = "action"
@@ -25,14 +25,7 @@ TARGET_TRIPLE = "x86_64-pc-linux-gnu"
 #: The baseline every x86-64 machine has: no FMA, so a product is rounded before it is added, as in TensorFlow Lite.
 TARGET_CPU = "x86-64"
 
-REMEDY = "Name the directory `policy` of a training run with --//release:{0}, or {0} of mlgo_clang"
-_ATTRIBUTES = {
-    "regalloc_eviction": "eviction_policy",
-    "inlining_for_size": "inlining_policy",
-    "regalloc_priority": "priority_policy",
-}
-
-#: Kernels compiled for some instruction sets only, and threads, must not decide what constants are folded to.
+#: Constant folding must not depend on the machine's instruction set or on the number of threads.
 _ENVIRONMENT = {
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "TF_ENABLE_ONEDNN_OPTS": "0",
@@ -43,8 +36,10 @@ _ENVIRONMENT = {
 
 
 def remedy(problem: Problem) -> str:
-    """How a policy for `problem` is named."""
-    return REMEDY.format(_ATTRIBUTES.get(problem.name, problem.name))
+    """How to name a policy for `problem`."""
+    setting = problem.release_setting or f"//release:{problem.name}"
+    slot = setting.partition(":")[2]
+    return f"Name the directory `policy` of a training run with --{setting}, or {slot} of mlgo_clang"
 
 
 def signature_mismatch(
@@ -52,7 +47,7 @@ def signature_mismatch(
     outputs: Mapping[str, tuple[str, tuple[int, ...]]],
     problem: Problem,
 ) -> str | None:
-    """What keeps a compiler of `problem` from using a signature, as a clause; None when nothing does.
+    """Why a compiler cannot use a signature for `problem`, as a clause; None if it can.
 
     Args: name -> (numpy dtype name, shape) of the signature's inputs and outputs; an unknown size is -1.
     """
@@ -80,19 +75,16 @@ def _mismatch(found: tuple[str, tuple[int, ...]], wanted: TensorSpec) -> str | N
 def compile_saved_model(
     policy: pathlib.Path, problem: Problem, cpp_class: str, header: pathlib.Path, object_file: pathlib.Path
 ) -> None:
-    """Writes `header` and `object_file`; leaves the working directory in a folder that is gone.
+    """Writes `header` and `object_file`; leaves the working directory in a removed folder.
 
     Raises: RunError: `policy` is not a SavedModel, or not one of a policy for `problem`.
     """
-    from tensorflow.python.tools import (  # slow: after what can be checked without
-        saved_model_aot_compile,
-        saved_model_utils,
-    )
+    from tensorflow.python.tools import saved_model_aot_compile, saved_model_utils  # Slow to import.
 
     what = f"the policy {policy / 'saved_model.pb'}"
     try:
         meta_graph = saved_model_utils.get_meta_graph_def(str(policy), TAG)
-    except Exception as error:  # Its reader raises what its parts raise; all of them mean the same here.
+    except Exception as error:  # The reader raises exceptions of many types; all mean the same here.
         raise RunError(what, f"cannot be read as a SavedModel ({_one_line(error)})", remedy(problem)) from error
     if SIGNATURE not in meta_graph.signature_def:
         found = sorted(meta_graph.signature_def)

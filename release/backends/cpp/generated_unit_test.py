@@ -14,14 +14,14 @@ import numpy as np
 from mlgo.learning.checkpoint import encode_arrays
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
-from mlgo.policy.cpp.cpp_policy import main
-from mlgo.policy.cpp.generated_unit import GeneratedUnit, Origin
-from mlgo.policy.cpp.testing.made_up import CASES
-from mlgo.policy.cpp.testing.write_unit import SEED, made_up_unit
-from mlgo.policy.cpp.whole_numbers import SUM_LIMIT, WholeLayer, row_sums, whole_layers
 from mlgo.policy.identity import Identity, identity
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.locate import runfile
+from release.backends.cpp.cpp_policy import main
+from release.backends.cpp.generated_unit import GeneratedUnit, Origin
+from release.backends.cpp.testing.made_up import CASES
+from release.backends.cpp.testing.write_unit import SEED, made_up_unit
+from release.backends.cpp.whole_numbers import SUM_LIMIT, WholeLayer, row_sums, whole_layers
 
 _UPDATE = "after a wanted change run the command in testing/write_unit.py"
 
@@ -30,7 +30,7 @@ class TextTest(unittest.TestCase):
     def test_golden(self):
         unit = made_up_unit("tiny", "tiny.h")
         for name, text in (("tiny.h", unit.header()), ("tiny.cpp", unit.source())):
-            golden = runfile(f"mlgo/policy/cpp/testdata/{name}").read_text(encoding="ascii")
+            golden = runfile(f"release/backends/cpp/testdata/{name}").read_text(encoding="ascii")
             self.assertEqual(text, golden, f"{name} differs from testdata/{name}; {_UPDATE}")
 
     def test_lines_are_not_longer_than_120(self):

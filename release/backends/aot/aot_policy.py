@@ -1,9 +1,9 @@
 """Compiles the SavedModel of a policy to an object file and a C++ header, with TensorFlow's ahead-of-time compiler.
 
-    aot --policy=DIR --problem=regalloc_eviction --cpp_class=mlgo::EvictionPolicy --header=OUT.h --object=OUT.o
+    aot_policy --policy=DIR --problem=regalloc_eviction --cpp_class=mlgo::EvictionPolicy --header=OUT.h --object=OUT.o
 
-DIR holds saved_model.pb. The same SavedModel gives the same bytes on every machine: instructions are those of plain x86-64,
-one thread, and no path or time reaches the outputs. What can be wrong with a policy is said in one sentence before compiling.
+DIR contains saved_model.pb. Equal SavedModels give equal bytes on every machine: the code uses baseline x86-64 instructions and one
+thread, and the outputs contain no path or time. A fault of the policy is reported as one error before compiling.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import sys
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import read_json
-from release import aot_compile
+from release.backends.aot import saved_model_compiler
 
-#: Lines of TensorFlow's own text that are shown when it ends without an answer.
+#: Number of lines of TensorFlow's output that are shown if it ends without a result.
 _SHOWN_LINES = 3
 
 
@@ -28,9 +28,9 @@ def compile_policy(
 ) -> None:
     """Writes `header` and `object_file`.
 
-    Raises: RunError: `policy` is not a SavedModel, not one of a policy for `problem`, or TensorFlow ends over it.
+    Raises: RunError: `policy` is not a SavedModel, not one of a policy for `problem`, or TensorFlow aborts.
     """
-    remedy = aot_compile.remedy(problem)
+    remedy = saved_model_compiler.remedy(problem)
     if not (policy / "saved_model.pb").is_file():
         found = sorted(entry.name for entry in policy.iterdir())[:5] if policy.is_dir() else "no directory"
         raise RunError(
@@ -39,14 +39,14 @@ def compile_policy(
     _check_record(policy, problem, remedy)
     command = [
         sys.executable,
-        aot_compile.__file__,
+        saved_model_compiler.__file__,
         f"--policy={policy.absolute()}",
         f"--problem={problem.name}",
         f"--cpp_class={cpp_class}",
         f"--header={header.absolute()}",
         f"--object={object_file.absolute()}",
     ]
-    # TensorFlow's C++ writes to file descriptor 2 whatever the log level says; what matters comes as an answer on stdout.
+    # TensorFlow's C++ code writes to stderr at every log level; the result is on stdout.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == ExitCode.DONE:
@@ -58,7 +58,7 @@ def compile_policy(
 
 
 def _check_record(policy: pathlib.Path, problem: Problem, remedy: str) -> None:
-    """Refuses what policy.json says is for another problem: its features would be found fault with instead."""
+    """Rejects a policy whose policy.json names another problem; otherwise its features would be reported as wrong."""
     path = policy / "policy.json"
     record = read_json(path, "the policy's record", remedy) if path.exists() else {}
     found = record.get("problem", problem.name) if isinstance(record, dict) else None
@@ -75,7 +75,7 @@ def _answer(stdout: str) -> list[str] | None:
 
 
 def _unexpected_end(exit_code: int, stderr: str) -> str:
-    """How TensorFlow ended and what it said last, as a clause."""
+    """TensorFlow's exit status and last output, as a clause."""
     names = {member.value: member.name for member in signal.Signals}
     ended = f"by {names.get(-exit_code, f'signal {-exit_code}')}" if exit_code < 0 else f"with exit code {exit_code}"
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
@@ -86,9 +86,7 @@ def _unexpected_end(exit_code: int, stderr: str) -> str:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the SavedModel")
-    parser.add_argument(
-        "--problem", default="regalloc_eviction", help="folder below mlgo/problems (default: %(default)s)"
-    )
+    parser.add_argument("--problem", required=True, help="folder below mlgo/problems")
     parser.add_argument("--cpp_class", required=True, help="name of the C++ class, with its namespace")
     parser.add_argument("--header", type=pathlib.Path, required=True, help="C++ header to write")
     parser.add_argument("--object", type=pathlib.Path, required=True, help="object file to write")

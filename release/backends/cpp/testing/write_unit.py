@@ -2,16 +2,16 @@
 
 A build step of the tests; and how the golden files are made again:
 
-    ./bazelw run //mlgo/policy/cpp/testing:write_unit -- tiny $PWD/mlgo/policy/cpp/testdata/tiny.h $PWD/mlgo/policy/cpp/testdata/tiny.cpp
+    ./bazelw run //release/backends/cpp/testing:write_unit -- tiny $PWD/release/backends/cpp/testdata/tiny.h $PWD/release/backends/cpp/testdata/tiny.cpp
 """
 
 import pathlib
 import sys
 
-from mlgo.policy.cpp.generated_unit import GeneratedUnit, Origin
-from mlgo.policy.cpp.testing.made_up import CASES
 from mlgo.policy.identity import Identity
 from mlgo.run.files import write_atomically
+from release.backends.cpp.generated_unit import GeneratedUnit, Origin
+from release.backends.cpp.testing.made_up import CASES
 
 SEED = 1
 
