@@ -1,4 +1,4 @@
-"""Programs say which policies are inside, and about one that is not they say so in one sentence."""
+"""Programs list the policies inside; a policy that is required and missing is one error."""
 
 import pathlib
 import re
@@ -7,13 +7,10 @@ import tempfile
 import unittest
 
 from mlgo.problems.problem import load_problem
+from mlgo.problems.slots import policy_slots
 from mlgo.run.locate import runfile
 
-ATTRIBUTES = {
-    "regalloc_eviction": "eviction_policy",
-    "inlining_for_size": "inlining_policy",
-    "regalloc_priority": "priority_policy",
-}
+ATTRIBUTES = {slot["problem"]: name for name, slot in policy_slots().items()}
 #: A few live ranges to allocate and a call to inline.
 SOURCE = """\
 static int twice(int x) { return 2 * x; }

@@ -12,13 +12,20 @@ and in MODULE.bazel, the packaged clang second: it builds the first one.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_toolchain")
+load("//llvm:slots.bzl", "SLOTS")
 load(":bootstrap.bzl", "bootstrapped")
 load(":config.bzl", "policy_toolchain_config")
 
-# What switches each embedded policy on. A clang without that policy refuses the flag.
-EVICTION = ["-mllvm", "-regalloc-enable-advisor=release"]
-INLINING = ["-mllvm", "-enable-ml-inliner=release"]
-PRIORITY = ["-mllvm", "-regalloc-enable-priority-advisor=release"]
+def _release_copts(problem):
+    for slot in SLOTS.values():
+        if slot["problem"] == problem:
+            return ["-mllvm", "-{}=release".format(slot["advisor_flag"])]
+    fail("{}: has no policy slot; add one to //llvm:slots.bzl".format(problem))
+
+# The options that switch each embedded policy on. A clang without that policy rejects the option.
+EVICTION = _release_copts("regalloc_eviction")
+INLINING = _release_copts("inlining_for_size")
+PRIORITY = _release_copts("regalloc_priority")
 
 _X86_64_LINUX = [
     Label("@platforms//os:linux"),

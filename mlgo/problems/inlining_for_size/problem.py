@@ -10,6 +10,7 @@ after its call site, "CALLER\\nCALLEE".
 """
 
 from mlgo.problems.problem import CodeSize, Problem, TensorSpec
+from mlgo.problems.slots import slot_arguments
 
 # INLINE_COST_FEATURE_ITERATOR: the summands of the heuristic's cost, in LLVM's units (5 per instruction).
 COST_FEATURES = (
@@ -64,20 +65,18 @@ def _one(name: str) -> TensorSpec:
 
 PROBLEM = Problem(
     name="inlining_for_size",
+    **slot_arguments("inlining_for_size"),
     observation_specs=tuple(_one(name) for name in COST_FEATURES + CALL_SITE_FEATURES),
     action_spec=_one("inlining_decision"),
     action_count=2,
     mask_feature=None,
     score=CodeSize(),
-    advisor_flag="enable-ml-inliner",
     log_flag="training-log",
     model_flag="ml-inliner-model-under-training",
     decision_kind="binary",
     default_decision_spec=_one("inlining_default"),
-    release_setting="//release:inlining_policy",
     context_flags=("-mllvm", "-training-log-callsites"),
     threshold_option="inline-threshold",
-    interactive_flag="inliner-interactive-channel-base",
     interactive_default_flag="inliner-interactive-include-default",
     interactive_score="text_bytes",
     choice_names={0: "keep the call", 1: "inline"},

@@ -5,6 +5,7 @@ Reward). A decision is one of 33 positions: 32 physical registers in allocation 
 """
 
 from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.slots import slot_arguments
 
 # NumberOfInterferences in llvm/lib/CodeGen/MLRegAllocEvictAdvisor.h: 32 positions plus the candidate, which is last.
 POSITIONS = 33
@@ -17,6 +18,7 @@ def _per_position(name: str, dtype: str) -> TensorSpec:
 
 PROBLEM = Problem(
     name="regalloc_eviction",
+    **slot_arguments("regalloc_eviction"),
     observation_specs=(
         _per_position("mask", "int64"),
         _per_position("is_free", "int64"),
@@ -45,13 +47,10 @@ PROBLEM = Problem(
     mask_feature="mask",
     # RegAllocScore of one function: block-frequency-weighed copies, loads and stores. Less is better.
     score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
-    advisor_flag="regalloc-enable-advisor",
     log_flag="regalloc-training-log",
     model_flag="regalloc-model",
     decision_kind="categorical",
     decides_after_optimiser=True,
-    release_setting="//release:eviction_policy",
-    interactive_flag="regalloc-evict-interactive-channel-base",
     interactive_score="spill_cost",
     choice_names={CANDIDATE_POSITION: "evict nothing"},
     other_choice_name="evict at {}",

@@ -5,6 +5,7 @@ Reward). A decision is a number; the live range with the highest is allocated fi
 """
 
 from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.slots import slot_arguments
 
 # The advisor converts the answer to `unsigned` (32 bits), which is undefined below 0, from 2^32 on and for NaN. This is the
 # largest float32 below 2^32.
@@ -17,6 +18,7 @@ POLICY_STEP = 2.0**20
 
 PROBLEM = Problem(
     name="regalloc_priority",
+    **slot_arguments("regalloc_priority"),
     observation_specs=(
         TensorSpec("li_size", "int64", (1,)),
         TensorSpec("stage", "int64", (1,)),
@@ -27,7 +29,6 @@ PROBLEM = Problem(
     mask_feature=None,
     # RegAllocScore of one function, as for eviction. Less is better.
     score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
-    advisor_flag="regalloc-enable-priority-advisor",
     log_flag="regalloc-priority-training-log",
     model_flag="regalloc-priority-model",
     decision_kind="continuous",
@@ -35,8 +36,6 @@ PROBLEM = Problem(
     max_output=POLICY_TOP,
     output_unit=POLICY_STEP,
     decides_after_optimiser=True,
-    release_setting="//release:priority_policy",
-    interactive_flag="regalloc-priority-interactive-channel-base",
     interactive_score="spill_cost",
     other_choice_name="priority {}",
 )

@@ -1,0 +1,26 @@
+"""Reads the table of policy slots, llvm/slots.bzl."""
+
+import ast
+import functools
+import pathlib
+from typing import Any
+
+
+@functools.cache
+def policy_slots() -> dict[str, dict[str, str]]:
+    """The table: name of a slot -> its fields."""
+    text = pathlib.Path(__file__).parents[2].joinpath("llvm", "slots.bzl").read_text(encoding="utf-8")
+    [table] = [statement.value for statement in ast.parse(text).body if isinstance(statement, ast.Assign)]
+    return ast.literal_eval(table)
+
+
+def slot_arguments(problem_name: str) -> dict[str, Any]:
+    """The arguments of `Problem` that its slot determines.
+
+    Raises: ValueError: no slot is for a problem of this name.
+    """
+    for name, slot in policy_slots().items():
+        if slot["problem"] == problem_name:
+            flags = {field: slot[field] for field in ("advisor_flag", "interactive_flag")}
+            return {"release_setting": f"//release:{name}", **flags}
+    raise ValueError(f"problem {problem_name}: has no policy slot; add one to llvm/slots.bzl")

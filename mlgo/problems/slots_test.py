@@ -1,0 +1,26 @@
+import unittest
+
+from mlgo.problems import slots
+from mlgo.problems.problem import load_problem
+
+
+class SlotsTest(unittest.TestCase):
+    def test_each_slot_determines_the_flags_of_its_problem(self):
+        for name, slot in slots.policy_slots().items():
+            with self.subTest(name):
+                problem = load_problem(slot["problem"])
+                self.assertEqual(problem.release_setting, f"//release:{name}")
+                self.assertEqual(problem.release_flags(), ["-mllvm", f"-{slot['advisor_flag']}=release"])
+                self.assertIn(f"-{slot['interactive_flag']}=base", problem.interactive_flags("base"))
+
+    def test_flags_of_llvm(self):
+        self.assertEqual(load_problem("inlining_for_size").advisor_flag, "enable-ml-inliner")
+        self.assertEqual(load_problem("regalloc_eviction").advisor_flag, "regalloc-enable-advisor")
+
+    def test_problem_without_a_slot(self):
+        with self.assertRaisesRegex(ValueError, "problem absent: has no policy slot; add one to llvm/slots.bzl"):
+            slots.slot_arguments("absent")
+
+
+if __name__ == "__main__":
+    unittest.main()
