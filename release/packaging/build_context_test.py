@@ -1,4 +1,4 @@
-"""The root of the build environment has all that ./bazelw and the build ask of a machine, and the Containerfile adds no more."""
+"""The root of the build environment contains all that ./bazelw and the build need; the Containerfile adds nothing."""
 
 import pathlib
 import re
@@ -6,11 +6,11 @@ import tempfile
 import unittest
 
 from mlgo.run.locate import runfile
-from release.packaging import machine
+from release.packaging.testing import machine
 from toolchains.bazel import elf
 
 LIBRARIES = ("usr/lib/x86_64-linux-gnu", "usr/lib64")
-# What bazelw, its launcher and Bazel's actions start, and what people type first in a shell.
+# Programs that bazelw, its launcher and Bazel's actions start, and common shell commands.
 PROGRAMS = (
     "apt-get",
     "awk",
@@ -30,7 +30,7 @@ PROGRAMS = (
     "sh",
     "tar",
 )
-# What the downloader and the launcher import of the standard library that needs more than libc.
+# Standard-library modules of the downloader and the launcher that need more than libc.
 IMPORTS = "import bz2, ctypes, gzip, hashlib, lzma, ssl, urllib.request, zlib"
 
 
@@ -94,8 +94,8 @@ class BuildContextTest(unittest.TestCase):
     def test_its_programs_run(self):
         entered, how = machine.enter(self.root)
         if entered is None:
-            self.skipTest(f"this machine lets nobody enter another root ({how})")
-        # A container has devices; this bare root has none, and git opens this one before anything else.
+            self.skipTest(f"chroot and user namespaces are unavailable on this machine ({how})")
+        # A container has devices; this root has none, and git opens /dev/null first.
         (self.root / "dev/null").touch()
         self.assertEqual(
             entered.run(["/usr/bin/python3", "-I", "-S", "-B", "-c", IMPORTS + "; print(ssl.OPENSSL_VERSION[:7])"]),

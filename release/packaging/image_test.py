@@ -1,4 +1,4 @@
-"""The released image keeps the format's promises, and its layers together are a machine on which its command works."""
+"""The released image conforms to the OCI format, and its command works on the root that its layers form."""
 
 import gzip
 import hashlib
@@ -9,7 +9,8 @@ import tempfile
 import unittest
 
 from mlgo.run.locate import runfile
-from release.packaging import machine, oci
+from release.packaging import oci
+from release.packaging.testing import machine
 
 
 class ImageTest(unittest.TestCase):
@@ -77,7 +78,7 @@ class ImageTest(unittest.TestCase):
                 machine.unpack(packed, root)
             entered, how = machine.enter(root)
             if entered is None:
-                self.skipTest(f"this machine lets nobody enter another root ({how})")
+                self.skipTest(f"chroot and user namespaces are unavailable on this machine ({how})")
             settings = self.config["config"]
             environment = dict(word.split("=", 1) for word in settings["Env"])
             (root / "src/x.c").write_text('#include <stdio.h>\nint main(void) { return puts("made") < 0; }\n')

@@ -1,10 +1,10 @@
-"""Says where a compiler came from: every pinned archive that took part, every policy inside, and what put them together.
+"""Writes the provenance of a compiler: every pinned archive that was used, every policy inside, and the build's settings.
 
     provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json --python_lock=requirements_lock.txt \\
         [--policy=PROBLEM=DIR] --output=provenance.json --readme_template=T --readme=README.txt
 
-The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It holds no time, user or path of
-the machine that built it: whoever builds the same workspace with the same Bazel gets the same bytes.
+The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It contains no time, user or path
+of the build machine: the same workspace and the same Bazel give the same bytes.
 
 REQUEST.json is written by the rule: {"backend", "llvm", "module", "repositories": [...], "target"}.
 """
@@ -19,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.policy.identity import identity
+from mlgo.problems.problem import load_problem
+from mlgo.problems.slots import policy_slots
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import encode_json, read_json, write_atomically
 
@@ -29,21 +31,17 @@ BUILD_TYPE = "urn:mlgo:release:1"
 _MADE_FROM = {"llvm_project": "llvm_project_source", "python311": "python311_packages"}
 _PIP = "pip"
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s\\]+)((?:\s*\\\n\s+--hash=sha256:[0-9a-f]{64})+)", re.MULTILINE)
-_FLAGS = {
-    "regalloc_eviction": "-mllvm -regalloc-enable-advisor=release",
-    "inlining_for_size": "-mllvm -enable-ml-inliner=release",
-    "regalloc_priority": "-mllvm -regalloc-enable-priority-advisor=release",
-}
 
 
 def repository_name(canonical: str) -> str:
-    """The name a MODULE.bazel uses for a repository: `_main~debian~llvm22` (Bazel 7) or `+debian+llvm22` (8) is llvm22."""
+    """Name of a repository in MODULE.bazel: llvm of `_main~debian~llvm` (Bazel 7) and of `+debian+llvm` (Bazel 8)."""
     return re.split(r"[~+]", canonical)[-1]
 
 
 def debian_dependency(entry: Mapping[str, Any], kind: str, repository: str) -> dict[str, Any]:
     """One archive of a Debian mirror as a SLSA resource descriptor."""
-    arguments = f"?arch={'source' if kind == 'source' else 'all' if entry['path'].endswith('_all.deb') else 'amd64'}&distro={entry['suite']}"
+    architecture = "all" if entry["path"].endswith("_all.deb") else "amd64"
+    arguments = f"?arch={'source' if kind == 'source' else architecture}&distro={entry['suite']}"
     return {
         "name": entry["name"],
         "uri": f"pkg:deb/debian/{entry['name']}@{urllib.parse.quote(entry['version'], safe='.~-')}{arguments}",
@@ -53,7 +51,7 @@ def debian_dependency(entry: Mapping[str, Any], kind: str, repository: str) -> d
 
 
 def python_dependencies(lock: str) -> list[dict[str, Any]]:
-    """The packages of a requirements file with hashes, each wheel that is allowed as a digest of its own.
+    """The packages of a requirements file with hashes: one entry per allowed wheel.
 
     Raises: RunError: the file pins nothing.
     """
@@ -71,12 +69,12 @@ def python_dependencies(lock: str) -> list[dict[str, Any]]:
 def dependencies(
     repositories: Sequence[str], inventory: Mapping[str, Any], python_lock: str
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """(everything downloaded that took part, modules of rules that took part), both sorted.
+    """(the downloads that were used, the Bazel modules of rules that were used), both sorted.
 
     Args:
       repositories: canonical names of the repositories below the compiler's target.
-      inventory: the part "repositories" of the inventory: repository name -> {"kind", "entries"}, as third_party/debian writes it.
-      python_lock: text of the Python packages' lock, used when @pip took part.
+      inventory: the inventory's "repositories", written by third_party/debian: repository name -> {"kind", "entries"}.
+      python_lock: text of the lock of Python packages, for @pip.
     """
     resolved: dict[str, dict[str, Any]] = {}
     modules = set()
@@ -92,15 +90,15 @@ def dependencies(
                 modules.add(canonical.rstrip("~+"))
             continue
         for dependency in found:
-            # One archive can serve several repositories; it is named with the first.
+            # An archive of several repositories is listed under the first.
             resolved.setdefault(dependency["digest"]["sha256"], dependency)
     return sorted(resolved.values(), key=lambda item: (item["uri"], item["digest"]["sha256"])), sorted(modules)
 
 
 def policy_record(problem: str, folder: pathlib.Path) -> dict[str, Any]:
-    """What the provenance says of one policy.
+    """The entry of one policy.
 
-    Raises: RunError: the folder holds no policy, or a damaged one.
+    Raises: RunError: the folder contains no policy, or a damaged one.
     """
     who = identity(folder, problem)
     record = (
@@ -150,20 +148,24 @@ def statement(
     }
 
 
+def _release_flags(policy: Mapping[str, Any]) -> str:
+    return " ".join(load_problem(policy["problem"]).release_flags())
+
+
 def readme(template: str, made: Mapping[str, Any]) -> str:
     """The receiver's README: the template with the facts of this compiler."""
     definition = made["predicate"]["buildDefinition"]
     policies = definition["externalParameters"]["policies"]
     lines = [
         f"    {policy['problem']:<20} {policy['training_run']}\n    {'':<20} sha256 {policy['sha256']}\n"
-        f"    {'':<20} on with {_FLAGS[policy['problem']]}"
+        f"    {'':<20} on with {_release_flags(policy)}"
         for policy in policies
     ]
     return (
         template.replace("{LLVM}", definition["internalParameters"]["llvm"])
         .replace("{WORKSPACE}", definition["internalParameters"]["workspace"])
         .replace("{BAZEL}", made["predicate"]["runDetails"]["builder"]["version"]["bazel"])
-        .replace("{FLAG}", _FLAGS[policies[0]["problem"]] if policies else "")
+        .replace("{FLAG}", _release_flags(policies[0]) if policies else "")
         .replace("{CLANG_SHA256}", made["subject"][0]["digest"]["sha256"])
         .replace("{POLICIES}", "\n".join(lines) or "    none: this is the packaged compiler, linked statically")
     )
@@ -171,20 +173,23 @@ def readme(template: str, made: Mapping[str, Any]) -> str:
 
 def _policy(text: str) -> tuple[str, pathlib.Path]:
     problem, equals, folder = text.partition("=")
-    if problem not in _FLAGS or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not PROBLEM=DIR with one of {', '.join(sorted(_FLAGS))}")
+    known = sorted(slot["problem"] for slot in policy_slots().values())
+    if problem not in known or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not PROBLEM=DIR with PROBLEM one of {', '.join(known)}")
     return problem, pathlib.Path(folder)
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--request", type=pathlib.Path, required=True, help="what the rule knows, see above")
-    parser.add_argument("--program", type=pathlib.Path, required=True, help="the compiler itself")
+    parser.add_argument(
+        "--request", type=pathlib.Path, required=True, help="facts that the rule knows; format: see above"
+    )
+    parser.add_argument("--program", type=pathlib.Path, required=True, help="the compiler")
     parser.add_argument("--inventory", type=pathlib.Path, required=True, help="@debian_inventory//:inventory.json")
-    parser.add_argument("--python_lock", type=pathlib.Path, required=True, help="the Python packages' lock")
+    parser.add_argument("--python_lock", type=pathlib.Path, required=True, help="lock of the Python packages")
     parser.add_argument("--policy", type=_policy, action="append", default=[], help="PROBLEM=DIR: a policy inside")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="provenance.json to write")
-    parser.add_argument("--readme_template", type=pathlib.Path, required=True)
+    parser.add_argument("--readme_template", type=pathlib.Path, required=True, help="template of the README")
     parser.add_argument("--readme", type=pathlib.Path, required=True, help="README to write")
     flags = parser.parse_args(arguments)
     try:

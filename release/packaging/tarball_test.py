@@ -1,4 +1,4 @@
-"""The released tarball: what is in it, that it says the truth about itself, and that it works where it is unpacked."""
+"""The released tarball: its contents, its provenance, and that the compiler works where it is unpacked."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ import unittest
 import lockfile
 
 from mlgo.run.locate import runfile
-from release.packaging import machine
+from release.packaging.testing import machine
 
 #: glibc's own libraries, versioned together with it, and the newest glibc that Debian 12 has.
 GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
@@ -25,7 +25,12 @@ C_SOURCE = (
 CXX_SOURCE = """#include <algorithm>
 #include <iostream>
 #include <vector>
-int main() { std::vector<int> v{3, 1, 2}; std::sort(v.begin(), v.end()); for (int x : v) std::cout << x; std::cout << std::endl; }
+int main() {
+  std::vector<int> v{3, 1, 2};
+  std::sort(v.begin(), v.end());
+  for (int x : v) std::cout << x;
+  std::cout << std::endl;
+}
 """
 
 
@@ -38,7 +43,7 @@ class TarballTest(unittest.TestCase):
         cls.archive = runfile("release/packaging/mlgo-clang-22.1.8.tar.gz")
         with tarfile.open(cls.archive) as tar:
             cls.members = tar.getmembers()
-        # A second root below the first one: the packed machine, with the compiler in a folder nobody has heard of.
+        # The root of another machine, with the compiler in an arbitrary folder.
         cls.root = cls.scratch / "root"
         machine.unpack(runfile("release/packaging/compiler_root.tar.gz"), cls.root)
         cls.folder = "srv/some where"
@@ -90,9 +95,11 @@ class TarballTest(unittest.TestCase):
             },
             names,
         )
+        # bin/ has nothing that the link left beside the program, such as Bazel's parameter files.
+        self.assertEqual({name for name in names if name.startswith("bin/")}, {"bin/clang", "bin/clang++"})
 
     def test_no_path_of_the_machine_that_built_it(self):
-        # Where this test lies is where everything was built, or would have been.
+        # The directory of this test is the directory of the build.
         built_in = (
             os.path.realpath(runfile("release/packaging/compiler_root.tar.gz")).partition("/execroot/")[0].encode()
         )
@@ -130,7 +137,7 @@ class TarballTest(unittest.TestCase):
         locked = {entry.sha256 for entry in lockfile.load(runfile("third_party/debian/lock.json")).all_entries()}
         debian = [item for item in self.definition()["resolvedDependencies"] if item["uri"].startswith("pkg:deb/")]
         self.assertLessEqual({item["digest"]["sha256"] for item in debian}, locked)
-        # LLVM's archives and source, the sysroot, the archives that are linked in, the run-times: each by another way.
+        # LLVM's archives and source, the sysroot, the linked archives, the run-time libraries: each is found differently.
         self.assertLessEqual(
             {
                 "llvm-22-dev",
@@ -147,7 +154,7 @@ class TarballTest(unittest.TestCase):
         lld = runfile("release/packaging/ld.lld")
         for compiler, source, says in (("clang", "x.c", "8\n"), ("clang++", "x.cc", "123\n")):
             program = self.scratch / f"here-{compiler}"
-            # Statically, so that the program also runs on a machine that is no Debian 12.
+            # Statically, so that the program also runs on machines other than Debian 12.
             self.run_here(
                 self.top / "bin" / compiler,
                 f"--sysroot={self.root}",
@@ -164,7 +171,7 @@ class TarballTest(unittest.TestCase):
     def test_works_on_another_debian_12(self):
         entered, how = machine.enter(self.root)
         if entered is None:
-            self.skipTest(f"this machine lets nobody enter another root ({how})")
+            self.skipTest(f"chroot and user namespaces are unavailable on this machine ({how})")
         print(f"entered by {how}")
         for compiler, source, says in (("clang", "x.c", "8\n"), ("clang++", "x.cc", "123\n")):
             tool = f"/{self.folder}/{self.top.name}/bin/{compiler}"

@@ -1,6 +1,6 @@
-"""Another Debian 12 machine, for tests: programs run in a root of their own, with nothing of this machine but its kernel.
+"""Another Debian 12 machine, for tests: programs run in a root directory of their own, on this machine's kernel.
 
-A root is entered as root, or in a user namespace where the kernel allows one; `enter` says which, or why neither works.
+`enter` calls chroot as root, or in a user namespace if the kernel allows one.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ LOADER = "usr/lib64/ld-linux-x86-64.so.2"
 
 
 def unpack(archive: str | os.PathLike[str], root: pathlib.Path) -> None:
-    """Unpacks a .tar.gz below `root` as tar would for an ordinary user: owners are this user's, nothing leaves the root."""
+    """Unpacks a .tar.gz below `root` as tar does for an ordinary user: this user owns the files."""
     with tarfile.open(archive, "r:gz") as tar:
         for member in tar:
             if member.name.startswith("/") or ".." in member.name.split("/"):
@@ -26,7 +26,7 @@ def unpack(archive: str | os.PathLike[str], root: pathlib.Path) -> None:
 
 
 def _own_namespace() -> None:
-    """Makes this process root of a user namespace of its own."""
+    """Makes this process root of a new user namespace."""
     uid, gid = os.getuid(), os.getgid()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(_CLONE_NEWUSER):
@@ -42,7 +42,7 @@ class Machine:
 
     Attributes:
       root: its directory.
-      in_namespace: whether entering takes a user namespace.
+      in_namespace: whether entering requires a user namespace.
     """
 
     root: pathlib.Path
@@ -51,7 +51,7 @@ class Machine:
     def run(self, arguments: Sequence[str], folder: str = "/", environment: Mapping[str, str] | None = None) -> str:
         """Output of a command of the root, started in `folder` of it with an empty environment.
 
-        Raises: AssertionError: the command failed; with its last words.
+        Raises: AssertionError: the command failed; the message ends with its output.
         """
 
         def enter() -> None:
