@@ -1,9 +1,9 @@
-"""How a program of LLVM is linked from LLVM's archives and the few units we compile again, without rebuilding LLVM.
+"""How an LLVM program is linked from LLVM's archives and the few units that we compile, without rebuilding LLVM.
 
     llvm_units(name = "ml_units", srcs = ["@llvm_source//:llvm/lib/Analysis/TFLiteUtils.cpp"])
     llvm_program(name = "clang", deps = [":ml_units"])
 
-An object defines a symbol before an archive is asked for it, so the units of `llvm_units` take the place of the archives' own.
+The linker searches an archive only for symbols that no object defines, so the units of `llvm_units` replace those of the archives.
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
@@ -18,7 +18,7 @@ _DEFINES = [
     "__STDC_LIMIT_MACROS",
 ]
 
-# At a fixed address start-up needs no 500,000 relocations: 10 ms instead of 15 (the packaged clang: 23).
+# A fixed address saves 500,000 relocations at start-up: 10 ms instead of 15 (the packaged clang: 23).
 _LINKOPTS = [
     "-no-pie",
     "-Wl,--gc-sections",
@@ -28,15 +28,15 @@ _LINKOPTS = [
 ]
 
 def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility = None):
-    """Units of LLVM or clang that are linked into a program in place of the archives' own.
+    """Units of LLVM or clang that replace those of the archives.
 
     Args:
       name: name of the library.
       srcs: sources, usually labels in @llvm_source.
-      deps: what they include besides LLVM's public headers and CodeGen's private ones.
-      local_defines: switches, such as `LLVM_HAVE_TFLITE=1`, that do not reach who depends on this.
+      deps: libraries that the units include, besides LLVM's public headers and CodeGen's private ones.
+      local_defines: macros of these units, such as `LLVM_HAVE_TFLITE=1`.
       copts: more compiler flags.
-      visibility: who may link them; the package alone by default.
+      visibility: visibility of `name`.
     """
     cc_library(
         name = name,
@@ -52,34 +52,42 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility
         alwayslink = True,
     )
 
-def llvm_program(name, deps, archives = Label("//third_party/llvm:clang_archives"), program = None, aliases = [], resource_directory = None, visibility = None):
-    """A program of LLVM that runs where it is built, from runfiles, and from wherever its tree is copied.
+def llvm_program(
+        name,
+        deps,
+        archives = Label("//third_party/llvm:clang_archives"),
+        program = None,
+        aliases = [],
+        resource_directory = None,
+        visibility = None):
+    """An LLVM program that runs where it is built, from runfiles, and from any copy of its tree.
 
-    Makes `<name>`, a link to the program, and the tree `<name>.llvm` laid out as LLVM installs itself:
+    Makes `<name>`, a link to the program, and the tree `<name>.llvm` with LLVM's installation layout:
 
         <name>.llvm/bin/<program>, and beside it the aliases
-        <name>.llvm/lib/clang/22   clang's own headers and run-time libraries, when asked for
+        <name>.llvm/lib/clang/22   clang's headers and run-time libraries, with `resource_directory`
 
-    A clang looks for its headers relative to where it really lies, hence the link and the tree.
+    clang searches its headers relative to its own file, hence the link and the tree.
 
     Args:
       name: name of the target.
-      deps: `llvm_units`.
-      archives: what everything else comes from: //third_party/llvm:archives for a program without clang's parts. A build from source
-        makes them, so that asking for less saves time.
-      program: file name of the program; `name` by default.
-      aliases: more names of it in the tree and beside the link; clang takes `clang++` for another driver mode.
+      deps: `llvm_units`, in link order.
+      archives: all other code: //third_party/llvm:archives for a program without clang's parts. A build from source compiles these
+        archives, so fewer archives save time.
+      program: file name of the program; default: `name`.
+      aliases: more names of the program in the tree and beside the link; `clang++` selects another driver mode.
       resource_directory: label of the directory that becomes `lib/clang/22`.
       visibility: visibility of `name`.
     """
+    private = ["//visibility:private"]
     tree = name + ".llvm"
-    binary = "{}/bin/{}".format(tree, program or name)
+    binary = "{}.linked/{}".format(name, program or name)
     cc_binary(
         name = binary,
         linkopts = _LINKOPTS,
         linkstatic = True,
         malloc = Label("@tcmalloc//:tcmalloc"),
-        visibility = ["//visibility:private"],
+        visibility = private,
         deps = deps + [archives],
     )
     resources = []
@@ -88,13 +96,14 @@ def llvm_program(name, deps, archives = Label("//third_party/llvm:clang_archives
             name = name + "_resources",
             src = resource_directory,
             out = tree + "/lib/clang/22",
-            visibility = ["//visibility:private"],
+            visibility = private,
         )
         resources.append(name + "_resources")
     installed_program(
         name = name,
         aliases = aliases,
         binary = binary,
+        program = program or name,
         resources = resources,
         visibility = visibility,
     )

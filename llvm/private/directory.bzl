@@ -1,10 +1,10 @@
-"""A copy of a directory, as an action like any other: skylib's `copy_directory` forbids caches to keep what it makes."""
+"""A copy of a directory. skylib's `copy_directory` disables caching of its action; this rule does not."""
 
 def _copied_directory_impl(ctx):
     copy = ctx.actions.declare_directory(ctx.attr.out)
     ctx.actions.run_shell(
         arguments = [ctx.file.src.path, copy.path],
-        # A sandbox shows links in place of files.
+        # A sandbox shows symbolic links in place of files.
         command = "cp -RL \"$1/.\" \"$2\"",
         inputs = [ctx.file.src],
         mnemonic = "CopyDirectory",

@@ -1,33 +1,41 @@
-"""The rule behind `llvm_program`: a program in its tree, and links by which Bazel and people reach it."""
+"""The rule behind `llvm_program`: a linked program in its installation tree, and links to it."""
 
 load("//toolchains/cc:bootstrap.bzl", "bootstrap_elsewhere")
 
 def _installed_program_impl(ctx):
-    binary = ctx.file.binary
+    tree = ctx.label.name + ".llvm/bin/"
+    program = ctx.actions.declare_file(tree + ctx.attr.program)
+    ctx.actions.run_shell(
+        arguments = [ctx.file.binary.path, program.path],
+        # A hard link where the file system allows it: programs have 200 MB. -L: a sandbox shows symbolic links.
+        command = "ln -L \"$1\" \"$2\" 2>/dev/null || cp -L \"$1\" \"$2\"",
+        inputs = [ctx.file.binary],
+        mnemonic = "InstallProgram",
+        outputs = [program],
+        progress_message = "Installing %{output}",
+    )
     links = []
-    for name in [ctx.label.name] + ctx.attr.aliases:
-        link = ctx.actions.declare_file(name)
-        ctx.actions.symlink(output = link, target_file = binary, is_executable = True)
-        links.append(link)
-    for name in ctx.attr.aliases:
-        link = ctx.actions.declare_file("{}.llvm/bin/{}".format(ctx.label.name, name))
-        ctx.actions.symlink(output = link, target_file = binary, is_executable = True)
+    for path in [ctx.label.name] + ctx.attr.aliases + [tree + alias for alias in ctx.attr.aliases]:
+        link = ctx.actions.declare_file(path)
+        ctx.actions.symlink(output = link, target_file = program, is_executable = True)
         links.append(link)
     return [DefaultInfo(
         executable = links[0],
         files = depset([links[0]]),
-        runfiles = ctx.runfiles(links + [binary] + ctx.files.resources),
+        runfiles = ctx.runfiles(links + [program] + ctx.files.resources),
     )]
 
 installed_program = rule(
     implementation = _installed_program_impl,
-    doc = "Links to a program that has to be found beside its own files.",
-    # A dependent's toolchain may be made of this very program.
+    doc = "Puts a program into the tree `<name>.llvm`, which contains nothing else, and links to it.",
+    # A dependent's toolchain may be made of this program.
     cfg = bootstrap_elsewhere,
     attrs = {
         "aliases": attr.string_list(doc = "More names of the program, beside the link and in the tree."),
-        "binary": attr.label(doc = "The program, in `<name>.llvm/bin`.", allow_single_file = True, mandatory = True),
-        "resources": attr.label_list(doc = "What the program looks for relative to itself.", allow_files = True),
+        # Not linked in the tree itself: Bazel leaves parameter files and runfiles beside the output of a cc_binary.
+        "binary": attr.label(doc = "The linked program.", allow_single_file = True, mandatory = True),
+        "program": attr.string(doc = "File name of the program in `<name>.llvm/bin`.", mandatory = True),
+        "resources": attr.label_list(doc = "Files that the program looks for relative to itself.", allow_files = True),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
     },
     executable = True,
