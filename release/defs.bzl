@@ -31,15 +31,17 @@ load("//llvm:slots.bzl", "SLOTS")
 load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots")
 load("//release/private:slot.bzl", "policy_slots")
 
-def mlgo_policies(name, backend = None, visibility = None, **policies):
+def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots):
     """Policies that several programs share: `mlgo_clang(name = "clang", policies = ":<name>")`, and so on.
 
     Args:
       name: name of the C++ library that a program links.
       backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
+      by_slot: dict, slot -> label of a SavedModel; BUILD files cannot pass a computed dict as `**slots`.
       visibility: visibility of `name`.
-      **policies: slot of //llvm:slots.bzl = label of a SavedModel.
+      **slots: slot of //llvm:slots.bzl = label of a SavedModel.
     """
+    policies = by_slot | slots
     unknown = [slot for slot in policies if slot not in SLOTS]
     if unknown:
         fail(unknown_slots("mlgo_policies", name, unknown))

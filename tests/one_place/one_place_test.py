@@ -60,9 +60,6 @@ class OnePlaceTest(unittest.TestCase):
         self.assertIn("using RegisterModel = mlgo::EmbeddedModel<mlgo::RegisterPolicySlot>;", header)
         slots = (self.made / "llvm/embedded/PolicySlots.def").read_text()
         self.assertIn('"regalloc_eviction", "register_policy"', slots)
-        self.assertIn(
-            '"regalloc_eviction", "register_policy"', (self.made / "llvm/embedded/PolicySlots.def").read_text()
-        )
 
     def test_the_problem_has_the_slot(self):
         self.bazel.run("test", "--test_output=errors", "//mlgo/problems:slots_test")
