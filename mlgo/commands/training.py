@@ -14,13 +14,13 @@ from mlgo.compiler.executor import available_cores
 from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.parts import write_parts
+from mlgo.learning.algorithms.registry import ACCEPTED_NAMES, ALGORITHMS
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate, run_folder
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
 from mlgo.training import configuration, summary, training_run
-from mlgo.training.algorithms import ALGORITHMS
 from mlgo.training.estimated_reward import define_estimation_flags, estimation_given
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import ON_DIVERGENCE, RunSettings
@@ -90,8 +90,8 @@ def define_learning_flags() -> None:
     flags.DEFINE_enum(
         "algorithm",
         None,
-        tuple(ALGORITHMS),
-        f"How to learn. Default: what defaults.gin in the problem's folder says, else {RunSettings.algorithm}.",
+        ACCEPTED_NAMES,
+        f"Learning algorithm. Default: that of defaults.gin in the problem's folder, else {RunSettings.algorithm}.",
     )
     flags.DEFINE_string(
         "warm_start",

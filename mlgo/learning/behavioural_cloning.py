@@ -15,19 +15,20 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, remove_superseded, save_checkpoint
-from mlgo.learning.configuration import BcConfig, BcMaxConfig
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.distribution import RowDistribution
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, row_logits
-from mlgo.learning.observations import DecisionKind, Observations
-from mlgo.learning.optimizer import Adam
+from mlgo.learning.observations import DecisionKind, Observations, minibatches
+from mlgo.learning.optimizer import Adam, StepSpecs, traced, weight_decay
 from mlgo.learning.order import order_agreement, order_scale
-from mlgo.run.determinism import derive_seed, generator
+from mlgo.run.determinism import derive_seed
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import Progress, Silent
 
@@ -111,13 +112,12 @@ def train_bc(
     held_back = observations.select(validation)
     per_epoch = math.ceil(len(training) / config.minibatch)
     for epoch in range(len(state.epochs), config.epochs):
-        order = training[generator(seed, "cloning minibatches", epoch).permutation(len(training))]
         sums = np.zeros(2)
-        for index, which in enumerate(np.array_split(order, per_epoch)):
+        for index, part in enumerate(minibatches(len(training), config.minibatch, seed, "cloning minibatches", epoch)):
             done = (epoch * per_epoch + index) / (config.epochs * per_epoch)
             rate = config.learning_rate + done * (config.final_learning_rate - config.learning_rate)
-            sums += learner.step(observations.select(which), rate) * len(which)
-        loss, accuracy = sums / len(order)
+            sums += learner.step(observations.select(training[part]), rate) * len(part)
+        loss, accuracy = sums / len(training)
         if not math.isfinite(loss):
             raise RunError(
                 f"behavioural cloning, epoch {epoch}",
@@ -220,26 +220,19 @@ class Cloner:
     """The gradient step; only the policy's weights take part."""
 
     def __init__(
-        self,
-        network: PolicyNetwork,
-        config: BcConfig | BcMaxConfig,
-        kind: DecisionKind,
-        optimizer: Mapping[str, np.ndarray] | None,
+        self, network: PolicyNetwork, config: Any, kind: DecisionKind, optimizer: Mapping[str, np.ndarray] | None
     ):
-        """`optimizer` is what `state()` returned together with these weights; None starts afresh."""
+        """Args:
+        config: has `adam_epsilon`, `l2` and `label_smoothing`, as BcConfig.
+        optimizer: what `state()` returned together with these weights; None: a fresh start.
+        """
         self._rest = {n: w for n, w in network.weights.items() if not n.startswith("policy/")}
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)
-        self._names, self._l2, self._smoothing = sorted(trained), config.l2, config.label_smoothing
+        self._l2, self._smoothing = config.l2, config.label_smoothing
         self._loss = {"categorical": self._of_choices, "binary": self._of_answers, "continuous": self._of_numbers}[kind]
-        number, vector = tf.TensorSpec([], tf.float32), tf.TensorSpec([None], tf.int32)
-        taken = tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32)
-        levels = tf.TensorSpec([None, network.normalizer.width], tf.uint8)
-        self._step = tf.function(
-            self._step_once,
-            input_signature=[levels, vector, taken, number, number, number],
-            autograph=False,  # As in ppo.py.
-        )
+        of = StepSpecs(network.normalizer.width, kind)
+        self._step = traced(self._step_once, [of.levels, of.observation, of.taken, *[of.number] * 3])
 
     def step(self, part: Observations, learning_rate: float) -> np.ndarray:
         """[mean cross-entropy, accuracy before the step], float32."""
@@ -257,10 +250,8 @@ class Cloner:
         variables = self._adam.variables
         with tf.GradientTape() as tape:
             loss, accuracy = self._loss(row_logits(variables, levels), observation, taken)
-            decay = self._l2 * tf.add_n([tf.nn.l2_loss(v) for n, v in variables.items() if n.endswith("kernel")])
-            total = loss + decay
-        gradients = tape.gradient(total, [variables[name] for name in self._names])
-        self._adam.apply(self._names, gradients, learning_rate, power1, power2)
+            total = loss + weight_decay(variables, self._l2)
+        self._adam.minimize(tape, total, learning_rate, power1, power2)
         return tf.stack([loss, accuracy])
 
     def _of_choices(self, logits, observation, chosen):

@@ -11,12 +11,12 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning import synthetic, synthetic_environments
 from mlgo.learning.behavioural_cloning import BcConfig, majority_accuracy, split_by_function, train_bc
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import initial_network
 from mlgo.learning.observations import pack
+from mlgo.learning.testing import synthetic, synthetic_environments
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import Silent

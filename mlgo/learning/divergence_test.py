@@ -2,7 +2,8 @@
 
 import unittest
 
-from mlgo.learning.configuration import PpoConfig
+from mlgo.learning.algorithms.es.algorithm import EsConfig
+from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
 from mlgo.learning.divergence import (
     Divergence,
     DivergenceError,
@@ -12,7 +13,6 @@ from mlgo.learning.divergence import (
     judge,
     slowed,
 )
-from mlgo.learning.evolution import EsConfig
 
 _RULES = DivergenceRules(patience=2)
 _HEALTHY = {"entropy": 0.3, "return_deviation": 0.1, "kl": 0.01}

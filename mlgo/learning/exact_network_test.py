@@ -5,10 +5,10 @@ import unittest
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning import synthetic, synthetic_environments
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, initial_network, row_logits
 from mlgo.learning.observations import pack
+from mlgo.learning.testing import synthetic, synthetic_environments
 from mlgo.run.exit_codes import RunError
 
 

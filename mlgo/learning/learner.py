@@ -1,18 +1,19 @@
-"""What a training loop knows of an algorithm: which policies to compile with, and what to do with what came of it.
+"""The interface between a training loop and an algorithm: which policies to compile with, and how to learn from the results.
 
-An iteration compiles each of its modules once under every variant of the learner and hands the results over:
+An iteration compiles each of its modules once under every variant of the learner and passes on the results:
 
     while learning:
         variants = learner.variants(iteration)
-        samples = [compile(module, variant) for module in modules for variant in variants]   # failed compiles give none
+        samples = [compile(module, variant) for module in modules for variant in variants]  # without failed compiles
         metrics = learner.update(iteration, samples)
         checkpoint(learner.network.weights, learner.state())
 
-Constructing a learner again from these weights and this state, and going on, gives the same bytes as never having stopped.
-A learner never compiles, reads no file and no clock; what it draws depends on (seed, iteration, index) alone. Samples must come
-in one order whatever the number of workers: by module, then by variant.
+A learner constructed from these weights and this state continues to the same bytes as one that was never stopped. A learner
+never compiles, reads no file and no clock; what it draws depends on (seed, iteration, index) alone. The order of samples is
+by module, then by variant, whatever the number of workers.
 """
 
+import abc
 import dataclasses
 import math
 import typing
@@ -28,11 +29,11 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A policy that every module of an iteration is compiled under once.
+    """A policy that every module of an iteration is compiled with once.
 
     Attributes:
-      network: the weights. Several variants may share one object: it is then converted once.
-      exploring: decisions are drawn, with a seed of the compile's own; False: greedy.
+      network: the weights. Several variants may share one object, which is then converted once.
+      exploring: True: decisions are drawn, with a separate seed for each compile. False: decisions are greedy.
     """
 
     network: PolicyNetwork
@@ -41,19 +42,18 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """What one compile under one variant gave.
+    """The result of one compile under one variant.
 
     Attributes:
       module: the module's name.
       variant: index into the iteration's variants.
       improvement: of the whole module over the default; 0.02 is about two percent better, negative is worse.
-      weight: of the module in means, > 0 (for scores per function: the number of functions compared).
-      observations: the decisions, packed with the normaliser of the learner's network, whatever the variant's (a policy that
-        is imitated may have another); `group` is an index into `contexts`. None where `needs_decisions` is False, or where
-        the module has no decision.
-      contexts: names of the contexts (functions) of the log; a name may come twice and then means one function.
-      improvements: context name -> improvement over the default, uncentred. Contexts without a score are missing, and
-        their decisions are not learned from; contexts without decisions may be there and count when returns are centred.
+      weight: of the module in means, > 0. For scores per function: the number of functions compared.
+      observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another one.
+        `group` is an index into `contexts`. None if `needs_decisions` is False or the module has no decision.
+      contexts: names of the contexts (functions) of the log. A name that occurs twice means one function.
+      improvements: context name -> improvement over the default, uncentred. Decisions of contexts without a score are not
+        learned from. Contexts without decisions count when returns are centred.
     """
 
     module: str
@@ -76,46 +76,82 @@ class Sample:
                 )
 
 
-class Learner(typing.Protocol):
-    """An algorithm; constructed as `SomeLearner(network, problem, seed, config, state=None)`."""
+class Learner(abc.ABC):
+    """An algorithm that is training a policy.
+
+    A subclass sets itself up in `prepare`; the constructor is the same for all.
+
+    Attributes:
+      needs_decisions: whether samples must hold decisions. If not, scores are enough and compilers need not log.
+      needs_finite_actions: whether the algorithm cannot learn continuous decisions.
+      config: its settings.
+      problem: what is decided.
+      seed: of everything that it draws.
+      policies: policies to imitate, for algorithms that imitate.
+      normalizer: of the network's inputs.
+    """
+
+    needs_decisions: typing.ClassVar[bool] = True
+    needs_finite_actions: typing.ClassVar[bool] = False
+
+    def __init__(
+        self,
+        network: PolicyNetwork,
+        problem: Problem,
+        seed: int,
+        config: typing.Any,
+        state: Mapping[str, np.ndarray] | None = None,
+        policies: Sequence[PolicyNetwork] = (),
+    ):
+        """Starts from `network`; with `state`, what `state()` returned together with these weights, continues from there.
+
+        Raises: RunError: the algorithm cannot learn the problem's kind of decision.
+        """
+        if self.needs_finite_actions and problem.decision_kind == "continuous":
+            raise RunError(
+                f"problem {problem.name}",
+                f"has continuous decisions, and {type(self).__name__} needs a finite action set",
+                "Train with --algorithm=ppo or --algorithm=es",
+            )
+        self.config, self.problem, self.seed, self.policies = config, problem, seed, tuple(policies)
+        self.normalizer = network.normalizer
+        self.prepare(network, dict(state or {}))
+
+    @abc.abstractmethod
+    def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
+        """Sets up the weights and everything else that changes. An empty `state` means a fresh start."""
 
     @property
+    @abc.abstractmethod
     def network(self) -> PolicyNetwork:
-        """A copy of the weights that are validated and shipped, greedy."""
+        """A copy of the current weights; their greedy policy is validated and shipped."""
 
-    @property
-    def needs_decisions(self) -> bool:
-        """Whether samples must hold decisions; otherwise scores are enough and nothing need be logged."""
-
+    @abc.abstractmethod
     def variants(self, iteration: int) -> Sequence[Variant]:
         """At least one; a pure function of the learner's weights, state and `iteration`."""
 
+    @abc.abstractmethod
     def update(self, iteration: int, samples: Sequence[Sample]) -> Mapping[str, float]:
         """Learns from the samples of this iteration's variants.
 
-        Returns: figures of this update by name, finite, for the file of metrics.
+        Returns: figures of this update by name, all finite, for the metrics file.
         Raises:
-          DivergenceError: the learner must not be used any more; what was saved before the update is unharmed.
+          DivergenceError: the update diverged; the learner must not be used any more.
           RunError: nothing can be learned from these samples.
         """
 
+    @abc.abstractmethod
     def state(self) -> dict[str, np.ndarray]:
         """Everything that the next update depends on besides `network.weights`, the seed and the configuration."""
 
 
-def refuse_numbers(problem: Problem, algorithm: str, why: str) -> None:
-    """For learners that want finitely many decisions. Raises: RunError: the problem's decisions are numbers."""
-    if problem.decision_kind == "continuous":
-        raise RunError(f"{algorithm} for {problem.name}", why, "Train with PPO or evolution strategies")
-
-
 def balance_of(modules: Sequence[str], weights: Sequence[float] | np.ndarray, balance: float) -> np.ndarray:
-    """float64 [M] with mean 1: what to multiply the modules' weights by so that large projects do not outvote small ones.
+    """float64 [M] with mean 1: factors for the modules' weights, so that large projects do not outvote small ones.
 
     Args:
       modules: names; the first folder is the project in a combined corpus.
       weights: positive, one per module.
-      balance: at 0 a project weighs as much as its modules together, at 1 as much as any other.
+      balance: 0: a project weighs as much as its modules together; 1: every project weighs the same.
     """
     weights = np.asarray(weights, np.float64)
     _, project = np.unique(np.array([name.partition("/")[0] for name in modules]), return_inverse=True)

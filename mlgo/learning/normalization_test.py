@@ -8,7 +8,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlgo.learning import synthetic
 from mlgo.learning.normalization import (
     TOP_LEVEL,
     Normalizer,
@@ -17,6 +16,7 @@ from mlgo.learning.normalization import (
     chosen_normalizer,
     load_normalizer,
 )
+from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import RunError
 
 _ANY_FLOAT = st.floats(width=32, allow_nan=True, allow_infinity=True)

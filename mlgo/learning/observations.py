@@ -6,6 +6,7 @@ An observation that is answered by yes or no, or by a number, is one row.
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -13,9 +14,12 @@ import numpy as np
 
 from mlgo.learning.normalization import Normalizer
 from mlgo.problems.problem import Problem
+from mlgo.run.determinism import generator
 
 #: `Problem.decision_kind`.
 DecisionKind = Literal["categorical", "binary", "continuous"]
+
+_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
 
 #: Observations packed at a time: keeps the working set of the normalisation (33 positions x 8 bytes x features) in cache.
 _BLOCK = 2048
@@ -54,6 +58,21 @@ class Observations:
 
     def __len__(self) -> int:
         return len(self.chosen)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by name, for a checkpoint."""
+        found = {name: getattr(self, name) for name in _ARRAYS}
+        return {name: array for name, array in found.items() if array is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], problem: Problem) -> "Observations":
+        """The observations of `problem` that `arrays()` gave; other names in `arrays` are ignored."""
+        return cls(
+            **{name: arrays.get(name) for name in _ARRAYS},
+            position_count=problem.action_count if problem.decision_kind == "categorical" else 1,
+            kind=problem.decision_kind,
+            highest_answer=problem.max_output,
+        )
 
     @property
     def row_count(self) -> int:
@@ -104,6 +123,14 @@ def rows_of(offsets: np.ndarray, which: np.ndarray) -> np.ndarray:
     ends = np.cumsum(counts)
     within = np.arange(ends[-1] if len(ends) else 0, dtype=np.int64) - np.repeat(ends - counts, counts)
     return np.repeat(offsets[which], counts) + within
+
+
+def minibatches(count: int, size: int, *stream: int | str) -> list[np.ndarray]:
+    """Indices 0 .. count - 1 in random order, in equal parts of at most `size`: no small remainder, and none left out.
+
+    Args: stream: the seed and the names of the random stream; see determinism.generator.
+    """
+    return np.array_split(generator(*stream).permutation(count), math.ceil(count / size))
 
 
 def pack(

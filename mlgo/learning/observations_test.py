@@ -4,9 +4,9 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning import synthetic
 from mlgo.learning.observations import ObservationError, concatenate, pack
-from mlgo.learning.synthetic_environments import NumberEnvironment, YesNoEnvironment
+from mlgo.learning.testing import synthetic
+from mlgo.learning.testing.synthetic_environments import NumberEnvironment, YesNoEnvironment
 
 
 def _pack(seed: int, count: int, group=None):

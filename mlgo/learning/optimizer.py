@@ -1,12 +1,14 @@
-"""Adam with its whole state in plain arrays, so that a checkpoint holds all of it.
+"""The gradient step: Adam with its whole state in plain arrays, so that a checkpoint holds all of it, and what steps share.
 
 The update is TensorFlow's own kernel (ResourceApplyAdam), the one behind tf.train.AdamOptimizer, which ml-compiler-opt uses.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
+
+from mlgo.learning.observations import DecisionKind
 
 # tf.train.AdamOptimizer's defaults, which ml-compiler-opt keeps.
 BETA1, BETA2 = 0.9, 0.999
@@ -42,8 +44,19 @@ class Adam:
         self.step += 1
         return np.float32(BETA1**self.step), np.float32(BETA2**self.step)
 
-    def apply(self, names: Sequence[str], gradients: Sequence, learning_rate, beta1_power, beta2_power) -> None:
-        """One update of the named variables; to be called inside a tf.function, with powers and learning rate as numbers or tensors."""
+    def minimize(
+        self, tape: tf.GradientTape, loss, learning_rate, beta1_power, beta2_power, clipping: float | None = None
+    ) -> tf.Tensor:
+        """One update of all variables along the gradient of `loss`, inside a tf.function.
+
+        Args: clipping: largest global norm of the gradients; None: no limit.
+        Returns: the global norm before clipping.
+        """
+        names = sorted(self.variables)
+        gradients = tape.gradient(loss, [self.variables[name] for name in names])
+        norm = tf.linalg.global_norm(gradients)
+        if clipping is not None:
+            gradients, _ = tf.clip_by_global_norm(gradients, clipping, use_norm=norm)
         for name, gradient in zip(names, gradients):
             tf.raw_ops.ResourceApplyAdam(
                 var=self.variables[name].handle,
@@ -57,6 +70,7 @@ class Adam:
                 epsilon=self._epsilon,
                 grad=gradient,
             )
+        return norm
 
     def weights(self) -> dict[str, np.ndarray]:
         return {name: variable.numpy() for name, variable in self.variables.items()}
@@ -68,3 +82,37 @@ class Adam:
             arrays[f"m/{name}"] = self._first[name].numpy()
             arrays[f"v/{name}"] = self._second[name].numpy()
         return arrays
+
+
+class StepSpecs:
+    """Signatures of the tensors that a step on one minibatch takes: N observations, M rows, D levels.
+
+    They are fixed because the number of rows differs from minibatch to minibatch and must not cause a new trace.
+
+    Attributes:
+      levels: uint8 [M, D].
+      observation: int32 [M], the observation of each row.
+      taken: [N], the decisions; see `Observations.taken`.
+      values: float32 [N].
+      summaries: float32 [N, D].
+      number: float32.
+    """
+
+    def __init__(self, width: int, kind: DecisionKind):
+        self.levels = tf.TensorSpec([None, width], tf.uint8)
+        self.observation = tf.TensorSpec([None], tf.int32)
+        self.taken = tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32)
+        self.values = tf.TensorSpec([None], tf.float32)
+        self.summaries = tf.TensorSpec([None, width], tf.float32)
+        self.number = tf.TensorSpec([], tf.float32)
+
+
+def traced(step: Callable, signature: Sequence[tf.TensorSpec]) -> Callable:
+    """`step` as a tf.function. Autograph has nothing to convert and would take half of the first update."""
+    return tf.function(step, input_signature=signature, autograph=False)
+
+
+def weight_decay(variables: Mapping[str, tf.Variable], l2: float) -> tf.Tensor:
+    """l2 * sum(w^2) / 2 over the kernels of the policy."""
+    kernels = [v for name, v in variables.items() if name.startswith("policy/") and name.endswith("kernel")]
+    return l2 * tf.add_n([tf.nn.l2_loss(kernel) for kernel in kernels])

@@ -6,7 +6,7 @@ import numpy as np
 
 from mlgo.learning.observations import pack
 from mlgo.learning.order import HIGHEST, LOWEST, order_agreement, order_scale
-from mlgo.learning.synthetic_environments import NumberEnvironment
+from mlgo.learning.testing.synthetic_environments import NumberEnvironment
 
 
 class OrderTest(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""From samples to what is learned from: decisions, and what each of them returned."""
+"""Decisions of samples, and the return of each decision."""
 
 import hashlib
 import math
@@ -15,8 +15,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
     """Each sample's values less the mean of the other samples' values of the same name.
 
-    What is easy or hard about a function then cancels, and what is left tells its decisions apart (Kool et al., "Buy 4
-    REINFORCE samples, get a baseline for free!", 2019).
+    The difficulty of a function then cancels, and the rest tells its decisions apart (Kool et al., "Buy 4 REINFORCE
+    samples, get a baseline for free!", 2019).
 
     Args: samples: name -> value; a name may be missing from some.
     Returns: as many mappings; a name that only one sample has is left out.
@@ -37,12 +37,13 @@ def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 
 
 class MovingAverage:
-    """What is usual of each function of each module: the average of its improvements, older ones counting less; at first 0, the default.
+    """The moving average of the improvements of each function of each module; at first 0, the default.
 
-    Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of the improvement).
+    Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of the
+    improvement).
 
     Args:
-      decay: what is left of the average at each sample, in [0, 1).
+      decay: weight of the old average at each sample, in [0, 1).
       state: what `state` returned.
     """
 
@@ -60,15 +61,15 @@ class MovingAverage:
         }
 
     def less(self, module: str, samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
-        """Each sample's values less what was usual before any of them; then they belong to what is usual."""
+        """Each sample's values less the averages before these samples; afterwards the averages include them."""
         keys = {name: _key(module, name) for sample in samples for name in sample}
-        usual = {name: self._averages.get(key, 0.0) for name, key in keys.items()}
+        before = {name: self._averages.get(key, 0.0) for name, key in keys.items()}
         for sample in samples:
             for name, value in sample.items():
                 self._averages[keys[name]] = (
                     self._decay * self._averages.get(keys[name], 0.0) + (1 - self._decay) * value
                 )
-        return [{name: value - usual[name] for name, value in sample.items()} for sample in samples]
+        return [{name: value - before[name] for name, value in sample.items()} for sample in samples]
 
 
 def _key(module: str, name: str) -> int:
@@ -78,15 +79,15 @@ def _key(module: str, name: str) -> int:
 
 
 def returns_of(
-    samples: Sequence[Sample], lowest: float, centre: bool, usual: MovingAverage | None = None
+    samples: Sequence[Sample], lowest: float, centre: bool, baseline: MovingAverage | None = None
 ) -> tuple[Observations, np.ndarray]:
-    """All decisions of `samples` that have a return, in their order, and these returns, float32 [N].
+    """All decisions of `samples` that have a return, in order, and these returns, float32 [N].
 
     Args:
-      lowest: improvements below this count as this.
-      centre: a return is how much better a function became than in the other samples of its module; functions that only
-        one sample has are left out. Otherwise it is the improvement over the default.
-      usual: a return is how much better a function became than usual; goes before `centre`.
+      lowest: lower improvements are raised to this.
+      centre: a return is the improvement of a function over the other samples of its module, without functions that
+        occur in one sample only. Otherwise it is the improvement over the default.
+      baseline: a return is the improvement over this moving average; takes precedence over `centre`.
 
     Raises:
       DivergenceError: an improvement is not finite.
@@ -102,13 +103,13 @@ def returns_of(
                     "Check the scores in the training logs",
                 )
     values = [{name: max(value, lowest) for name, value in sample.improvements.items()} for sample in samples]
-    if centre or usual is not None:
+    if centre or baseline is not None:
         of_module: dict[str, list[int]] = {}
         for index, sample in enumerate(samples):
             of_module.setdefault(sample.module, []).append(index)
         for module, indices in of_module.items():
             together = [values[index] for index in indices]
-            compared = centred(together) if usual is None else usual.less(module, together)
+            compared = centred(together) if baseline is None else baseline.less(module, together)
             for index, each in zip(indices, compared, strict=True):
                 values[index] = each
     observations, returns = [], []

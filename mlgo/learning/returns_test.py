@@ -4,11 +4,11 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning import synthetic
 from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.learner import Sample
 from mlgo.learning.observations import pack
 from mlgo.learning.returns import MovingAverage, centred, returns_of
+from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
@@ -40,15 +40,17 @@ class ReturnsTest(unittest.TestCase):
         _, uncentred = returns_of(samples[:1], -1.0, centre=False)
         np.testing.assert_array_equal(uncentred, [0.5, 0.5, -1])
 
-    def test_what_is_usual_is_learned_and_remembered(self):
-        usual = MovingAverage(0.75)
-        self.assertEqual(usual.less("a", [{"f": 0.5}, {"f": 1.0, "g": -1.0}]), [{"f": 0.5}, {"f": 1.0, "g": -1.0}])
-        known = MovingAverage(0.75, usual.state())
-        for each in (usual, known):
+    def test_moving_averages_are_learned_and_remembered(self):
+        average = MovingAverage(0.75)
+        self.assertEqual(average.less("a", [{"f": 0.5}, {"f": 1.0, "g": -1.0}]), [{"f": 0.5}, {"f": 1.0, "g": -1.0}])
+        known = MovingAverage(0.75, average.state())
+        for each in (average, known):
             self.assertEqual(each.less("a", [{"f": 1.0, "g": 0.0}]), [{"f": 1.0 - (0.75 * 0.125 + 0.25), "g": 0.25}])
             self.assertEqual(each.less("b", [{"f": 1.0}]), [{"f": 1.0}])
-        self.assertEqual(usual.state()["names"].dtype, np.uint64)
-        _, returns = returns_of([_sample("a", 0, {"f": 0.5, "g": 0.25})], -1.0, centre=True, usual=MovingAverage(0.5))
+        self.assertEqual(average.state()["names"].dtype, np.uint64)
+        _, returns = returns_of(
+            [_sample("a", 0, {"f": 0.5, "g": 0.25})], -1.0, centre=True, baseline=MovingAverage(0.5)
+        )
         np.testing.assert_array_equal(returns, [0.5, 0.5, 0.25])
 
     def test_without_decisions_or_scores_there_is_nothing_to_learn(self):

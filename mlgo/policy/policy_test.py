@@ -8,11 +8,11 @@ import unittest
 import numpy as np
 import tensorflow as tf
 
-from mlgo.learning import synthetic
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
+from mlgo.learning.testing import synthetic
 from mlgo.policy import graph, tflite
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.policy.directory import load_policy

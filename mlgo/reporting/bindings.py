@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.learning.configuration import BcConfig
+from mlgo.learning.algorithms.registry import ALGORITHMS, current_names
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.algorithms import ALGORITHMS
 from mlgo.training.configuration import configure
 from mlgo.training.settings import RunSettings
 
@@ -42,6 +42,7 @@ def bindings_of(configuration: Mapping[str, Any]) -> list[str]:
     Args: configuration: what Configurations.to_json gave, of this version or an earlier one.
     Returns: nothing for a problem that is not in this workspace; settings that this version does not know are passed over.
     """
+    configuration = current_names(configuration)
     given = {name: configuration["run"][name] for name in ("problem", "algorithm") if name in configuration["run"]}
     try:
         usual = json.loads(json.dumps(configure(given, (), ()).to_json()))

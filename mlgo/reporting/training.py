@@ -3,43 +3,27 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.learning.algorithm import Algorithm
+from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Facts, Group, Paragraph, Section, SideBySide, Table
 from mlgo.reporting.records import Evaluation, Run
 from mlgo.reporting.scale import number
 from mlgo.run.progress import format_duration
 
-#: Names of algorithms in sentences; any other is shown as it is.
-_ALGORITHMS = {
-    "ppo": "PPO",
-    "es": "evolution strategies",
-    "cma_es": "CMA-ES",
-    "dqn": "DQN",
-    "bc_max": "BC-Max",
-    "effects": "effect regression",
-}
 
-#: Figures of an iteration that say whether learning is healthy, and their titles; shown where an algorithm records them.
-_HEALTH = {
-    "kl": "KL divergence to the policy before the update",
-    "entropy": "Entropy of the policy, nats",
-    "explained_variance": "Explained variance",
-    "clip_fraction": "Share of clipped updates",
-    "loss": "Loss",
-    "value_loss": "Loss of the value function",
-    "gradient_norm": "Norm of the gradient",
-    "sigma": "Step size sigma",
-    "axis_ratio": "Ratio of the longest axis to the shortest",
-    "largest_effect": "Largest effect, percent of a module",
-    "strays": "Share of outliers",
-    "q_mean": "Mean Q value",
-    "td_error": "Temporal-difference error",
-}
+def _algorithm(name: str) -> Algorithm | None:
+    """None: a run of a version with other algorithms."""
+    try:
+        return algorithm_named(name)
+    except ValueError:
+        return None
 
 
 def algorithm_title(name: str) -> str:
     """ "PPO" for "ppo"."""
-    return _ALGORITHMS.get(name, name)
+    algorithm = _algorithm(name)
+    return algorithm.title if algorithm else name
 
 
 def problem_title(name: str) -> str:
@@ -115,7 +99,9 @@ def learning_section(runs: Sequence[Run]) -> Section | None:
             own.append(drawings.validation_curve(run.validations, run.chosen_iteration))
         if (rewards := drawings.reward_curve(run.iterations)) is not None:
             own.append(rewards)
-        health = [drawings.figure_curve(run.iterations, name, title) for name, title in _HEALTH.items()]
+        algorithm = _algorithm(run.settings["algorithm"])
+        titles = algorithm.figures.items() if algorithm else ()
+        health = [drawings.figure_curve(run.iterations, name, title) for name, title in titles]
         if health := [curve for curve in health if curve is not None]:
             own.append(SideBySide(health))
         if own:

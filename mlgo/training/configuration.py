@@ -8,12 +8,12 @@ from typing import Any
 
 import gin
 
-from mlgo.learning.configuration import BcConfig
+from mlgo.learning.algorithms.registry import ALGORITHMS, algorithm_named
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.algorithms import ALGORITHMS, algorithm_named
 from mlgo.training.settings import RunSettings
 
 
@@ -48,8 +48,8 @@ def gin_classes() -> str:
 def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
     """The settings of a run.
 
-    What comes later wins: the defaults of the classes; the problem's own files mlgo/problems/<problem>/defaults.gin, which may name
-    an algorithm, and <algorithm>.gin, where there are such; the user's files; bindings; flags.
+    Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist, defaults.gin, which
+    may name an algorithm, the algorithm's shared settings and <algorithm>.gin; the user's files; bindings; flags.
 
     Args:
       given: fields of RunSettings that flags have set; `problem` is among them.
@@ -64,7 +64,9 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
         # Twice: which file is the problem's own depends on the algorithm, which the user's files may say.
         gin.clear_config()
         gin.parse_config_files_and_bindings([*defaults, *users], list(bindings))
-        own = own_files(given["problem"], dataclasses.replace(RunSettings(), **given).algorithm)
+        algorithm = algorithm_named(dataclasses.replace(RunSettings(), **given).algorithm)
+        names = [*algorithm.shared_settings, algorithm.former_name, algorithm.name]
+        own = [path for name in names if name for path in own_files(given["problem"], name)]
         gin.clear_config()
         gin.parse_config_files_and_bindings([*defaults, *own, *users], list(bindings))
         run = dataclasses.replace(RunSettings(), **given)

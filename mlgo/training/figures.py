@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.learning.algorithms.registry import current_names
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -54,7 +55,7 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
             or not isinstance(record.get("iteration"), int)
         ):
             raise RunError(where, "is neither an iteration's nor a validation's figures", remedy)
-        found[record["kind"]].append({name: value for name, value in record.items() if name != "kind"})
+        found[record["kind"]].append({name: value for name, value in current_names(record).items() if name != "kind"})
     return found["iteration"], found["validation"]
 
 
@@ -177,4 +178,5 @@ def _percent(ratio: float) -> float:
 
 def _read_all(folder: pathlib.Path) -> list[dict[str, Any]]:
     remedy = f"Delete {folder} and run the same command again"
-    return [files.read_json(path, "figures of an iteration", remedy) for path in sorted(folder.glob("*.json"))]
+    paths = sorted(folder.glob("*.json"))
+    return [current_names(files.read_json(path, "figures of an iteration", remedy)) for path in paths]

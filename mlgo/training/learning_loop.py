@@ -21,6 +21,7 @@ from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.statistics import summarize_modules
 from mlgo.learning import checkpoint, divergence
+from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
 from mlgo.learning.learner import Learner, Sample
 from mlgo.learning.network import PolicyNetwork
@@ -34,7 +35,6 @@ from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 from mlgo.training import candidates
-from mlgo.training.algorithms import algorithm_named
 from mlgo.training.collection import Seconds, VariantModels, collect, failures_by_kind, jobs_of, reward_distribution
 from mlgo.training.figures import Metrics, read_metrics
 from mlgo.training.module_order import modules_of_iteration
@@ -143,8 +143,8 @@ class LearningLoop:
 
     def _make_learner(self, network: PolicyNetwork, state: Mapping[str, np.ndarray] | None) -> Learner:
         config = divergence.slowed(self._config, self._roll_backs, self._rules)
-        policies = self._inputs.imitated
-        return self._algorithm.make(network, self._problem, self._settings.seed, config, state, policies)
+        learner = self._algorithm.learner_class()
+        return learner(network, self._problem, self._settings.seed, config, state, self._inputs.imitated)
 
     def _must_validate(self) -> bool:
         due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations

@@ -6,6 +6,7 @@ from typing import Any
 import gin
 
 from mlgo.compiler.request import CompileLimits
+from mlgo.learning.algorithms.registry import algorithm_named
 
 #: What a run may start from; see RunSettings.warm_start.
 WARM_STARTS = ("bc", "none", "policy")
@@ -21,7 +22,7 @@ class RunSettings:
 
     Attributes:
       problem: a folder below mlgo/problems.
-      algorithm: one of those in algorithms.py.
+      algorithm: one of mlgo/learning/algorithms/registry.py. Names of earlier versions are accepted.
       reward: of the problem's rewards, where it has several; "": its usual one.
       warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random weights;
         "policy": start from a policy that an earlier run has left.
@@ -52,6 +53,7 @@ class RunSettings:
     on_divergence: str = "stop"
 
     def __post_init__(self):
+        object.__setattr__(self, "algorithm", algorithm_named(self.algorithm).name)
         lowest = {
             "seed": 0,
             "iterations": 0,

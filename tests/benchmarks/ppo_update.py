@@ -108,10 +108,11 @@ def _quantiles(problem, features) -> dict[str, np.ndarray]:
 
 
 def _ours() -> dict[str, list[float]]:
+    from mlgo.learning.algorithms.ppo.algorithm import PpoConfig  # pylint: disable=import-outside-toplevel
+    from mlgo.learning.algorithms.ppo.learner import PpoLearner, TrainingBatch  # pylint: disable=import-outside-toplevel
     from mlgo.learning.network import initial_network  # pylint: disable=import-outside-toplevel
     from mlgo.learning.normalization import build_normalizer  # pylint: disable=import-outside-toplevel
     from mlgo.learning.observations import pack  # pylint: disable=import-outside-toplevel
-    from mlgo.learning.ppo import PpoConfig, PpoLearner, TrainingBatch  # pylint: disable=import-outside-toplevel
     from mlgo.problems.regalloc_eviction.problem import PROBLEM  # pylint: disable=import-outside-toplevel
     from mlgo.run import determinism  # pylint: disable=import-outside-toplevel
 

@@ -10,7 +10,8 @@ import tempfile
 
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.server_executor import executor_for
-from mlgo.learning.configuration import BcConfig, PpoConfig
+from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.run import locate
 from mlgo.trace.vocabulary import VocabularyConfig
@@ -20,7 +21,7 @@ from mlgo.training.settings import RunSettings
 from mlgo.training.training_run import TrainingRun
 from tests.benchmarks.row import Row, at_most
 
-#: As in ml-compiler-opt's ppo_nn_agent.gin (mlgo/learning/papers.gin): every decision once, in large minibatches.
+#: As in ml-compiler-opt's ppo_nn_agent.gin (mlgo/learning/algorithms/ppo/papers_eviction.gin): every decision once, in large minibatches.
 _PAPERS = PpoConfig(minibatch=4096, epochs=1, learning_rate=3e-4, entropy=0.005)
 _ITERATIONS = 2
 

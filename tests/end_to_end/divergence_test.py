@@ -8,13 +8,14 @@ import unittest
 from unittest import mock
 
 from mlgo.compiler.testing import fake_clang
-from mlgo.learning.configuration import BcConfig
+from mlgo.learning.algorithm import Algorithm
+from mlgo.learning.algorithms.es.algorithm import EsConfig
+from mlgo.learning.algorithms.es.learner import EsLearner
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.divergence import Divergence, DivergenceError
-from mlgo.learning.evolution import EsConfig, EsLearner
 from mlgo.learning.network import NetworkConfig
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training import algorithms
 from mlgo.training.configuration import Configurations
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
@@ -27,9 +28,9 @@ _RATES: list[float] = []
 class ExplodingLearner(EsLearner):
     """Explodes in iteration 1."""
 
-    def __init__(self, network, problem, seed, config, state=None):
-        super().__init__(network, problem, seed, config, state)
-        _RATES.append(config.learning_rate)
+    def prepare(self, network, state):
+        super().prepare(network, state)
+        _RATES.append(self.config.learning_rate)
 
     def update(self, iteration, samples):
         metrics = super().update(iteration, samples)
@@ -49,8 +50,7 @@ class DivergenceTest(unittest.TestCase):
         modules = {f"m{index}": fake_clang.FakeModule.bitcode({f"f{index}": 4, f"g{index}": 3}) for index in range(4)}
         fake_clang.write_corpus(self.folder / "train", modules)
         self.inputs = RunInputs(clang, self.folder / "train", None, None, None, self.folder / "output")
-        exploding = algorithms.Algorithm("es", EsConfig, ExplodingLearner.__module__, "ExplodingLearner")
-        self.enterContext(mock.patch.dict(algorithms.ALGORITHMS, es=exploding))
+        self.enterContext(mock.patch.object(Algorithm, "learner_class", lambda self: ExplodingLearner))
         _RATES.clear()
 
     def run_with(self, on_divergence: str, iterations: int = 3) -> list[dict]:

@@ -14,8 +14,8 @@ import tempfile
 import unittest
 
 from mlgo.compiler.testing import fake_clang
-from mlgo.learning.configuration import BcConfig
-from mlgo.learning.evolution import EsConfig
+from mlgo.learning.algorithms.es.algorithm import EsConfig
+from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.policy import collection, saved_model
 from mlgo.problems.regalloc_eviction.problem import PROBLEM

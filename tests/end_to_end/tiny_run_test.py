@@ -112,7 +112,7 @@ class OtherProblemsTest(unittest.TestCase):
 
     def test_inlining_as_it_is_by_default(self):
         said = self.run_command("train_inlining", "oz_")
-        self.assertIn("inlining_for_size by effects", said)
+        self.assertIn("inlining_for_size by effect_regression", said)
         self.assertNotIn("warm start:", said)
 
     def test_inlining_by_cma_es(self):

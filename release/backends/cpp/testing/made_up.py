@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from mlgo.learning import synthetic
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
+from mlgo.learning.testing import synthetic
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
 from mlgo.run.determinism import generator
 

@@ -1,0 +1,211 @@
+"""BC-Max: imitates the best of several policies' decisions (Marinov et al., arXiv:2403.19462).
+
+Each module is compiled under every policy to imitate, under the current policy, and several times under the current policy
+while it explores. The decisions of the best compile are remembered, and the current policy is trained to repeat them by the
+cross-entropy of behavioural cloning. Each part of the code is thus learned from the policy that was best there. Since the
+current policy is among the candidates, repeating this improves it (the paper's section 5 does three to five rounds over a
+whole corpus; here a round is an iteration with some modules, and the memory spans iterations).
+
+Without policies to imitate, the best of the current policy's own attempts is imitated.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlgo.learning.behavioural_cloning import Cloner
+from mlgo.learning.divergence import Divergence, DivergenceError
+from mlgo.learning.exploration import exploring_network
+from mlgo.learning.learner import Learner, Sample, Variant
+from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.observations import Observations, concatenate, minibatches
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class Remembered:
+    """Decisions of one module worth repeating.
+
+    Attributes:
+      improvement: of the module, by the compile they are from; with granularity "context" the best seen.
+      observations: `group` is an index into `contexts`.
+      contexts: names; each comes once.
+      improvements: float64 [contexts], of each by the compile its decisions are from.
+    """
+
+    improvement: float
+    observations: Observations
+    contexts: tuple[str, ...]
+    improvements: np.ndarray
+
+
+class BcMaxLearner(Learner):
+    """BC-Max. Observations are packed with the normaliser of the trained network, so `policies` may have others.
+
+    Continuous decisions are imitated as they are, so all policies must answer on one scale.
+
+    Raises: ValueError: there are neither policies nor exploring samples, so no decision could be better than the current.
+    """
+
+    def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
+        if not self.policies and not self.config.exploring_samples:
+            raise ValueError("BcMaxLearner: without policies and exploring_samples there is nothing better to imitate")
+        self.updates = int(state.pop("updates", 0))
+        memory = {name: state.pop(name) for name in list(state) if name.startswith("memory/")}
+        self._memory = memory_from(memory, self.problem)
+        self._cloner = Cloner(network, self.config, self.problem.decision_kind, state or None)
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """A copy of the current weights."""
+        return PolicyNetwork(self.normalizer, self._cloner.weights())
+
+    def variants(self, iteration: int) -> list[Variant]:
+        """The policies to imitate and the current one, greedy; then the current one, exploring."""
+        del iteration
+        network, config = self.network, self.config
+        deviation = config.deviation if self.problem.decision_kind == "continuous" else None
+        exploring = Variant(exploring_network(network, config.temperature, deviation), exploring=True)
+        greedy = [Variant(policy, exploring=False) for policy in (*self.policies, network)]
+        return greedy + [exploring] * config.exploring_samples
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Adam's, the number of updates, and the memory."""
+        return {**self._cloner.state(), "updates": np.array(self.updates, np.int64), **arrays_of(self._memory)}
+
+    def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
+        """See `Learner.update`."""
+        del iteration
+        config = self.config
+        found: dict[str, list[tuple[int, Remembered]]] = {}
+        for sample in samples:
+            if (entry := entry_of(sample)) is not None:
+                found.setdefault(sample.module, []).append((sample.variant, entry))
+        if not found:
+            raise RunError(
+                f"{len(samples)} compiles of an iteration",
+                "have no decision with a score that could be imitated",
+                "Use more modules in an iteration, or modules that have decisions",
+                ExitCode.NOTHING_PRODUCED,
+            )
+        best_variants, gains = [], []
+        for module, entries in found.items():
+            # What is remembered comes first: it stays when nothing is better. The module moves to the memory's young end.
+            former = [self._memory.pop(module)] if module in self._memory else []
+            self._memory[module] = best_of([*former, *(entry for _, entry in entries)], config.granularity)
+            best_variant, best = max(entries, key=lambda item: (item[1].improvement, -item[0]))
+            best_variants.append(best_variant)
+            gains.append(best.improvement)
+        for module in list(self._memory)[: -config.memory_modules]:
+            del self._memory[module]
+        loss, accuracy, minibatches = self._clone()
+        self.updates += 1
+        fixed = len(self.policies)
+        return {
+            "modules": float(len(found)),
+            "remembered_modules": float(len(self._memory)),
+            "mean_best_improvement": float(np.mean(gains)),
+            "improvement_deviation": float(
+                np.mean([np.std([e.improvement for _, e in each]) for each in found.values()])
+            ),
+            "best_is_another_policy": float(np.mean([variant < fixed for variant in best_variants])),
+            "best_is_exploring": float(np.mean([variant > fixed for variant in best_variants])),
+            "minibatches": float(minibatches),
+            "loss": loss,
+            "accuracy": accuracy,
+        }
+
+    def _clone(self) -> tuple[float, float, int]:
+        """(mean loss, mean accuracy, gradient steps) of the passes over the memory."""
+        config = self.config
+        memory = concatenate([entry.observations for entry in self._memory.values()])
+        sums, steps = np.zeros(2), 0
+        for epoch in range(config.epochs):
+            stream = (self.seed, "bc-max minibatches", self.updates, epoch)
+            for which in minibatches(len(memory), config.minibatch, *stream):
+                step = self._cloner.step(memory.select(which), config.learning_rate)
+                if not np.isfinite(step).all():
+                    raise DivergenceError(
+                        Divergence.NOT_FINITE,
+                        f"BC-Max update {self.updates}",
+                        f"minibatch {steps} has loss {step[0]}",
+                        "Resume from the last checkpoint with a smaller BcMaxConfig.learning_rate "
+                        f"(now {config.learning_rate})",
+                    )
+                sums += step * len(which)
+                steps += 1
+        loss, accuracy = sums / (len(memory) * config.epochs)
+        return float(loss), float(accuracy), steps
+
+
+def entry_of(sample: Sample) -> Remembered | None:
+    """The decisions of `sample` in contexts that have a score; None if there are none."""
+    if sample.observations is None:
+        return None
+    names = tuple(sorted(set(sample.contexts) & set(sample.improvements)))
+    place = {name: index for index, name in enumerate(names)}
+    by_context = np.array([place.get(name, -1) for name in sample.contexts], np.int64)
+    group = by_context[sample.observations.group]
+    kept = np.flatnonzero(group >= 0)
+    if not len(kept):
+        return None
+    observations = dataclasses.replace(sample.observations.select(kept), group=group[kept])
+    return Remembered(sample.improvement, observations, names, np.array([sample.improvements[name] for name in names]))
+
+
+def best_of(entries: Sequence[Remembered], granularity: str) -> Remembered:
+    """The best of one module's entries, whole or context by context; the first of equals."""
+    best = max(entries, key=lambda entry: entry.improvement)  # max takes the first of equals.
+    if granularity == "module":
+        return best
+    chosen: dict[str, tuple[float, int, int]] = {}
+    for index, entry in enumerate(entries):
+        for place, name in enumerate(entry.contexts):
+            if name not in chosen or entry.improvements[place] > chosen[name][0]:
+                chosen[name] = (float(entry.improvements[place]), index, place)
+    names = tuple(sorted(chosen))
+    parts, groups = [], []
+    for index, entry in enumerate(entries):
+        target = np.full(len(entry.contexts), -1, np.int64)
+        for rank, name in enumerate(names):
+            if chosen[name][1] == index:
+                target[chosen[name][2]] = rank
+        group = target[entry.observations.group]
+        kept = np.flatnonzero(group >= 0)
+        if len(kept):
+            parts.append(entry.observations.select(kept))
+            groups.append(group[kept])
+    observations = dataclasses.replace(concatenate(parts), group=np.concatenate(groups))
+    return Remembered(best.improvement, observations, names, np.array([chosen[name][0] for name in names]))
+
+
+def arrays_of(memory: Mapping[str, Remembered]) -> dict[str, np.ndarray]:
+    """The memory as arrays, for a checkpoint."""
+    arrays = {}
+    for index, (module, entry) in enumerate(memory.items()):
+        parts = {
+            **entry.observations.arrays(),
+            "module": np.array(module),
+            "contexts": np.array(entry.contexts, np.str_),
+            "improvements": entry.improvements,
+            "improvement": np.array(entry.improvement),
+        }
+        arrays |= {f"memory/{index}/{name}": array for name, array in parts.items()}
+    return arrays
+
+
+def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str, Remembered]:
+    """The inverse of `arrays_of`."""
+    memory: dict[str, Remembered] = {}
+    while f"memory/{len(memory)}/module" in arrays:
+        prefix = f"memory/{len(memory)}/"
+        parts = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        memory[str(parts["module"])] = Remembered(
+            float(parts["improvement"]),
+            Observations.from_arrays(parts, problem),
+            tuple(parts["contexts"].tolist()),
+            parts["improvements"],
+        )
+    return memory

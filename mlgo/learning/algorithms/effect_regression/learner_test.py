@@ -1,0 +1,165 @@
+"""Effect regression: it finds known effects, and credits no decision with later ones that it made possible."""
+
+import unittest
+
+import numpy as np
+
+from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
+from mlgo.learning.algorithms.effect_regression.learner import EffectLearner, effect_batch, scale_for, surprises
+from mlgo.learning.exact_network import exact_network
+from mlgo.learning.learner import Sample
+from mlgo.learning.linear_network import linear_network
+from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.learning.normalization import LEVEL_SCALE, build_normalizer
+from mlgo.learning.observations import Observations, pack
+from mlgo.learning.testing import synthetic_environments as synthetic
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.run.exit_codes import RunError
+
+_YES_NO, _CHOICE, _NUMBER = synthetic.YesNoEnvironment(), synthetic.ChoiceEnvironment(), synthetic.NumberEnvironment()
+
+PROBLEM = Problem(
+    name="swallow",
+    observation_specs=(TensorSpec("large", "int64", (1,)),),
+    action_spec=TensorSpec("decision", "int64", (1,)),
+    action_count=2,
+    mask_feature=None,
+    score=LoggedScore(TensorSpec("score", "float32", (1,)), "minimize"),
+    advisor_flag="a",
+    log_flag="b",
+    model_flag="c",
+    decision_kind="binary",
+)
+NORMALIZER = build_normalizer({"large": np.array([0.0, 1.0])}, PROBLEM)
+
+
+def _fresh(environment):
+    return initial_network(environment.normalizer, 1, NetworkConfig((8,), (4,)))
+
+
+def _constant(z: float):
+    """A policy that answers z to everything."""
+    like = initial_network(NORMALIZER, 1, NetworkConfig((4,), (4,)))
+    return linear_network(like, np.array([0.0] * NORMALIZER.width + [z]))
+
+
+def _swallowing(random: np.random.Generator, module: str, variant: int) -> Sample:
+    """A function with one call of a large function, which costs 1 when it is inlined and brings eight calls of getters into the
+    caller; to inline one of these saves 0.05."""
+    swallowed = int(random.random() < 0.5)
+    getters = (random.random(8 * swallowed) < 0.5).astype(np.int64)
+    large = np.array([[1]] + [[0]] * len(getters), np.int64)
+    actions = np.concatenate([[swallowed], getters])
+    observations = pack({"large": large}, actions, NORMALIZER, PROBLEM, np.zeros(len(actions), np.int64))
+    gained = -1.0 * swallowed + 0.05 * getters.sum()
+    return Sample(module, variant, gained, 1.0, observations, ("f",), {"f": gained})
+
+
+class EffectTest(unittest.TestCase):
+    def test_the_first_policy_may_be_written_down(self):
+        config = EffectConfig(start={"gain": 1.0}, start_bias=-0.5)
+        columns = _YES_NO.normalizer.columns
+        learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config)
+        levels = np.array([[0] * len(columns), [192] * len(columns)], np.uint8)
+        pieces = sum(column.feature == "gain" for column in columns)
+        np.testing.assert_allclose(
+            exact_network(learner.network.weights).row_logits(levels), [-0.5, pieces - 0.5], atol=0.02
+        )
+        resumed = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, config, learner.state())
+        np.testing.assert_array_equal(
+            resumed.network.weights["policy/0/kernel"], _fresh(_YES_NO).weights["policy/0/kernel"]
+        )
+        with self.assertRaisesRegex(RunError, "EffectConfig.start: names gains"):
+            EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(start={"gains": 1.0}))
+
+    def test_getters_are_not_blamed_for_the_function_that_brought_them(self):
+        random = np.random.default_rng(1)
+        samples = [_swallowing(random, str(module), variant) for module in range(400) for variant in range(4)]
+        learner = EffectLearner(_constant(0.0), PROBLEM, 1, EffectConfig(prior=0.0, effect_deviation=1e3))
+        learner.update(0, samples)
+        effect = learner.state()["effect"]
+        of_getter, of_large = effect[-1], effect[-1] + effect[0] * 192 * LEVEL_SCALE
+        # Eight getters are inlined half of the time: the large one costs 1 - 8 * 0.05 / 2.
+        self.assertAlmostEqual(of_large, -0.8, delta=0.1)
+        self.assertAlmostEqual(of_getter, 0.05, delta=0.02)
+        # A regression on what was done, not on what chance decided, gets the sign wrong.
+        done = np.array(
+            [
+                [s.observations.answers @ s.observations.levels[:, 0] / 192, s.observations.answers[1:].sum()]
+                for s in samples
+            ]
+        )
+        returns = np.array([s.improvement for s in samples])
+        alone = np.linalg.lstsq(np.column_stack([done[:, 1], np.ones(len(done))]), returns, rcond=None)[0]
+        self.assertLess(alone[0], 0)
+
+    def test_one_round_is_nearly_enough_for_a_simple_problem(self):
+        for environment, config in ((_YES_NO, EffectConfig()), (_CHOICE, EffectConfig(exploration=0.2))):
+            learner = EffectLearner(_fresh(environment), environment.problem, 1, config)
+            metrics = synthetic.train(environment, learner, 2, 8)
+            self.assertGreater(synthetic.share_of_optimum(environment, learner.network), 0.95)
+            self.assertAlmostEqual(metrics[-1]["exploration_rate"], config.exploration, delta=0.02)
+
+    def test_going_on_from_a_state_gives_the_same_bytes(self):
+        whole = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig())
+        synthetic.train(_YES_NO, whole, 3, 4, seed=0)
+        first = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig())
+        synthetic.train(_YES_NO, first, 1, 4, seed=0)
+        resumed = EffectLearner(first.network, _YES_NO.problem, 1, EffectConfig(), first.state())
+        for iteration in (1, 2):
+            samples = synthetic.samples_of(
+                _YES_NO, range(4 * iteration, 4 * iteration + 4), resumed.variants(iteration), iteration
+            )
+            resumed.update(iteration, samples)
+        for name, array in whole.network.weights.items():
+            np.testing.assert_array_equal(array, resumed.network.weights[name])
+
+    def test_without_two_samples_of_a_function_nothing_can_be_learned(self):
+        random = np.random.default_rng(1)
+        with self.assertRaisesRegex(RunError, "no function with decisions and a score in two samples"):
+            effect_batch([_swallowing(random, str(module), 0) for module in range(3)], _constant(0.0))
+
+    def test_continuous_decisions_are_refused(self):
+        with self.assertRaisesRegex(RunError, "has continuous decisions, and EffectLearner needs a finite action set"):
+            EffectLearner(_fresh(_NUMBER), _NUMBER.problem, 1, EffectConfig())
+
+
+class SurprisesTest(unittest.TestCase):
+    def test_they_have_mean_zero_under_the_policy(self):
+        levels = np.array([[0, 64], [128, 0], [192, 32]], np.uint8)
+        offsets, positions = np.array([0, 3]), np.arange(3, dtype=np.int32)
+        logits = np.array([0.5, -1.0, 0.0], np.float32)
+        chance = np.exp(logits) / np.exp(logits).sum()
+        mean = 0.0
+        for row in range(3):
+            one = Observations(levels, offsets, positions, np.array([row]), np.array([0]), 3)
+            mean += chance[row] * surprises(one, logits)[0][0]
+        np.testing.assert_allclose(mean, 0, atol=1e-7)
+
+    def test_unlikely_decisions_are_counted(self):
+        observations = pack(
+            {"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64)
+        )
+        self.assertEqual(surprises(observations, np.array([1.0, 1.0], np.float32))[1], 1)
+
+
+class LinearNetworkTest(unittest.TestCase):
+    def test_it_answers_as_the_linear_policy_and_is_cut_off(self):
+        random = np.random.default_rng(2)
+        like = _fresh(_YES_NO)
+        effect = random.normal(0, 2, like.normalizer.width + 1)
+        levels = random.integers(0, 193, (500, like.normalizer.width)).astype(np.uint8)
+        wanted = np.clip(np.column_stack([levels * LEVEL_SCALE, np.ones(500)]) @ effect, -8, 8)
+        found = exact_network(linear_network(like, effect).weights).row_logits(levels)
+        self.assertGreater(np.abs(wanted).max(), 7)
+        np.testing.assert_allclose(found, wanted, atol=0.05)
+
+    def test_scale(self):
+        seen = [pack({"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64))]
+        effect = np.array([0.0] * NORMALIZER.width + [0.1])
+        scale = scale_for(effect, seen, 0.1)
+        self.assertAlmostEqual(1 / (1 + np.exp(0.1 * scale)), 0.1, places=6)
+
+
+if __name__ == "__main__":
+    unittest.main()

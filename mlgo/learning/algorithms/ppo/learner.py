@@ -1,0 +1,252 @@
+"""PPO with a clipped objective (Schulman et al., arXiv:1707.06347) on function-level returns.
+
+The objective is that of tf-agents' PPOClipAgent (agent.py). Work that its `train` repeats is done once: levels are computed
+when observations are packed, values and advantages once per update, and rows exist for legal candidates only.
+
+The compiler does not log the probabilities of the behaviour policy. They are recomputed here with the exact network
+(exact_network.py) of the weights the data was collected with, which is bit for bit the policy that was sampled from. The
+first importance ratios are therefore near 1 but not exactly 1: they account for the rounding of the shipped policy.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from mlgo.learning.algorithms.ppo.agent import clip_agent
+from mlgo.learning.distribution import decision_distribution
+from mlgo.learning.divergence import Divergence, DivergenceError
+from mlgo.learning.exact_network import ExactLayer, ExactNetwork, exact_network
+from mlgo.learning.exploration import exploring_network
+from mlgo.learning.learner import Learner, Sample, Variant
+from mlgo.learning.network import PolicyNetwork, row_logits, values
+from mlgo.learning.observations import Observations, minibatches
+from mlgo.learning.optimizer import Adam, StepSpecs, traced, weight_decay
+from mlgo.learning.returns import MovingAverage, returns_of
+
+#: Before the names of the moving averages in the learner's state, today and in earlier versions.
+_BASELINE, _FORMER_BASELINE = "baseline/", "usual/"
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingBatch:
+    """The data of one iteration: N decisions and their returns, float32 [N]."""
+
+    observations: Observations
+    returns: np.ndarray
+
+    def __post_init__(self):
+        if np.shape(self.returns) != (len(self.observations),) or not len(self.observations):
+            raise ValueError(f"{np.shape(self.returns)} returns for {len(self.observations)} observations")
+
+
+@dataclasses.dataclass(frozen=True)
+class UpdateMetrics:
+    """Figures of one update: the first five from before it, the losses and what follows as means over its minibatches.
+
+    `explained_variance` is 1 - var(return - value) / var(return): 0 for a constant value network.
+    `stopped_early` says whether the KL limit ended the update after `minibatches`.
+    """
+
+    decisions: int
+    mean_return: float
+    return_deviation: float
+    explained_variance: float
+    advantage_deviation: float
+    minibatches: int
+    loss: float
+    policy_loss: float
+    value_loss: float
+    entropy: float
+    kl: float
+    clip_fraction: float
+    gradient_norm: float
+    stopped_early: bool
+
+
+class PpoLearner(Learner):
+    """PPO.
+
+    Equal (network, seed, batches) give equal bytes of weights on one machine; call
+    determinism.configure_tensorflow() first.
+    """
+
+    def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
+        config, problem = self.config, self.problem
+        self.updates = int(state.pop("updates", 0))
+        self._baseline = None
+        if config.baseline == "moving_average":
+            prefix = _FORMER_BASELINE if f"{_FORMER_BASELINE}names" in state else _BASELINE
+            known = {name: state.pop(prefix + name) for name in ("names", "averages")} if state else None
+            self._baseline = MovingAverage(config.moving_average_decay, known)
+        self._adam = Adam(network.weights, config.adam_epsilon, state or None)
+        self._agent = clip_agent(
+            self._adam.variables,
+            problem.action_count if problem.decision_kind == "categorical" else 1,
+            binary=problem.decision_kind == "binary",
+            clip=config.clip,
+            entropy=config.entropy,
+            value_loss=config.value_loss,
+        )
+        of = StepSpecs(network.normalizer.width, problem.decision_kind)
+        decisions = [of.levels, of.observation, of.taken]
+        self._step = traced(self._step_once, [*decisions, *[of.values] * 3, of.summaries, *[of.number] * 3])
+        exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
+        self._look = traced(self._look_once, [*decisions, exact])
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """A copy of the current weights."""
+        return PolicyNetwork(self.normalizer, self._adam.weights())
+
+    @property
+    def _exploring(self) -> PolicyNetwork:
+        """The behaviour policy."""
+        deviation = self.config.deviation if self.problem.decision_kind == "continuous" else None
+        return exploring_network(self.network, self.config.temperature, deviation)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything besides the weights that the next update depends on."""
+        baseline = self._baseline.state() if self._baseline is not None else {}
+        return {
+            **self._adam.state(),
+            **{_BASELINE + name: array for name, array in baseline.items()},
+            "updates": np.array(self.updates, np.int64),
+        }
+
+    def variants(self, iteration: int) -> list[Variant]:
+        """The current weights, exploring, `samples_per_module` times."""
+        del iteration
+        return [Variant(self._exploring, exploring=True)] * self.config.samples_per_module
+
+    def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
+        """See `Learner.update`."""
+        del iteration
+        centre = self.config.baseline == "samples" and self.config.samples_per_module > 1
+        batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre, self._baseline))
+        metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
+        if self.problem.decision_kind == "continuous":
+            del metrics["entropy"]  # That of the noise, a constant of the configuration.
+        return metrics
+
+    def learn(self, batch: TrainingBatch) -> UpdateMetrics:
+        """Improves the policy on one iteration's data, collected with the current weights.
+
+        Raises: DivergenceError: a loss is not finite or has exploded; the learner must not be used after that.
+        """
+        config, observations = self.config, batch.observations
+        returns = np.maximum(np.asarray(batch.returns, np.float32), np.float32(config.lowest_return))
+        if not np.isfinite(returns).all():
+            raise self._diverged(
+                Divergence.NOT_FINITE, "returns hold NaN or infinity", "Check the scores in the training logs"
+            )
+        behaviour, summaries, predicted = self._look_at(observations)
+        advantages = returns - predicted
+        deviation = float(advantages.std())
+        # As tf-agents' ppo_agent._normalize_advantages, over the iteration instead of a minibatch.
+        normalized = ((advantages - advantages.mean()) / np.sqrt(advantages.var() + 1e-8)).astype(np.float32)
+
+        rate = np.float32(config.learning_rate * config.learning_rate_decay**self.updates)
+        totals: list[np.ndarray] = []
+        stopped = False
+        for epoch in range(config.epochs):
+            stream = (self.seed, "ppo minibatches", self.updates, epoch)
+            for which in minibatches(len(observations), config.minibatch, *stream):
+                part = observations.select(which)
+                step = self._step(
+                    part.levels,
+                    part.row_observation(),
+                    part.taken,
+                    behaviour[which],
+                    normalized[which],
+                    returns[which],
+                    summaries[which],
+                    *self._adam.next_powers(),
+                    rate,
+                ).numpy()
+                if not np.isfinite(step).all() or abs(step[0]) > config.divergence_loss:
+                    raise self._diverged(
+                        Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
+                        f"minibatch {len(totals)} has loss {step[0]:.4g} and gradient norm {step[6]:.4g}",
+                        "Resume from the last checkpoint with a smaller PpoConfig.learning_rate "
+                        f"(now {config.learning_rate})",
+                    )
+                totals.append(step)
+                stopped = step[4] > config.highest_kl
+                if stopped:
+                    break
+            if stopped:
+                break
+        self.updates += 1
+        mean = np.mean(totals, axis=0, dtype=np.float64)
+        return UpdateMetrics(
+            decisions=len(observations),
+            mean_return=float(returns.mean(dtype=np.float64)),
+            return_deviation=float(returns.std(dtype=np.float64)),
+            explained_variance=float(1.0 - advantages.var() / max(float(returns.var()), 1e-12)),
+            advantage_deviation=deviation,
+            minibatches=len(totals),
+            loss=float(mean[0]),
+            policy_loss=float(mean[1]),
+            value_loss=float(mean[2]),
+            entropy=float(mean[3]),
+            kl=float(mean[4]),
+            clip_fraction=float(mean[5]),
+            gradient_norm=float(mean[6]),
+            stopped_early=bool(stopped),
+        )
+
+    def _diverged(self, kind: Divergence, wrong: str, remedy: str) -> DivergenceError:
+        return DivergenceError(kind, f"PPO update {self.updates}", wrong, remedy)
+
+    def _look_at(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(log probabilities of the decisions, summaries, value estimates) under the current weights."""
+        exact = _flat(exact_network(self._exploring.weights))
+        pieces = []
+        for begin in range(0, len(observations), self.config.minibatch):
+            part = observations.select(np.arange(begin, min(begin + self.config.minibatch, len(observations))))
+            pieces.append(self._look(part.levels, part.row_observation(), part.taken, exact))
+        return tuple(np.concatenate([piece[i].numpy() for piece in pieces]) for i in range(3))
+
+    def _distribution(self, logits, observation, batch):
+        problem, deviation = self.problem, self.config.deviation
+        return decision_distribution(problem.decision_kind, logits, observation, batch, deviation, problem.max_output)
+
+    def _look_once(self, levels, observation, taken, exact):
+        hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(exact[:-1:2], exact[1:-1:2]))
+        logits = ExactNetwork(hidden, exact[-1]).row_logits_tensor(levels)
+        batch = tf.shape(taken)[0]
+        behaviour = self._distribution(logits, observation, batch).log_prob(taken)
+        # The sums are of whole numbers below 2^24: exact, whatever their order.
+        summaries = tf.math.unsorted_segment_mean(tf.cast(levels, tf.float32), observation, batch)
+        return behaviour, summaries, values(self._adam.variables, summaries)
+
+    def _step_once(self, levels, observation, taken, behaviour, advantages, returns, summaries, power1, power2, rate):
+        """One gradient step. Returns [loss, policy loss, value loss, entropy, kl, clip fraction, gradient norm]."""
+        variables, agent, config = self._adam.variables, self._agent, self.config
+        batch = tf.shape(taken)[0]
+        with tf.GradientTape() as tape:
+            logits = row_logits(variables, levels) * np.float32(1.0 / config.temperature)
+            policy = self._distribution(logits, observation, batch)
+            # Only the structure of the time steps is looked at by both losses.
+            policy_loss = agent.policy_gradient_loss(
+                agent.time_step_spec, taken, behaviour, advantages, policy, weights=1.0
+            )
+            entropy = policy.entropy()
+            entropy_loss = agent.entropy_regularization_loss(agent.time_step_spec, entropy, weights=1.0)
+            value_loss = config.value_loss * tf.reduce_mean(
+                tf.math.squared_difference(returns, values(variables, summaries))
+            )
+            loss = policy_loss + entropy_loss + value_loss + weight_decay(variables, config.l2)
+        norm = self._adam.minimize(tape, loss, rate, power1, power2, config.gradient_clipping)
+        log_ratio = policy.log_prob(taken) - behaviour
+        # Schulman's low-variance estimate of KL(behaviour || policy): E[(r - 1) - log r] >= 0.
+        kl = tf.reduce_mean(tf.exp(log_ratio) - 1.0 - log_ratio)
+        clipped = tf.reduce_mean(tf.cast(tf.abs(tf.exp(log_ratio) - 1.0) > config.clip, tf.float32))
+        return tf.stack([loss, policy_loss, value_loss, tf.reduce_mean(entropy), kl, clipped, norm])
+
+
+def _flat(network: ExactNetwork) -> list[np.ndarray]:
+    """[kernel, bias, kernel, bias, ..., logits]: what a tf.function takes."""
+    return [array for layer in network.hidden for array in (layer.kernel, layer.bias)] + [network.logits]
