@@ -1,8 +1,8 @@
 """Turns a build event file into the closing line of .ci/run.
 
 Usage: count_tests.py EVENTS CODE    EVENTS: written by --build_event_json_file; CODE: Bazel's exit code.
-Prints every test that did not pass, then "N passed, N failed". Exit code 0 only when at least one test ran, all passed and
-Bazel itself was content.
+Prints every test that did not pass, then "N passed, N failed". Exit code 0 only when at least one test ran, all passed
+and Bazel itself was content.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Files kept by the digest of what they were made from: bounded, shared by runs, whole or absent.
+"""A cache of files on disk, keyed by the digest of their inputs, limited in size and shared by runs.
 
-Below the folder: KK/KEY/NAME, KEY being 64 hexadecimal digits and KK its first two, and beside them digests.json with the sha256
-of each. An entry appears in one rename and is not waited for; one that a power cut or anything else has damaged counts as absent.
+An entry is the folder KK/KEY, where KEY has 64 hexadecimal digits and KK is its first two. It holds the files and
+digests.json, the sha256 of each. One rename creates an entry, without fsync; a damaged entry counts as absent.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ class Cache:
 
     Args:
       folder: created when something is stored.
-      most_bytes: above this, `trim` removes what was not used for longest.
+      most_bytes: above this size, `trim` removes the least recently used entries.
     """
 
     def __init__(self, folder: pathlib.Path, most_bytes: int):
         self._folder, self._most_bytes = folder, most_bytes
 
     def fetch(self, key: str) -> dict[str, bytes] | None:
-        """The entry's files by name; None when there is none, or a damaged one."""
+        """The entry's files by name; None when the entry is absent or damaged."""
         entry = self._entry(key)
         try:
             digests = json.loads((entry / _DIGESTS_NAME).read_bytes())
@@ -46,12 +46,12 @@ class Cache:
             return None
 
     def store(self, key: str, contents: Mapping[str, bytes]) -> None:
-        """Keeps `contents` by name; an entry that is there stays. A full disk keeps nothing, and is no error."""
+        """Stores `contents` by name unless the entry exists. A full disk is no error: nothing is stored."""
         entry = self._entry(key)
         if entry.is_dir():
             return
         digests = {name: digest_of_bytes(content) for name, content in contents.items()}
-        with contextlib.suppress(OSError):  # Also when another run was faster: its entry is as good.
+        with contextlib.suppress(OSError):  # Also when another run has just stored the same entry.
             entry.parent.mkdir(parents=True, exist_ok=True)
             partial = tempfile.mkdtemp(dir=entry.parent, prefix=f".{key[:8]}.", suffix=files.PARTIAL_SUFFIX)
             try:
@@ -62,7 +62,7 @@ class Cache:
                 shutil.rmtree(partial, ignore_errors=True)
 
     def trim(self) -> int:
-        """Removes the entries unused for longest until the rest fits; returns how many went."""
+        """Removes the least recently used entries until the rest fits; returns the number of removed entries."""
         entries = []
         for entry in self._folder.glob("??/*"):
             with contextlib.suppress(OSError):  # Another run has just removed it.

@@ -1,7 +1,7 @@
-"""Random numbers as a pure function of (seed, purpose, counters), and TensorFlow set up so that runs repeat.
+"""Random numbers as a pure function of seed, purpose and counters, and settings that make TensorFlow repeatable.
 
-Nothing here keeps a state that a checkpoint would have to carry: whoever needs random numbers says what for and in
-which iteration, and gets a fresh stream. Two streams with different labels are independent.
+There is no state to save in a checkpoint: a caller passes the purpose and the iteration and gets a new stream. Streams
+with different labels are independent.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import numpy as np
 def derive_seed(seed: int, *labels: str | int) -> int:
     """A 63-bit positive integer that depends on `seed` and every label, in order.
 
-    63 bits, and never 0: TensorFlow Lite reads seeds as int64 and takes two zeros as "seed from the machine".
+    TensorFlow Lite reads seeds as int64 and takes two zeros as a request for a random seed, so 0 is never returned.
     """
     text = "\0".join([str(int(seed)), *(f"{type(label).__name__}:{label}" for label in labels)])
     digest = hashlib.sha256(text.encode("utf-8")).digest()
@@ -27,13 +27,13 @@ def generator(seed: int, *labels: str | int) -> np.random.Generator:
 def configure_tensorflow() -> None:
     """Makes TensorFlow's results repeatable on one machine; call it before the first TensorFlow operation.
 
-    One thread per operation: matrix products then add in one order on every machine with the same instruction set,
-    however many cores it has. (At our sizes an update takes a few percent of an iteration; compiling takes the rest.)
-    Operations without a repeatable kernel raise instead of running.
+    One thread per operation: matrix products then add in the same order for any number of cores, given the same
+    instruction set. An update takes a few percent of an iteration, so this costs little. Operations without a
+    repeatable kernel raise.
 
     Raises: RuntimeError (TensorFlow's): TensorFlow has already started with other thread counts.
     """
-    import tensorflow as tf  # pylint: disable=import-outside-toplevel  # 3.6 s which NumPy-only users need not pay.
+    import tensorflow as tf  # Takes 3.6 s, which NumPy alone does not need.
 
     if tf.config.threading.get_intra_op_parallelism_threads() != 1:
         tf.config.threading.set_intra_op_parallelism_threads(1)

@@ -1,4 +1,4 @@
-"""How a command ends: the exit code of what it did, and one line on stderr when it could not do it."""
+"""Ends a command with its exit code and, after an error, with one line on stderr."""
 
 import os
 import signal
@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from mlgo.run.exit_codes import ExitCode, RunError
 
-#: What a command says that goes on where it was stopped.
-RESUMABLE = "interrupted; the same command goes on from here"
+#: Last line of an interrupted command that can be resumed.
+RESUMABLE = "interrupted; run the same command again to resume"
 
 
 def exit_code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
-    """Runs `work`; returns its exit code, or that of the error or interruption which ended it.
+    """Runs `work` and returns its exit code, or the exit code of the error or interruption that ended it.
 
-    SIGTERM ends it as Ctrl-C does, and then `interrupted` is said.
+    SIGTERM has the same effect as Ctrl-C. Either prints `interrupted`.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -28,6 +28,6 @@ def exit_code_of(work: Callable[[], int], interrupted: str = "interrupted") -> i
         print(interrupted, file=sys.stderr)
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read stdout, such as `head`, wants no more; Python would complain once more when it closes it.
+        # The reader of stdout, such as `head`, has closed it. Python would report the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.DONE)

@@ -1,28 +1,28 @@
 """The exit codes of every mlgo command and the error that carries one.
 
-`bazel run` passes a command's exit code on. Bazel's own codes lie below 10 and from 32, so ours for "the input was the
-problem" lie between.
+`bazel run` returns a command's exit code. Bazel's own codes are below 10 and from 32 on, so the codes for errors in the
+input are between 10 and 31.
 """
 
 import enum
 
 
 class ExitCode(enum.IntEnum):
-    """How a command ended."""
+    """Result of a command."""
 
     #: Everything asked for was done.
     DONE = 0
-    #: A defect of mlgo itself; the traceback is shown.
+    #: A defect in mlgo; the traceback is shown.
     INTERNAL_ERROR = 1
-    #: A flag, a file or the machine is not as the command needs it; the message says what to change.
+    #: A flag, a file or the machine does not meet the command's requirements; the message says what to change.
     USER_ERROR = 2
-    #: The input was empty, or nothing came out of it.
+    #: The input was empty, or the command produced nothing from it.
     NOTHING_PRODUCED = 10
     #: More modules failed than the failure limit allows.
     TOO_MANY_FAILURES = 11
-    #: An output differs from what it was compared with.
+    #: An output differs from its reference.
     OUTPUT_DIFFERS = 12
-    #: Ctrl-C or SIGTERM; the same command goes on where it stopped (128 + SIGINT, as shells count).
+    #: Ctrl-C or SIGTERM; the same command resumes where it stopped (128 + SIGINT, as in shells).
     INTERRUPTED = 130
 
 
@@ -32,8 +32,8 @@ class RunError(Exception):
     Attributes:
       subject: what was read, with file, flag or offset: "--train_corpus=/data/corpus".
       wrong: what is wrong with it: "holds no module".
-      remedy: what to do about it: "build it with ...".
-      exit_code: how the command ends when nobody handles this.
+      remedy: what to do: "build it with ...".
+      exit_code: exit code of the command when the error is not handled.
     """
 
     def __init__(self, subject: str, wrong: str, remedy: str, exit_code: ExitCode = ExitCode.USER_ERROR):

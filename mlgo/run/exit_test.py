@@ -1,4 +1,4 @@
-"""Every way in which a command can end has its exit code."""
+"""Exit codes of commands that finish, fail, are interrupted or lose their reader."""
 
 import contextlib
 import io
@@ -32,11 +32,12 @@ class EndingTest(unittest.TestCase):
         self.ends(lambda: ExitCode.OUTPUT_DIFFERS, 12)
         self.ends(fails, 10, "error: --x=1: is odd. Give an even one\n")
         self.ends(is_ended, 130, "interrupted\n")
-        with self.assertRaises(ZeroDivisionError):  # a defect of ours: the traceback is for us
+        with self.assertRaises(ZeroDivisionError):  # a defect: the traceback is shown
             exit_code_of(lambda: 1 // 0)
 
-    def test_a_reader_that_wants_no_more(self):
-        program = "import sys; from mlgo.run.exit import exit_code_of; sys.exit(exit_code_of(lambda: print('x' * 10**6) or 0))"
+    def test_the_reader_closes_the_pipe(self):
+        work = "lambda: print('x' * 10**6) or 0"
+        program = f"import sys; from mlgo.run.exit import exit_code_of; sys.exit(exit_code_of({work}))"
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         with subprocess.Popen(
             [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment

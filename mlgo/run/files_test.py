@@ -80,7 +80,7 @@ class JsonTest(unittest.TestCase):
             None: "the thing .*file.json.*: does not exist. Make it",
             b"\xff": "is not UTF-8 at byte 0. Make it",
             b"{": "is not JSON at line 1 column 2: .*. Make it",
-            b"[" * 100_000: "is nested too deeply to be ours. Make it",
+            b"[" * 100_000: "is nested too deeply. Make it",
         }
         for content, message in cases.items():
             with self.subTest(message):

@@ -1,4 +1,4 @@
-"""What several commands take from their command line in the same form: named paths, percentages."""
+"""Values of flags that several commands read in the same form: named paths and percentages."""
 
 import math
 import pathlib
@@ -14,7 +14,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 def percent_given(flag: str, value: str | None) -> float | None:
     """0.001 for "0.1" and "0.1%"; None for None.
 
-    Raises: RunError: it is no percentage.
+    Raises: RunError: `value` is not a percentage.
     """
     if value is None:
         return None
@@ -23,18 +23,20 @@ def percent_given(flag: str, value: str | None) -> float | None:
     except ValueError:
         share = math.nan
     if not math.isfinite(share):
-        raise RunError(f"{flag}={value}", "is no percentage", "Give one such as 0.1%")
+        raise RunError(f"{flag}={value}", "is not a percentage", "Give one such as 0.1%")
     return share
 
 
 def named_paths(flag: str, values: Sequence[str], reserved: Collection[str] = ()) -> dict[str, pathlib.Path]:
-    """[NAME=]PATH by name; without one it is the path's last part, or of ".../policy" the one before.
+    """Paths by name, read from values of the form [NAME=]PATH.
+
+    The default name is the last part of the path; for ".../NAME/policy" it is NAME.
 
     Args:
-      flag: where they come from, for messages; "" for words that belong to no flag.
-      reserved: names that mean something else.
+      flag: the flag, for messages; "" for positional arguments.
+      reserved: names that have another meaning.
 
-    Raises: RunError: a name comes twice, or cannot be a folder's.
+    Raises: RunError: a name is taken, reserved or not usable as the name of a folder.
     """
     prefix = f"{flag}=" if flag else ""
     found: dict[str, pathlib.Path] = {}

@@ -3,31 +3,30 @@
 import pathlib
 import unittest
 
-from hypothesis import given as for_all
-from hypothesis import settings, strategies
+from hypothesis import given, settings, strategies
 
-from mlgo.run import flag_values as given
+from mlgo.run import flag_values
 from mlgo.run.exit_codes import RunError
 
 
 class PercentTest(unittest.TestCase):
     def test_with_and_without_the_sign(self):
         for text, share in (("0.1%", 0.001), ("0.1", 0.001), (" 2 ", 0.02), ("0%", 0.0), ("-1%", -0.01)):
-            self.assertAlmostEqual(given.percent_given("--limit", text), share, msg=text)
+            self.assertAlmostEqual(flag_values.percent_given("--limit", text), share, msg=text)
 
     def test_none_stays_none(self):
-        self.assertIsNone(given.percent_given("--limit", None))
+        self.assertIsNone(flag_values.percent_given("--limit", None))
 
-    def test_what_is_none_is_refused(self):
+    def test_other_text_is_refused(self):
         for text in ("", "%", "a lot", "0.1%%", "nan", "inf"):
-            with self.assertRaisesRegex(RunError, "--limit=.*: is no percentage. Give one such as 0.1%"):
-                given.percent_given("--limit", text)
+            with self.assertRaisesRegex(RunError, "--limit=.*: is not a percentage. Give one such as 0.1%"):
+                flag_values.percent_given("--limit", text)
 
     @settings(deadline=None)
-    @for_all(strategies.text())
-    def test_every_text_is_a_finite_number_or_an_error_of_ours(self, text):
+    @given(strategies.text())
+    def test_every_text_is_a_finite_number_or_a_run_error(self, text):
         try:
-            share = given.percent_given("--limit", text)
+            share = flag_values.percent_given("--limit", text)
         except RunError:
             return
         self.assertTrue(abs(share) < float("inf"))
@@ -35,7 +34,7 @@ class PercentTest(unittest.TestCase):
 
 class NamedPathsTest(unittest.TestCase):
     def test_a_name_is_given_or_the_last_part(self):
-        found = given.named_paths("--policy", ["mine=/a/b", "/c/d", "/e/f/policy"])
+        found = flag_values.named_paths("--policy", ["mine=/a/b", "/c/d", "/e/f/policy"])
         self.assertEqual(
             found, {"mine": pathlib.Path("/a/b"), "d": pathlib.Path("/c/d"), "f": pathlib.Path("/e/f/policy")}
         )
@@ -44,12 +43,12 @@ class NamedPathsTest(unittest.TestCase):
         with self.assertRaisesRegex(
             RunError, "--policy=/c/b: would have the name 'b', which is taken or not usable. Give --policy=NAME=PATH"
         ):
-            given.named_paths("--policy", ["/a/b", "/c/b"])
+            flag_values.named_paths("--policy", ["/a/b", "/c/b"])
 
     def test_a_reserved_name_and_one_that_is_no_folder_are_refused(self):
         for value in ("default=/a", "a b=/a", "=/a", "a/b=/a"):
             with self.assertRaisesRegex(RunError, "would have the name"):
-                given.named_paths("", [value], ("default",))
+                flag_values.named_paths("", [value], ("default",))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Where things are: files the build provides, paths the user gives, the default place for outputs.
+"""Finds files of the build (runfiles), paths that the user gives, and the default output directory.
 
-Nothing here reads the current directory. Under `bazel run` it would be inside the runfiles tree; Bazel tells where the
-user stood through BUILD_WORKING_DIRECTORY and where the workspace lies through BUILD_WORKSPACE_DIRECTORY.
+Nothing here reads the current directory, which is inside the runfiles tree under `bazel run`. Bazel passes the user's
+directory in BUILD_WORKING_DIRECTORY and the root of the workspace in BUILD_WORKSPACE_DIRECTORY.
 """
 
 import functools
@@ -15,7 +15,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 #: The name that bzlmod gives to the main repository in runfiles trees.
 MAIN_REPOSITORY = "_main"
 
-# A label of the user's workspace. As a path it would have two slashes at its beginning, which nobody writes.
+# A label of the user's workspace.
 _LABEL = re.compile(r"//(?P<package>[^:]*):(?P<name>[^:]+)")
 
 
@@ -29,32 +29,22 @@ def runfile(path: str) -> pathlib.Path:
     Raises:
       RunError: it is not among the runfiles, or the program was not started by Bazel.
     """
-    # Imported here: this is a pip package, and most users of this module only want user paths.
-    from runfiles import runfiles  # pylint: disable=import-outside-toplevel
-
-    manifest = runfiles.Create()
-    found = manifest.Rlocation(f"{MAIN_REPOSITORY}/{path}") if manifest is not None else None
-    if found is None or not os.path.exists(found):
-        raise RunError(
-            f"runfile {path}",
-            "is not among the files of this command",
-            f"Add //{os.path.dirname(path)}:{os.path.basename(path)} to the `data` of its BUILD target,"
-            " or start the command with ./bazelw run",
-            ExitCode.INTERNAL_ERROR,
-        )
-    return pathlib.Path(found)
+    label = f"//{os.path.dirname(path)}:{os.path.basename(path)}"
+    return _existing(f"{MAIN_REPOSITORY}/{path}", f"Add {label} to the `data` of its BUILD target, or start")
 
 
 def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
-    """The program that the user names with `flag`, else the one of the workspace's packages.
+    """The program that the user gives with `flag`; by default the packaged one.
 
-    Args: variable: of the environment, in which the command's BUILD target names the runfile.
-    Raises: RunError: there is neither, or it cannot be run.
+    Args: variable: environment variable in which the command's BUILD target names the packaged one.
+    Raises: RunError: there is neither, or it is not executable.
     """
     path = user_path(given) if given else of_environment(variable)
     if path is None:
         raise RunError(
-            flag, "is not given, and there is no packaged one", "start the command with ./bazelw run, or give it"
+            flag,
+            "is not given, and there is no packaged program",
+            "start the command with ./bazelw run, or give the flag",
         )
     if not path.is_file() or not os.access(path, os.X_OK):
         raise RunError(f"{flag}={path}", "is not an executable file", "give the path of LLVM's program")
@@ -62,25 +52,29 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
 
 
 def of_environment(variable: str) -> pathlib.Path | None:
-    """The runfile that the command's BUILD target names in `variable` by its rlocationpath, if it does."""
+    """The runfile whose rlocationpath the command's BUILD target puts into `variable`; None without the variable."""
     name = os.environ.get(variable)
     return None if name is None else _rlocation(name)
 
 
 def rlocation(name: str) -> pathlib.Path:
-    """The runfile with this rlocationpath, such as "_main/mlgo/x.json"; an absolute path is what it is.
+    """The runfile with this rlocationpath, such as "_main/mlgo/x.json"; an absolute path stays as it is.
 
-    Raises: RunError: there is none.
+    Raises: RunError: it does not exist.
     """
+    return _existing(name, "Start")
+
+
+def _existing(name: str, remedy: str) -> pathlib.Path:
     found = _rlocation(name)
     if found is None or not found.exists():
-        what = "is not among the files of this command"
-        raise RunError(f"runfile {name}", what, "start the command with ./bazelw run", ExitCode.INTERNAL_ERROR)
+        wrong = "is not among the files of this command"
+        raise RunError(f"runfile {name}", wrong, f"{remedy} the command with ./bazelw run", ExitCode.INTERNAL_ERROR)
     return found
 
 
 def _rlocation(name: str) -> pathlib.Path | None:
-    from runfiles import runfiles  # pylint: disable=import-outside-toplevel  # As above.
+    from runfiles import runfiles  # A pip package that user paths do not need.
 
     manifest = runfiles.Create()
     found = manifest.Rlocation(name) if manifest is not None else None
@@ -88,9 +82,9 @@ def _rlocation(name: str) -> pathlib.Path | None:
 
 
 def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
-    """`path` as the user meant it: relative to where the user typed the command, `~` expanded, made absolute.
+    """The absolute path for `path`, which is relative to the user's directory or begins with `~`.
 
-    A label, //package:name, means what the workspace has built of it.
+    A label, //package:name, stands for its file below bazel-bin.
 
     Raises: RunError: a relative path or a label outside of `bazel run`, or a label that is not built.
     """
@@ -104,7 +98,7 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
     if base is None:
         raise RunError(
             f"path {path}",
-            "is relative, and without BUILD_WORKING_DIRECTORY there is nothing it could be relative to",
+            "is relative, and BUILD_WORKING_DIRECTORY, which it is relative to, is not set",
             "Give an absolute path or start the command with ./bazelw run",
         )
     return pathlib.Path(os.path.normpath(os.path.join(base, expanded)))
@@ -114,7 +108,7 @@ def _built(label: re.Match[str], root: pathlib.Path | None) -> pathlib.Path:
     if root is None:
         raise RunError(
             f"label {label[0]}",
-            "belongs to no workspace, for this is not `bazel run`",
+            "cannot be found: the command was not started with `bazel run`",
             "Give a path, or start the command with ./bazelw run",
         )
     found = root / "bazel-bin" / label["package"] / label["name"]
@@ -133,7 +127,7 @@ def workspace(environment: Mapping[str, str] | None = None) -> pathlib.Path | No
 
 
 def output_directory(flag: str | None, default_name: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
-    """Where a command writes: the flag's value, else `out/<default_name>` in the workspace.
+    """The output directory of a command: the flag's value, by default `out/<default_name>` in the workspace.
 
     Raises:
       RunError: no flag was given and no workspace is known.
@@ -144,7 +138,7 @@ def output_directory(flag: str | None, default_name: str, environment: Mapping[s
     if root is None:
         raise RunError(
             "--output_dir",
-            "is not given, and outside `bazel run` it has no default",
+            "is not given, and has no default outside of `bazel run`",
             "Give --output_dir=/some/directory",
         )
     return root / "out" / default_name

@@ -19,7 +19,7 @@ class LocateTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "path out: is relative.*Give an absolute path"):
             locate.user_path("out", {})
 
-    def test_label_is_what_the_workspace_built(self):
+    def test_a_label_stands_for_the_built_file(self):
         with tempfile.TemporaryDirectory() as root:
             environment = {"BUILD_WORKSPACE_DIRECTORY": root}
             with self.assertRaisesRegex(
@@ -29,7 +29,7 @@ class LocateTest(unittest.TestCase):
             built = pathlib.Path(root, "bazel-bin/a/b/c")
             built.mkdir(parents=True)
             self.assertEqual(locate.user_path("//a/b:c", environment), built)
-        with self.assertRaisesRegex(RunError, "label //a:b: belongs to no workspace"):
+        with self.assertRaisesRegex(RunError, "label //a:b: cannot be found: the command was not started"):
             locate.user_path("//a:b", {})
 
     def test_default_output_is_below_the_workspace(self):

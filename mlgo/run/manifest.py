@@ -1,7 +1,8 @@
-"""Stage manifests: what a stage read, how it was configured, what it wrote. Written last, so its presence means done.
+"""Stage manifests: inputs, configuration and outputs of a finished stage. A manifest is the last file that a stage
+writes.
 
-A stage whose manifest matches the inputs and the configuration of this run, and whose outputs still have the recorded
-digests, is skipped.
+A stage is skipped when its manifest has the inputs and the configuration of this run, and its outputs have the recorded
+digests.
 """
 
 import dataclasses
@@ -17,7 +18,7 @@ from mlgo.run.exit_codes import RunError
 #: The file name of a manifest inside its stage's folder.
 FILE_NAME = "manifest.json"
 
-#: Raised by one whenever the meaning of a manifest changes; older ones then count as absent.
+#: Incremented when the meaning of a manifest changes; older manifests then count as absent.
 FORMAT_VERSION = 1
 
 
@@ -27,10 +28,10 @@ class Manifest:
 
     Attributes:
       stage: its name, "trace".
-      inputs: sha256 in hex of everything it read, by a name for the reader: {"corpus": "ab12..."}.
+      inputs: sha256 in hex of each input, by a name for the reader: {"corpus": "ab12..."}.
       configuration: the settings that change its output; JSON values only.
       outputs: sha256 in hex of every file it wrote, by path relative to the stage's folder.
-      summary: figures for the reader and for later stages; no part of the identity.
+      summary: figures for the reader and for later stages; not part of the identity.
     """
 
     stage: str
@@ -41,7 +42,7 @@ class Manifest:
 
     @property
     def digest(self) -> str:
-        """sha256 over the outputs: what a later stage names as its input."""
+        """sha256 over the outputs; a later stage lists it among its inputs."""
         return digest_of_json(dict(self.outputs))
 
 
@@ -52,10 +53,10 @@ def write(folder: pathlib.Path, manifest: Manifest) -> None:
 
 
 def read(folder: pathlib.Path) -> Manifest | None:
-    """The manifest in `folder`; None when there is none or when an older format wrote it.
+    """The manifest in `folder`; None when it is absent or has another format version.
 
     Raises:
-      RunError: the file is there and is not a manifest.
+      RunError: the file is not a manifest.
     """
     path = folder / FILE_NAME
     if not path.exists():
@@ -75,9 +76,9 @@ def read(folder: pathlib.Path) -> Manifest | None:
 def read_if_current(
     folder: pathlib.Path, stage: str, inputs: Mapping[str, str], configuration: Mapping[str, Any]
 ) -> Manifest | None:
-    """The manifest in `folder` when that stage need not run again, else None.
+    """The manifest in `folder` when the stage need not run again, else None.
 
-    It need not when inputs and configuration are the recorded ones and every output has its recorded digest.
+    That is so when inputs and configuration equal the recorded ones and every output has its recorded digest.
     """
     manifest = read(folder)
     if manifest is None or manifest.stage != stage:

@@ -1,6 +1,6 @@
-"""Progress of a stage: a bar with rate and remaining time on a terminal, else a plain line at most every ten seconds.
+"""Progress of a stage: a bar with rate and remaining time on a terminal, otherwise a line at most every ten seconds.
 
-Everything goes to stderr, which `bazel run` passes through; stdout stays free for results.
+All output goes to stderr; stdout is for results.
 """
 
 import sys
@@ -8,22 +8,22 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TextIO
 
-#: Seconds between two plain lines, as STYLE asks of every command.
+#: Minimum time between two lines.
 PLAIN_INTERVAL_SECONDS = 10.0
 
 
 class Progress(Protocol):
-    """What a stage tells while it works."""
+    """Reports the progress of a stage."""
 
     def advance(self, count: int = 1, note: str = "") -> None:
-        """`count` more units are done; `note` is a short remark such as the current loss."""
+        """Reports `count` more finished units; `note` is a short remark such as the current loss."""
 
     def close(self) -> None:
-        """The stage has ended; prints the last line."""
+        """Ends the report."""
 
 
 class Silent:
-    """Progress for callers who show none, such as tests."""
+    """Progress that is not shown, for tests."""
 
     def advance(self, count: int = 1, note: str = "") -> None:
         del count, note
@@ -82,14 +82,14 @@ class Bar:
     """Progress as one rich bar."""
 
     def __init__(self, stage: str, total: int, unit: str, stream: TextIO, done: int = 0):
-        # Imported here: rich costs 0.1 s, and most runs in a CI have no terminal.
-        import rich.console  # pylint: disable=import-outside-toplevel
-        import rich.progress  # pylint: disable=import-outside-toplevel
+        # Imported here because rich takes 0.1 s.
+        import rich.console
+        import rich.progress
 
         class Rate(rich.progress.ProgressColumn):
             """Units per second."""
 
-            def render(self, task):  # The base class has no annotation either.
+            def render(self, task):
                 return f"{task.speed or 0:.3g} {unit}/s"
 
         self._bar = rich.progress.Progress(
@@ -116,7 +116,7 @@ class Bar:
 
 
 def start(stage: str, total: int, unit: str, done: int = 0, stream: TextIO | None = None) -> Progress:
-    """Progress for `total` units of which `done` were finished by an earlier, interrupted run."""
+    """Progress for `total` units, of which an interrupted run has finished `done`."""
     stream = sys.stderr if stream is None else stream
     if stream.isatty():
         return Bar(stage, total, unit, stream, done)

@@ -1,4 +1,4 @@
-"""Keeps libraries from talking over the progress lines; what they said is shown when something went wrong."""
+"""Hides what libraries write to stderr unless there is an error."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Nothing written to stderr inside the block appears, unless the block ends with an exception; then all of it does.
+    """Hides what the block writes to stderr; shows it when the block ends with an exception.
 
-    Works on the file descriptor: TensorFlow's converter logs from C++, past sys.stderr and past every log level. Not for
-    blocks in which our own code has something to say, or another thread writes.
+    Redirects the file descriptor, because TensorFlow's converter logs from C++, whatever the log level. Not for blocks
+    in which this project's code or another thread writes to stderr.
     """
     sys.stderr.flush()
     kept = os.dup(2)

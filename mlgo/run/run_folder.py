@@ -1,4 +1,4 @@
-"""The folder of a run: one process at a time works in it, its stages run once, and how long they took is written down."""
+"""The folder of a run: a lock for one process at a time, stages that run once, and the time that each stage took."""
 
 import fcntl
 import os
@@ -13,20 +13,20 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import Manifest
 from mlgo.run.progress import tell
 
-#: Seconds each stage took in this run and in earlier, interrupted ones; two equal runs differ in it.
+#: Seconds of each stage, summed over interrupted runs; equal runs differ in this file.
 TIMINGS_NAME = "timings.json"
 
-#: Records what the run in an output directory was configured with.
+#: The configuration of the run in an output directory.
 CONFIGURATION_NAME = "configuration.json"
 
 _LOCK_NAME = ".lock"
 
 
 class RunFolder:
-    """An output directory that this process has for itself until `close`, or until it ends.
+    """An output directory that this process has locked until `close`, or until the process ends.
 
     Args: path: created when absent.
-    Raises: RunError: it cannot be written to, or another process works in it.
+    Raises: RunError: it cannot be written to, or another process has locked it.
     """
 
     def __init__(self, path: pathlib.Path):
@@ -36,14 +36,15 @@ class RunFolder:
 
     @property
     def work(self) -> pathlib.Path:
-        """A folder below it for what nobody needs after the process has ended."""
+        """A folder for temporary files of the process."""
         return self.path / "work"
 
     def claim(self, identity: Mapping[str, Any]) -> bool:
-        """Makes it the folder of the run with this identity, or finds that it is; removes what a killed process left.
+        """Records the identity of the run, or compares it with the recorded one; removes temporary files of a killed
+        process.
 
-        Returns: whether there is an earlier run to go on with.
-        Raises: RunError: it is the folder of a run with another identity; every difference is listed.
+        Returns: whether there is an earlier run to resume.
+        Raises: RunError: the recorded identity differs; every difference is listed.
         """
         self.remove_work()
         files.remove_partial(self.path)
@@ -59,7 +60,7 @@ class RunFolder:
         configuration: Mapping[str, Any],
         work: Callable[[pathlib.Path], Mapping[str, Any]],
     ) -> Manifest:
-        """The manifest of stage `name` after what is left of its work was done; see stages.run_once."""
+        """Runs what is left of stage `name` and returns its manifest; see stages.run_once."""
 
         def timed(folder: pathlib.Path) -> Mapping[str, Any]:
             begin = time.monotonic()
@@ -81,15 +82,14 @@ class RunFolder:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def close(self) -> None:
-        """Lets others work in it."""
+        """Releases the lock."""
         os.close(self._lock)
 
 
 def open_output(folder: pathlib.Path) -> int:
-    """Creates `folder` when absent and takes its lock, which lasts as long as this process.
+    """Creates `folder` when absent and locks it until the returned file descriptor is closed.
 
-    Returns: the lock's file descriptor.
-    Raises: RunError: the folder cannot be written to, or another process works in it.
+    Raises: RunError: the folder cannot be written to, or another process has locked it.
     """
     remedy = "Give another --output_dir"
     try:
@@ -106,10 +106,10 @@ def open_output(folder: pathlib.Path) -> int:
 
 
 def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any]) -> bool:
-    """Records the configuration of the run in `folder`, or finds it to be the same as that of an earlier run.
+    """Records the configuration of the run in `folder`, or compares it with that of an earlier run.
 
-    Returns: whether an earlier run with this configuration is there to go on with.
-    Raises: RunError: an earlier run had another configuration; every difference is listed.
+    Returns: whether there is an earlier run to resume.
+    Raises: RunError: the earlier run has another configuration; every difference is listed.
     """
     path = folder / CONFIGURATION_NAME
     if not path.exists():
@@ -130,7 +130,7 @@ def _differences(name: str, earlier: Any, now: Any) -> list[str]:
         for key in sorted(set(earlier) | set(now)):
             lines += _differences(f"{name}.{key}" if name else key, earlier.get(key), now.get(key))
         return lines
-    # Compared as JSON: a tuple comes back as a list.
+    # Compared as JSON, in which a tuple is a list.
     if files.encode_json(earlier) == files.encode_json(now):
         return []
     return [f"{name}: was {earlier!r}, now {now!r}"]

@@ -1,4 +1,4 @@
-"""Runs a stage once: skipped when its manifest is current, continued when it was interrupted, begun anew otherwise."""
+"""Runs a stage once: skips it when its manifest is current, resumes it when it was interrupted, starts it otherwise."""
 
 import pathlib
 import shutil
@@ -7,7 +7,7 @@ from typing import Any
 
 from mlgo.run import files, manifest
 
-#: What an unfinished stage was begun with; lies in its folder beside what is already there.
+#: Inputs and configuration of a started stage, in its folder.
 STARTED_NAME = "started.json"
 
 
@@ -19,13 +19,14 @@ def run_once(
     work: Callable[[pathlib.Path], Mapping[str, Any]],
     tell: Callable[[str], None],
 ) -> manifest.Manifest:
-    """The manifest of `stage` in `folder`, after doing what is left of its work.
+    """Does what is left of the work of `stage` in `folder` and returns its manifest.
 
     Args:
       folder: the stage's own folder; everything in it belongs to the stage.
-      inputs, configuration: as in `manifest.Manifest`; when they differ from what is in the folder, the folder is emptied.
-      work: writes the outputs into the folder and returns the manifest's summary. It finds there what an interrupted run
-        with the same inputs and configuration has left, without unfinished files.
+      inputs, configuration: as in `manifest.Manifest`; when they differ from those in the folder, the folder is
+        emptied.
+      work: writes the outputs into the folder and returns the manifest's summary. Finished files of an interrupted run
+        with the same inputs and configuration are still there.
       tell: shows one line to the user.
     """
     current = manifest.read_if_current(folder, stage, inputs, configuration)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """A header and `rows`, a line each, in UTF-8; None is an empty field. Equal rows give equal bytes."""
+    """CSV in UTF-8 with a header; None is an empty field. Equal rows give equal bytes."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
@@ -16,7 +16,7 @@ def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
 
 
 def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Every row as a line; columns are as wide as their widest cell.
+    """A line for each row; a column is as wide as its widest cell.
 
     Raises: ValueError: the rows differ in length.
     """
@@ -25,7 +25,7 @@ def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def markdown_row(cells: Iterable[str]) -> str:
-    """A line of a Markdown table; what the cells hold is not escaped."""
+    """A line of a Markdown table; cells are not escaped."""
     return f"| {' | '.join(cells)} |"
 
 

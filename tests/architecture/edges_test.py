@@ -60,14 +60,14 @@ class EdgesTest(unittest.TestCase):
 
     def test_python_targets(self):
         targets = list(edges.python_targets(self.root, "mlgo/trace/BUILD.bazel"))
-        self.assertEqual(
-            [target.label for target in targets], [f"//mlgo/trace:{n}" for n in ("trace", "trace_test", "support")]
-        )
+        labels = [target.label for target in targets]
+        self.assertEqual(labels, ["//mlgo/trace:trace", "//mlgo/trace:trace_test", "//mlgo/trace:support"])
         self.assertEqual(targets[0].sources, ("mlgo/trace/trace.py",))
         self.assertEqual(targets[0].deps, ("//mlgo/run:files", "//mlgo/trace:a", "//mlgo/trace:b"))
 
     def test_deps_on_every_package_below(self):
-        text = 'py_library(name = "all", deps = ["//mlgo/trace:trace"] + ["//p/" + n for n in subpackages(include = ["*"])])'
+        deps = '["//mlgo/trace:trace"] + ["//p/" + n for n in subpackages(include = ["*"])]'
+        text = f'py_library(name = "all", deps = {deps})'
         for name, content in (("p", text), ("p/b", ""), ("p/a", "")):
             (self.root / name).mkdir()
             (self.root / name / "BUILD.bazel").write_text(content, encoding="utf-8")

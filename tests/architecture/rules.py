@@ -10,7 +10,7 @@ _LAYER = re.compile(r"^\| `([\w*./]+?)/?` \|", re.MULTILINE)
 
 #: Top-level folder -> top-level folders that it must not depend on.
 FORBIDDEN = {
-    "toolchains": ("development", "examples", "llvm", "mlgo", "models", "release", "tests"),
+    "toolchains": ("development", "examples", "mlgo", "models", "release", "tests"),
     "third_party": ("development", "examples", "mlgo", "models", "release", "tests"),
     "llvm": ("development", "examples", "mlgo", "models", "release", "tests"),
     "development": ("examples", "mlgo", "models", "release", "tests"),

@@ -1,8 +1,9 @@
 """Wall time of an iteration's compiles on all cores, against xargs running the same compiler commands.
 
-Every held-out module is compiled under several policies, with its decisions logged: by processes, by compile servers, and by
-xargs, which only runs the commands. Ours also reads the logs and watches every compiler. The modules are optimised before,
-as in training, for problems whose decisions come after that. In turns A B C C B A, the faster run of each counts.
+Every held-out module is compiled under several policies, with its decisions logged: by processes, by compile servers,
+and by xargs, which only runs the commands. Ours also reads the logs and watches every compiler. The modules are
+optimised before, as in training, for problems whose decisions come after that. In turns A B C C B A, the faster run of
+each counts.
 """
 
 import contextlib

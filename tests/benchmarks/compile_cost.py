@@ -1,12 +1,15 @@
 """What a policy costs whoever compiles with it: CPU time, memory and size of a release clang against the packaged one.
 
-Every module of the held-out half of the built-in corpus is compiled by each compiler in turns (A B C C B A ...), as a process of its
-own, and its fastest run counts: other programs only ever make a run slower. Ratios are of sums over all modules; their interval is
-a bootstrap over modules.
+Every module of the held-out half of the built-in corpus is compiled by each compiler in turns (A B C C B A ...), as a
+process of its
+own, and its fastest run counts: other programs only ever make a run slower. Ratios are of sums over all modules; their
+interval is a bootstrap over modules.
 
-- The packaged clang is dynamically linked and starts later than ours, so there are rows against ours without a policy as well.
-- Eviction at -O2 uses the shipped policy, whose other decisions are compiled too. Inlining at -Oz uses a policy that decides just as -Oz
-  does, so the rows show the advisor and the policy and nothing of what a trained policy would inline.
+- The packaged clang is dynamically linked and starts later than ours, so there are rows against ours without a policy
+  as well.
+- Eviction at -O2 uses the shipped policy, whose other decisions are compiled too. Inlining at -Oz uses a policy that
+  decides just as -Oz does, so the rows show the advisor and the policy and nothing of what a trained policy would
+  inline.
 """
 
 import dataclasses

@@ -1,8 +1,8 @@
 """Opening a corpus of 25,000 modules and reading 512 of them at random: seconds, and memory of the whole process.
 
-Each measurement is a process of its own, so that memory is what a command would need. Files are in the page cache. The other side
-reads every module's command when it opens a corpus, as ml-compiler-opt does (compiler_opt/rl/corpus.py, whose comment says 7 s for
-30,000 modules).
+Each measurement is a process of its own, so that memory is what a command would need. Files are in the page cache. The
+other side reads every module's command when it opens a corpus, as ml-compiler-opt does (compiler_opt/rl/corpus.py,
+whose comment says 7 s for 30,000 modules).
 """
 
 import json

@@ -1,7 +1,9 @@
-"""CPU time of one decision by generated C++, TensorFlow Lite and TensorFlow's AOT compiler, on observations of real compiles.
+"""CPU time of one decision by generated C++, TensorFlow Lite and TensorFlow's AOT compiler, on observations of real
+compiles.
 
-The observations are what the compiler's default heuristic meets in the held-out half of the built-in corpus: eviction with the
-shipped policy, inlining with random weights of the same network (its cost depends on sizes, not on what was learned).
+The observations are what the compiler's default heuristic meets in the held-out half of the built-in corpus: eviction
+with the shipped policy, inlining with random weights of the same network (its cost depends on sizes, not on what was
+learned).
 """
 
 import pathlib

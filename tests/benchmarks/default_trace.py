@@ -1,4 +1,5 @@
-"""Wall time of the default trace over the built-in corpus on all cores, against xargs running the same compiler commands.
+"""Wall time of the default trace over the built-in corpus on all cores, against xargs running the same compiler
+commands.
 
 Both sides write their logs to the same disk and keep nothing of the objects. Ours also reads the logs, stores decisions
 and scores, and watches every compiler. In turns A B B A, the faster run of each side counts.

@@ -1,9 +1,12 @@
-"""Extraction of 1,000 objects against the bare llvm-objcopy calls that it would take, two per object as LLVM's mlgo-utils makes them.
+"""Extraction of 1,000 objects against the bare llvm-objcopy calls that it would take, two per object as LLVM's
+mlgo-utils makes them.
 
-The objects carry the bitcode and commands of the built-in corpus, with a few bytes changed so that none is a duplicate; machine code
-they have next to none, which spares llvm-objcopy reading it. Both sides' CPU time is counted, ours with starting Python, in turns.
+The objects carry the bitcode and commands of the built-in corpus, with a few bytes changed so that none is a duplicate;
+machine code they have next to none, which spares llvm-objcopy reading it. Both sides' CPU time is counted, ours with
+starting Python, in turns.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -19,16 +22,17 @@ TURNS = 3
 #: Issue 4, "Numbers".
 LEAST_TIMES = 5.0
 
-# What a command recorded by clang has besides what a corpus keeps of it.
-_DROPPED = """-cc1 -disable-free -clear-ast-before-backend -main-file-name x.cpp -fcoverage-compilation-dir=/build -resource-dir /lib/clang/22
-    -internal-isystem /usr/include/c++/12 -internal-isystem /usr/include/x86_64-linux-gnu/c++/12 -internal-isystem /lib/clang/22/include
-    -internal-externc-isystem /usr/include/x86_64-linux-gnu -internal-externc-isystem /usr/include -ferror-limit 19 -fdebug-compilation-dir=/build
-    -fgnuc-version=4.2.1 -std=c++17 -fembed-bitcode=all""".split()
+# Arguments of a command recorded by clang that a corpus does not keep.
+_DROPPED = """-cc1 -disable-free -clear-ast-before-backend -main-file-name x.cpp -fcoverage-compilation-dir=/build
+    -resource-dir /lib/clang/22 -internal-isystem /usr/include/c++/12
+    -internal-isystem /usr/include/x86_64-linux-gnu/c++/12 -internal-isystem /lib/clang/22/include
+    -internal-externc-isystem /usr/include/x86_64-linux-gnu -internal-externc-isystem /usr/include -ferror-limit 19
+    -fdebug-compilation-dir=/build -fgnuc-version=4.2.1 -std=c++17 -fembed-bitcode=all""".split()
 _MARK = b"mlgoMARK"
 
 
 def measure() -> list[Row]:
-    """The rows of this benchmark; takes about five minutes, nearly all of them llvm-objcopy's."""
+    """The rows of this benchmark; takes about five minutes, most of it in llvm-objcopy."""
     objcopy = locate.runfile("tests/benchmarks/packaged_objcopy").resolve()
     command = locate.runfile("mlgo/extract_ir")
     with tempfile.TemporaryDirectory() as folder:
@@ -37,13 +41,14 @@ def measure() -> list[Row]:
         ours, theirs = [], []
         for turn in range(TURNS):
             output = pathlib.Path(folder, f"out{turn}")
-            ours.append(_cpu_of(lambda: _extract(command, build, output)))
+            ours.append(_cpu_of(functools.partial(_extract, command, build, output)))
             modules = json.loads((output / "corpus_description.json").read_text())["modules"]
             if len(modules) != OBJECTS:
                 raise RuntimeError(f"{len(modules)} modules of {OBJECTS} objects were extracted")
-            # The calls take long and are all alike: a third of them each turn.
+            # The calls are slow and alike: one third of them in each turn.
             part = names[turn::TURNS]
-            theirs.append(_cpu_of(lambda: _dump(objcopy, build, part, pathlib.Path(folder))) * len(names) / len(part))
+            seconds = _cpu_of(functools.partial(_dump, objcopy, build, part, pathlib.Path(folder)))
+            theirs.append(seconds * len(names) / len(part))
     best = min(ours)
     return [
         at_least(

@@ -1,7 +1,9 @@
-"""Both compilers from nothing but downloads: a fresh clone, no cache of results, every repository unpacked, every unit compiled.
+"""Both compilers from nothing but downloads: a fresh clone, no cache of results, every repository unpacked, every unit
+compiled.
 
-The archives are downloaded before the clock starts (what they take is the network's speed and not ours): Debian's lie in the archive cache
-that all clones share, Python's in pip's. On more than two processors the build keeps to two, which is what the target is for.
+The archives are downloaded before the clock starts (what they take is the network's speed and not ours): Debian's lie
+in the archive cache that all clones share, Python's in pip's. On more than two processors the build keeps to two, which
+is what the target is for.
 """
 
 import pathlib

@@ -1,9 +1,10 @@
 """What one decision over LLVM's interactive channel costs, with a stock clang, for each problem.
 
-Measured is a whole turn, from one observation to the next: our answer, the compiler going on, its next question, our reading.
-What the compiler computes in between is contained, so this is an upper bound of the round trip. The median over all decisions
-of a module leaves out the turns in which a whole pass lies; of several rounds the least disturbed one counts, for each
-turn switches twice between two processes, which wait for a core each time on a machine that is busy otherwise.
+Measured is a whole turn, from one observation to the next: our answer, the compiler going on, its next question, our
+reading. What the compiler computes in between is contained, so this is an upper bound of the round trip. The median
+over all decisions of a module leaves out the turns in which a whole pass lies; of several rounds the least disturbed
+one counts, for each turn switches twice between two processes, which wait for a core each time on a machine that is
+busy otherwise.
 """
 
 import statistics

@@ -1,7 +1,7 @@
 """Observations per second from an eviction log in the page cache to the arrays that training consumes.
 
-The other side does what ml-compiler-opt's log_reader.py does: one JSON line and one list-like value per tensor at a time,
-appended element by element to a tf.train.SequenceExample per function.
+The other side does what ml-compiler-opt's log_reader.py does: one JSON line and one list-like value per tensor at a
+time, appended element by element to a tf.train.SequenceExample per function.
 """
 
 import collections

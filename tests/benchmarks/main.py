@@ -81,7 +81,8 @@ def main(arguments: list[str]) -> int:
         files.write_atomically(locate.user_path(flags.json), content.encode())
     missed = [row.name for row in rows if row.held is False]
     print(
-        f"{sum(row.held is True for row in rows)} targets held, {len(missed)} missed{': ' * bool(missed)}{', '.join(missed)}"
+        f"{sum(row.held is True for row in rows)} targets held,"
+        f" {len(missed)} missed{': ' * bool(missed)}{', '.join(missed)}"
         f"{f'; did not run: {chr(44).join(broken)}' if broken else ''}",
         file=sys.stderr,
     )

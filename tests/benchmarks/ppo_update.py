@@ -166,7 +166,7 @@ def _plain() -> dict[str, list[float]]:
     }
 
     class Actor(network.DistributionNetwork):
-        """One scorer for all positions; features enter as quantile and its square (with_sqrt=False), stages embedded."""
+        """One scorer for all positions; inputs are quantiles, their squares (with_sqrt=False) and embedded stages."""
 
         def __init__(self):
             spec = distribution_spec.DistributionSpec(

@@ -26,7 +26,9 @@ _BUILD_FILE = 'filegroup(name = "policy", srcs = glob(["policy/*"]), visibility 
 
 
 def children_cpu_seconds(stat: str) -> float:
-    """CPU seconds of a process's ended children, from its /proc/<pid>/stat (proc(5): cutime and cstime, fields 16 and 17)."""
+    """CPU seconds of a process's ended children, from its /proc/<pid>/stat (proc(5): cutime and cstime, fields 16 and
+    17).
+    """
     fields = stat.rpartition(")")[2].split()
     return (int(fields[13]) + int(fields[14])) / _TICKS_PER_SECOND
 

@@ -1,7 +1,7 @@
 """What part of a PPO iteration over eviction is not spent in compilers, in CPU seconds.
 
-One training run on a part of the built-in corpus, from random weights; its second iteration counts, for the first one warms up
-TensorFlow.
+One training run on a part of the built-in corpus, from random weights; its second iteration counts, for the first one
+warms up TensorFlow.
 """
 
 import json
@@ -21,7 +21,8 @@ from mlgo.training.settings import RunSettings
 from mlgo.training.training_run import TrainingRun
 from tests.benchmarks.row import Row, at_most
 
-#: As in ml-compiler-opt's ppo_nn_agent.gin (mlgo/learning/algorithms/ppo/papers_eviction.gin): every decision once, in large minibatches.
+#: As in ml-compiler-opt's ppo_nn_agent.gin (mlgo/learning/algorithms/ppo/papers_eviction.gin): every decision once, in
+#: large minibatches.
 _PAPERS = PpoConfig(minibatch=4096, epochs=1, learning_rate=3e-4, entropy=0.005)
 _ITERATIONS = 2
 

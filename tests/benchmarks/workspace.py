@@ -1,4 +1,6 @@
-"""Calls Bazel in this workspace, for benchmarks of the build itself. A Bazel that started a program by `run` is free again."""
+"""Calls Bazel in this workspace, for benchmarks of the build itself. A Bazel that started a program by `run` is free
+again.
+"""
 
 import pathlib
 import subprocess

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
-#: What of the environment reaches the nested Bazel: where the launcher keeps things, which Bazel it takes, where downloads come
-#: from. Tests name these in `env_inherit` (defs.bzl).
+#: What of the environment reaches the nested Bazel: where the launcher keeps things, which Bazel it takes, where
+#: downloads come from. Tests name these in `env_inherit` (defs.bzl).
 INHERITED = (
     "BAZEL",
     "HOME",
@@ -27,7 +27,9 @@ _IDLE_SECONDS = 60
 
 
 def environment(outer: Mapping[str, str]) -> dict[str, str]:
-    """The environment for the nested Bazel: nothing of the test's own, for Bazel takes TEST_TMPDIR as a sign of its own tests."""
+    """The environment for the nested Bazel: nothing of the test's own, for Bazel takes TEST_TMPDIR as a sign of its own
+    tests.
+    """
     kept = {name: outer[name] for name in INHERITED if outer.get(name)}
     kept.setdefault("HOME", pwd.getpwuid(os.getuid()).pw_dir)
     kept.setdefault("PATH", os.defpath)
@@ -100,9 +102,8 @@ class NestedBazel:
             check=False,
         )
         if done.returncode:
-            raise AssertionError(
-                f"bazel {command} {' '.join(arguments)} in {self.workspace}: exit code {done.returncode}\n{done.stderr[-6000:]}"
-            )
+            what = f"bazel {command} {' '.join(arguments)} in {self.workspace}"
+            raise AssertionError(f"{what}: exit code {done.returncode}\n{done.stderr[-6000:]}")
         return done.stdout
 
     def end(self) -> None:

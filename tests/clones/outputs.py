@@ -13,7 +13,8 @@ _LOCAL = (".runfiles_manifest", "/MANIFEST")
 def digests(folder: pathlib.Path) -> dict[str, str]:
     """Path below `folder` -> sha256 of the file, followed by x when it is executable, or where the link leads.
 
-    An absolute link to a file counts as that file, for such links name the output base; one to a folder is left out, and so are runfiles
+    An absolute link to a file counts as that file, for such links name the output base; one to a folder is left out,
+    and so are runfiles
     trees and lists of them: what they lead to is here anyway.
     """
     found: dict[str, str] = {}
@@ -44,7 +45,7 @@ def _digest(path: str) -> str:
 
 
 def first_difference(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
-    """The first path, in order, on which two results of `digests` differ, with both digests; None when there is none."""
+    """The first path on which two results of `digests` differ, with both digests; None when they are equal."""
     for path in sorted(one.keys() | other.keys()):
         if one.get(path) != other.get(path):
             return f"{path}: {one.get(path, 'missing')} in the first clone, {other.get(path, 'missing')} in the second"

@@ -1,4 +1,6 @@
-"""An update that breaks down ends a run, or is rolled back and goes on more slowly; either way nothing on disk is harmed."""
+"""An update that breaks down ends a run, or is rolled back and goes on more slowly; either way nothing on disk is
+harmed.
+"""
 
 import dataclasses
 import json

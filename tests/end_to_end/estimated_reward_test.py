@@ -65,7 +65,8 @@ class EstimatedRewardTest(unittest.TestCase):
         self.assertTrue((self.folder / "run" / "policy" / "tflite" / "model.tflite").is_file())
         self.assertRegex(
             self.said,
-            r"sizes that an estimator gives to optimised IR, not sizes of code.*\n.*//mlgo:evaluate -- --problem=inlining_for_size",
+            r"sizes that an estimator gives to optimised IR, not sizes of code.*\n"
+            r".*//mlgo:evaluate -- --problem=inlining_for_size",
         )
         inputs = json.loads((self.folder / "run" / "policy" / "policy.json").read_text())["training"]["inputs"]
         self.assertEqual((len(inputs["size_estimator"]), len(inputs["opt"])), (64, 64))

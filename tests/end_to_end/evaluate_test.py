@@ -126,7 +126,7 @@ class EvaluateTest(unittest.TestCase):
             ([*self.flags, f"--policy=stock={self.folder}"], "would have the name 'stock', which is taken"),
             ([*self.flags[:5], "--inline_thresholds=5,many"], "holds 'many'"),
             ([*self.flags[:5], f"--policy=default={self.folder}"], "would have the name 'default'"),
-            ([*self.flags, "--fail_if_worse_than=much"], "is no percentage"),
+            ([*self.flags, "--fail_if_worse_than=much"], "is not a percentage"),
             ([*self.flags, "--reward=much"], "reward 'much' is none of"),
             ([*self.flags, "--problem=regalloc_eviction"], "is for 'inlining_for_size', not for 'regalloc_eviction'"),
         ):

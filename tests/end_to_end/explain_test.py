@@ -95,7 +95,8 @@ class ExplainTest(unittest.TestCase):
             f"--html={page}",
             "--all_features",
         )
-        wanted = rf"decision {example['decision']}: call of .*  DIFFERS\n  policy:    inline, p .*\n  heuristic: keep the call\n"
+        wanted = rf"decision {example['decision']}: call of .*  DIFFERS\n"
+        wanted += r"  policy:    inline, p .*\n  heuristic: keep the call\n"
         self.assertRegex(said, wanted)
         cost = f"{example['features']['cost_estimate']:.0f}"
         self.assertRegex(said, rf"cost_estimate +{cost} ")

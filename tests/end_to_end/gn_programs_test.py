@@ -1,4 +1,5 @@
-"""//mlgo:evaluate_programs on an executable of a gn project, with the real gn, ninja, packaged compiler, linker and Valgrind.
+"""//mlgo:evaluate_programs on an executable of a gn project, with the real gn, ninja, packaged compiler, linker and
+Valgrind.
 
 Arguments: clang, ld.lld, the sysroot's usr, valgrind, gn, ninja.
 """
@@ -42,7 +43,10 @@ unsigned Sum(unsigned seed) {
 """,
 }
 _BUILD = 'executable("sums") {\n  sources = [ "main.cc" ]\n  deps = [ "//lib:sum" ]\n  libs = [ "m" ]\n}\n'
-_MAIN = '#include <stdio.h>\n#include "sum.h"\nint main(int count, char**) { return printf("%d\\n", Sum(count) > 0) < 0; }\n'
+_MAIN = """#include <stdio.h>
+#include "sum.h"
+int main(int count, char**) { return printf("%d\\n", Sum(count) > 0) < 0; }
+"""
 
 
 class GnProgramsTest(unittest.TestCase):
@@ -98,7 +102,8 @@ class GnProgramsTest(unittest.TestCase):
 
     def test_the_known_effect_is_measured(self):
         runs = self.result["run"]["sums"]
-        # A turn compares, uses and increments the counter in memory: three loads for Cachegrind; the last comparison ends the loop.
+        # A turn compares, uses and increments the counter in memory: three loads for Cachegrind; the last comparison
+        # ends the loop.
         self.assertEqual(runs["default"]["loads"] - runs["policy"]["loads"], 3001)
         self.assertEqual(runs["default"]["stores"] - runs["policy"]["stores"], 1)
         for measure in ("code_bytes", "code_bytes_icf", "code_bytes_thinlto"):

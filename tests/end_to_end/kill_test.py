@@ -1,8 +1,8 @@
 """kill -9 at 50 random points of a run, each time gone on with: the bytes of a run that was left alone.
 
-Every point is one at which a file is flushed, renamed or removed, for between two of these nothing changes on disk. The run is
-one by evolution strategies from random weights, which needs TensorFlow to convert and to export policies only; this process
-has imported it before it forks the processes that are killed.
+Every point is one at which a file is flushed, renamed or removed, for between two of these nothing changes on disk. The
+run is one by evolution strategies from random weights, which needs TensorFlow to convert and to export policies only;
+this process has imported it before it forks the processes that are killed.
 """
 
 import os

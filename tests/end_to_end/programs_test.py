@@ -1,7 +1,7 @@
 """//mlgo:evaluate_programs on two small programs, with the real packaged compiler, linker and Valgrind.
 
-The compiler with a policy is a script before the packaged one: for the policy's flag it compiles other code, by how much is known. Arguments:
-clang, ld.lld, the sysroot's usr, valgrind.
+The compiler with a policy is a script before the packaged one: for the policy's flag it compiles other code, by how
+much is known. Arguments: clang, ld.lld, the sysroot's usr, valgrind.
 """
 
 import csv
@@ -28,7 +28,8 @@ int Twice(int value) { return 2 * value + value % 7; }
 }
 // Called once per turn; without the policy it does everything two times.
 extern "C" __attribute__((noinline)) unsigned Work(unsigned value) {
-  for (volatile unsigned turn = 0; turn < kTurns; turn = turn + 1) value = value * 1664525u + 1013904223u + Twice(value % 5);
+  for (volatile unsigned turn = 0; turn < kTurns; turn = turn + 1)
+    value = value * 1664525u + 1013904223u + Twice(value % 5);
 #ifndef POLICY
   for (volatile unsigned turn = 0; turn < kTurns; turn = turn + 1) value = value ^ (value >> 16) ^ (value << 3);
   for (volatile unsigned turn = 0; turn < kTurns; turn = turn + 1) value = value ^ (value >> 16) ^ (value << 3);
@@ -121,8 +122,8 @@ class ProgramsTest(unittest.TestCase):
         for measure in ("code_bytes_icf", "code_bytes_thinlto"):
             self.assertLess(sizes["policy"][measure], sizes["default"][measure])
         runs = self.result["run"]["first"]
-        # Two lines, two loops of 1000 turns each that are gone: each turn compares and increments the counter in memory, which Cachegrind
-        # counts as two loads; the counter is set once.
+        # Two lines, two loops of 1000 turns each that are gone: each turn compares and increments the counter in
+        # memory, which Cachegrind counts as two loads; the counter is set once.
         self.assertEqual(runs["default"]["stores"] - runs["policy"]["stores"], 2 * 2)
         self.assertEqual(runs["default"]["loads"] - runs["policy"]["loads"], 2 * 2 * 2001)
         self.assertGreater(runs["default"]["instructions"] - runs["policy"]["instructions"], 2 * 2 * 3000)

@@ -36,8 +36,12 @@ class ResumeTest(unittest.TestCase):
             (".policy.*.partial/saved_model.pb", 1, "policy/policy.json", signal.SIGKILL),
         )
         for pattern, count, manifest, number in moments:
+
+            def reached(pattern=pattern, count=count):
+                return len(list(killed.glob(pattern))) >= count
+
             with self.subTest(pattern):
-                code, said = self.start(killed).kill_when(lambda: len(list(killed.glob(pattern))) >= count, number)
+                code, said = self.start(killed).kill_when(reached, number)
                 self.assertEqual(code, ExitCode.INTERRUPTED if number == signal.SIGINT else -number, said)
                 self.assertFalse((killed / manifest).exists(), f"killed too late, {manifest} is there")
         code, said = self.start(killed).end()

@@ -1,7 +1,8 @@
 """A made-up compiler for the problem in docs/add-a-problem.md, whose best policy is known. It runs in this process.
 
-A module is a JSON object, function name -> list of [trip_count, body_size]. Each loop costs body_size cycles when it is unrolled,
-else trip_count; a function costs FIXED_CYCLES more. The compiler's own heuristic unrolls bodies smaller than SMALL_BODY.
+A module is a JSON object, function name -> list of [trip_count, body_size]. Each loop costs body_size cycles when it is
+unrolled, else trip_count; a function costs FIXED_CYCLES more. The compiler's own heuristic unrolls bodies smaller than
+SMALL_BODY.
 """
 
 import json
@@ -63,7 +64,7 @@ def _log(module: dict[str, list[list[int]]], decide: Decide) -> TrainingLog:
     outcomes, place = [], 0
     for each in module.values():
         taken = iter(actions[place : place + len(each)])
-        outcomes.append(cycles(each, lambda trips, body: next(taken)))
+        outcomes.append(cycles(each, lambda trips, body, taken=taken: next(taken)))
         place += len(each)
     column = np.array(loops, np.int64).reshape(-1, 3)
     return TrainingLog(

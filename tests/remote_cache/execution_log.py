@@ -1,4 +1,6 @@
-"""Reads what --execution_log_json_file writes: one JSON object for each action that ran something or took it from a cache."""
+"""Reads what --execution_log_json_file writes: one JSON object for each action that ran something or took it from a
+cache.
+"""
 
 import dataclasses
 import json
@@ -36,7 +38,9 @@ def read(path: pathlib.Path) -> list[Spawn]:
 
 
 def _objects(lines: Iterable[str]) -> Iterator[str]:
-    """The text of each object: they follow each other without a separator, each opened and closed at the start of a line."""
+    """The text of each object: they follow each other without a separator, each opened and closed at the start of a
+    line.
+    """
     text: list[str] = []
     for line in lines:
         if line.startswith("}"):

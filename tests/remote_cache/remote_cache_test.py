@@ -2,8 +2,9 @@
 
     remote_cache_test --nginx=PROGRAM [--share=FILE ...] [--filled=DIR] TARGET...
 
-Both clones take the repositories of the files of --share as they are fetched here; all others they fetch. With --filled nginx serves this
-folder of a --disk_cache, into which the targets were built before, and nothing is built to fill a new one.
+Both clones take the repositories of the files of --share as they are fetched here; all others they fetch. With --filled
+nginx serves this folder of a --disk_cache, into which the targets were built before, and nothing is built to fill a new
+one.
 """
 
 import argparse

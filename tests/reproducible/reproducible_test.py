@@ -2,7 +2,8 @@
 
     reproducible_test [--share=FILE ...] TARGET...
 
-Both clones take the repositories of the files of --share as they are fetched here; all others they fetch, and those are compared too.
+Both clones take the repositories of the files of --share as they are fetched here; all others they fetch, and those are
+compared too.
 """
 
 import argparse
@@ -15,7 +16,8 @@ import unittest
 
 from tests.clones import clone, nested, outputs
 
-#: Not written by rules of ours, and no input of an action: where this machine's Java and shell are, Bazel's marks of what is fetched.
+#: Not written by rules of ours, and no input of an action: where this machine's Java and shell are, Bazel's marks of
+#: what is fetched.
 _OF_THE_MACHINE = ("@", "bazel_tools", "local_", "rules_")
 
 
