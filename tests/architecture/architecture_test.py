@@ -12,11 +12,9 @@ ALLOWED = {
     "mlgo/reporting/BUILD.bazel -> //models/inlining_for_size:record": "a test reads the shipped records",
     "mlgo/reporting/BUILD.bazel -> //models/regalloc_eviction:record": "a test reads the shipped records",
     "mlgo/reporting/BUILD.bazel -> //models/regalloc_priority:record": "a test reads the shipped records",
-    "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_programs.py": "Chromium's corpus is made by mlgo",
-    "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_programs_command": "as above",
-    "third_party/chromium/BUILD.bazel -> //mlgo:programs.bzl": "as above",
-    "third_party/chromium/defs.bzl -> //mlgo/corpus:defs.bzl": "as above",
-    "third_party/chromium/defs.bzl -> //mlgo/evaluation/gn:defs.bzl": "as above",
+    "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_chromium": "a former public label",
+    "third_party/chromium/BUILD.bazel -> //mlgo/corpus/chromium:": "as above",
+    "third_party/chromium/defs.bzl -> //mlgo/corpus/chromium:defs.bzl": "as above",
     "third_party/llvm/BUILD.bazel -> //development:private_config": "the link rules move to llvm/",
 }
 # Targets whose `deps` differ from the imports of their sources, with the reason.

@@ -1,0 +1,205 @@
+"""`chromium_corpus`: targets of Chromium as an mlgo corpus, with the arguments that a release is built with.
+
+`chromium_project`: the same tree and arguments as attributes, for rules that build something else of them.
+"""
+
+load("//mlgo/corpus:defs.bzl", "mlgo_gn_corpus")
+
+# What a release of Chromium sets, and what a compiler and a C++ library that are not Chromium's own need. Source of both:
+# debian/rules of the source package, and build/config/*.gni of the tree.
+_ARGUMENTS = {
+    "chrome_pgo_phase": "0",
+    "clang_base_path": "\"//mlgo_toolchain/llvm\"",
+    # Chromium's plugins and warnings are for its own clang.
+    "clang_use_chrome_plugins": "false",
+    "clang_version": "\"22\"",
+    "clang_warning_suppression_file": "\"\"",
+    # One toolchain for everything: compilers as the environment names them.
+    "custom_toolchain": "\"//build/toolchain/linux/unbundle:default\"",
+    "host_cpu": "\"x64\"",
+    "host_toolchain": "\"//build/toolchain/linux/unbundle:default\"",
+    "is_cfi": "false",
+    "is_debug": "false",
+    "is_official_build": "true",
+    "symbol_level": "0",
+    "target_sysroot": "\"//mlgo_toolchain/sysroot\"",
+    "treat_warnings_as_errors": "false",
+    "use_custom_libcxx": "false",
+    "use_glib": "false",
+    "use_sysroot": "true",
+}
+
+_TOOLCHAIN = "../../mlgo_toolchain"
+
+# What lies there. clang finds its headers from where it is started.
+_TOOLCHAIN_FILES = dict(
+    {"@llvm22//:" + tool: "llvm/bin/" + tool for tool in ["clang", "clang++", "ld.lld", "lld", "llvm-ar", "llvm-nm"]},
+    **{
+        # Where clang_base_path has it; Chromium's targets name it as an input.
+        "@clang_builtins//:archive": "llvm/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
+        "@libcxx19//:libcxx": "libcxx",
+        "@llvm22//:resource_include": "llvm/lib/clang/22/include",
+        "@sysroot//:lib": "sysroot/lib",
+        "@sysroot//:lib64": "sysroot/lib64",
+        "@sysroot//:usr": "sysroot/usr",
+    }
+)
+
+_PROFILE = "profile.profdata"
+
+# The options of every compile, after Chromium's own.
+_CXX = "-nostdinc++ -isystem {}/libcxx/include/c++/v1".format(_TOOLCHAIN)
+_LINK = "-nostdlib++ -L{}/libcxx/lib -l:libc++.a -l:libc++abi.a".format(_TOOLCHAIN)
+
+# Debian's libc++.a holds libc++abi. Chromium links with --lto-O0 what it does not ship; what it ships with 2.
+_LINK_WITH_THINLTO = "-nostdlib++ -L{}/libcxx/lib -Wl,--push-state,--no-whole-archive -l:libc++.a -Wl,--pop-state -Wl,--lto-O2".format(_TOOLCHAIN)
+
+# Debian's patches name its own linker; the link's table of contents is read with GNU's name of the tool.
+_TOOLCHAIN_FILES_OF_LINKS = {
+    "@llvm22//:usr/lib/llvm-22/bin/ld.lld": "llvm/bin/ld.lld-19",
+    "@llvm22//:llvm-readelf": "llvm/bin/readelf",
+}
+
+# What //base and all above it need. Parts of it are written in Rust: their C++ sides are generated, by tools that are built on the way.
+_BASE_ARGUMENTS = {
+    "rust_bindgen_root": "\"//mlgo_toolchain/rust\"",
+    "rust_sysroot_absolute": "\"//mlgo_toolchain/rust\"",
+    "rustc_version": "\"rustc-1.85.0\"",
+}
+
+_BASE_TOOLCHAIN_FILES = {
+    "@chromium_rust//:rust": "rust",
+    "@chromium_system_libraries//:libraries": "system",
+}
+_SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
+_SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
+
+# A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
+_EXPORTED = "-fvisibility=default"
+
+def environment(linked, with_base = False):
+    """What the toolchain //build/toolchain/linux/unbundle reads.
+
+    Args:
+      linked: for a ThinLTO link.
+      with_base: the targets need what //base needs.
+
+    Returns:
+      Environment variables; paths count from the build folder.
+    """
+    compile = (" " + _SYSTEM_HEADERS if with_base else "") + (" " + _EXPORTED if linked else "")
+    link = _SYSTEM_ARCHIVES + " " if with_base else ""
+    return {
+        # By name: Debian's gn cannot say that a tool depends on the file of its archiver.
+        "AR": "llvm-ar",
+        "CC": _TOOLCHAIN + "/llvm/bin/clang",
+        "CFLAGS": compile.strip(),
+        "CXX": _TOOLCHAIN + "/llvm/bin/clang++",
+        "CXXFLAGS": _CXX + compile,
+        "LDFLAGS": link + (_LINK_WITH_THINLTO if linked else _LINK),
+        "NM": "llvm-nm",
+    }
+
+def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False):
+    """The arguments of a corpus.
+
+    Args:
+      linked: take modules of a ThinLTO link, not objects with bitcode inside.
+      chrome_pgo_phase: 0 for none, 2 to use a profile.
+      profile: name of the profile below //mlgo_toolchain, or "".
+      given: arguments that count before all others.
+      with_base: the targets need what //base needs.
+
+    Returns:
+      Names and values as gn writes them.
+    """
+    arguments = dict(_ARGUMENTS, chrome_pgo_phase = str(chrome_pgo_phase), use_thin_lto = "true" if linked else "false")
+    if linked:
+        arguments.update({
+            "lld_emit_index": "true",
+            "thin_lto_enable_cache": "false",
+        })
+    else:
+        arguments["clang_embed_bitcode"] = "true"
+    if with_base:
+        arguments.update(_BASE_ARGUMENTS)
+    if profile:
+        arguments["pgo_data_path"] = "\"//mlgo_toolchain/{}\"".format(profile)
+    arguments.update(given)
+    return arguments
+
+def chromium_corpus(
+        name,
+        tree = "@chromium_libraries",
+        targets = ["//third_party/abseil-cpp:absl", "//third_party/boringssl", "//third_party/re2"],
+        gn_args = {},
+        chrome_pgo_phase = 0,
+        profile = None,
+        linked = False,
+        with_base = False,
+        **kwargs):
+    """A corpus of targets of Chromium, compiled by the packaged clang 22.
+
+    Args:
+      name: of the corpus.
+      tree: repository of a tree: @chromium_libraries, @chromium_base, @chromium_complete, or one of a `chromium.tree` tag.
+      targets: gn labels; the tree must have all that they need.
+      gn_args: further arguments, values as gn writes them; they count before ours.
+      chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
+      profile: label of an indexed profile (.profdata) that LLVM 22 reads; it is carried into the corpus.
+      linked: link with ThinLTO, and take the modules as they are after importing.
+      with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
+      **kwargs: common attributes; not `path` and `env` of mlgo_gn_corpus.
+    """
+    if bool(profile) != (chrome_pgo_phase == 2):
+        fail("%s: chrome_pgo_phase = 2 needs a profile, and a profile needs it. Give both, or neither." % name)
+    mlgo_gn_corpus(
+        name = name,
+        licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
+        linked = linked,
+        tags = kwargs.pop("tags", []) + ["manual"],
+        targets = targets,
+        **(chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base) | kwargs)
+    )
+
+def chromium_project(tree, gn_args, linked = False, chrome_pgo_phase = 0, profile = None, with_base = False):
+    """The attributes of mlgo_gn_corpus and mlgo_gn_programs that describe Chromium and how it is compiled.
+
+    Args:
+      tree: see chromium_corpus, as all others.
+      gn_args: see there.
+      linked: see there.
+      chrome_pgo_phase: see there.
+      profile: see there.
+      with_base: see there.
+
+    Returns:
+      Names and values of attributes.
+    """
+    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base else {}))
+    if with_base:
+        toolchain.update(_BASE_TOOLCHAIN_FILES)
+    if profile:
+        toolchain[profile] = _PROFILE
+    return dict(
+        env = environment(linked, with_base),
+        gn = "@gn_tools//:gn",
+        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base),
+        fingerprints = [
+            tree + "//:source.json",
+            Label("//third_party/chromium:toolchain"),
+        ] + ([
+            "@chromium_rust//:fingerprints.json",
+            Label("//third_party/chromium:system_libraries"),
+        ] if with_base else []),
+        ninja = "@gn_tools//:ninja",
+        path = ["llvm/bin"],
+        toolchain = toolchain,
+        tools = [
+            "@gn_tools//:runtime",
+            "@llvm22//:all_tools",
+            "@python311//:files",
+            "@sysroot",
+        ],
+        tree = tree + "//:tree",
+    )
