@@ -1,48 +1,36 @@
-"""Makes one corpus of those in the folders directly below a directory; nothing is copied.
+"""Makes one corpus of the corpora in the folders directly below a directory; nothing is copied.
 
     ./bazelw run //mlgo:combine_training_corpus -- --root_dir=corpora       # has corpora/zstd, corpora/sqlite
 
-writes corpora/corpus_description.json; the module NAME of corpora/zstd is zstd/NAME in it. All of them must be alike but for their
-modules: one `has_thinlto`, one `global_command_override`. Licences go along, and so do files that commands refer to. Relative
-paths are relative to where you type the command. Exit codes: 0 done, 2 something is not as it should be, 10 no corpus found.
+Output: corpora/corpus_description.json, in which the module NAME of corpora/zstd is zstd/NAME. The corpora must agree in
+`has_thinlto` and `global_command_override`. Licences and the files that commands read are included. Relative paths are
+relative to the directory in which you run the command.
+
+Exit codes: 0 done, 2 a flag or an input is not usable, 10 no corpus found.
 """
 
-import argparse
 import sys
 
+from mlgo.commands.arguments import add_verbosity, command_parser, is_quiet
 from mlgo.corpus import combination
 from mlgo.run import locate
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.progress import tell
 
 
 def run(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
-    parser = argparse.ArgumentParser(
-        prog="combine_training_corpus",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "--root_dir", required=True, metavar="DIR", help="directory with a corpus in each of its folders"
-    )
-    parser.add_argument(
-        "--verbosity",
-        choices=("DEBUG", "INFO", "WARNING", "ERROR"),
-        default="INFO",
-        nargs="?",
-        const="INFO",
-        help="WARNING and ERROR leave out what was combined",
-    )
+    parser = command_parser("combine_training_corpus", __doc__)
+    parser.add_argument("--root_dir", required=True, metavar="DIR", help="directory with a corpus in each folder")
+    add_verbosity(parser)
     flags = parser.parse_args(arguments)
     root = locate.user_path(flags.root_dir)
     parts = combination.combine(root).modules
-    if flags.verbosity in ("WARNING", "ERROR"):
-        return ExitCode.DONE
-    for name, count in parts.items():
-        print(f"{count:>8,} modules of {name}", file=sys.stderr)
-    print(f"done {sum(parts.values()):,} modules of {len(parts)} corpora -> {root}", file=sys.stderr)
+    if not is_quiet(flags.verbosity):
+        for name, count in parts.items():
+            tell(f"{count:>8,} modules of {name}")
+        tell(f"done {sum(parts.values()):,} modules of {len(parts)} corpora -> {root}")
     return ExitCode.DONE
 
 

@@ -91,7 +91,7 @@ class MakeCorpusTest(CommandCase):
             make_corpus, ("--input_dir", self.root / "empty", *out), "has no .bc file", ExitCode.NOTHING_PRODUCED
         )
         self.refused(
-            make_corpus, ("--input_dir", self.input, *out, "--default_args", "'-O2"), "not quoted as a shell has it"
+            make_corpus, ("--input_dir", self.input, *out, "--default_args", "'-O2"), "not quoted as in a shell"
         )
         self.refused(
             make_corpus, ("--input_dir", self.input, *out, "--default_args=-O2 -mllvm"), "-mllvm lacks its argument"

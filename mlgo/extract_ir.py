@@ -31,8 +31,9 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module, 11 more fa
 import argparse
 import sys
 
+from mlgo.commands.arguments import add_verbosity, command_parser
 from mlgo.corpus.description import UNKNOWN_LICENCE
-from mlgo.corpus.extraction.extraction import DISTRIBUTED, INPUT_TYPES, LOCAL, VERBOSITIES, Extraction, extract
+from mlgo.corpus.extraction.extraction import DISTRIBUTED, INPUT_TYPES, LOCAL, Extraction, extract
 from mlgo.run import locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode
@@ -42,18 +43,14 @@ _PATHS = ("input", "obj_base_dir", "ninja_dir")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="extract_ir", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+    parser = command_parser("extract_ir", __doc__)
 
-    def add(name: str, text: str, **settings) -> None:
-        parser.add_argument(f"--{name}", help=text, **settings)
-
-    def add_choice(name: str, text: str, choices: tuple[str, ...], default: str) -> None:
-        add(name, text, choices=choices, default=default, nargs="?", const=default)
+    def add(name: str, text: str, *aliases: str, **settings) -> None:
+        parser.add_argument(f"--{name}", *aliases, help=text, **settings)
 
     add("input", "compile_commands.json, linker parameter file, folder of objects, or output of aquery")
-    add_choice("input_type", "kind of --input. Default: json", (*INPUT_TYPES, _MISSPELT_AQUERY), "json")
+    types = (*INPUT_TYPES, _MISSPELT_AQUERY)
+    add("input_type", "kind of --input. Default: json", choices=types, default="json", nargs="?", const="json")
     add("output_dir", "folder of the corpus: new, empty, or a corpus to replace. Default: out/corpus in the workspace")
     add("obj_base_dir", "folder that object paths are relative to. Default: the current one", nargs="?")
     add("cmd_filter", "keep modules with an argument that contains a match of this regular expression", nargs="?")
@@ -66,8 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     add("target", "the output of that link, as ninja names it: bin/app")
     add("max_failures", "largest number of objects that may fail; no bitcode is no failure. Default: any", type=int)
     add("licence", "SPDX expression of modules whose source states none. Default: %(default)s", default=UNKNOWN_LICENCE)
-    add("num_workers", "objects read at a time. Default: one per core. Changes no result", type=int, nargs="?")
-    add_choice("verbosity", "DEBUG lists all omissions, WARNING and ERROR print no progress", VERBOSITIES, "INFO")
+    text = "objects read at a time. Default: one per core. Changes no result"
+    add("workers", text, "--num_workers", type=int, nargs="?")
+    add_verbosity(parser)
     return parser
 
 

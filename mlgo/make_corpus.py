@@ -2,80 +2,62 @@
 
     ./bazelw run //mlgo:make_corpus -- --input_dir=build/bitcode --output_dir=corpus --default_args="-O2 -ffunction-sections"
 
---default_args are cc1 options, quoted as in a shell, which every module is compiled with (global_command_override). Nothing tells
-whether the bitcode was taken before optimisation, where a policy must see it: where you can, build with
-`-Xclang -fembed-bitcode=all` and use //mlgo:extract_ir, which also finds each module's own options. Equal bitcode becomes one
-module. Relative paths are relative to where you type the command. Exit codes: 0 done, 2 something is not as it should be,
-10 no bitcode found.
+--default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. The command cannot tell
+whether the bitcode was written before optimisation, as a policy needs it. Where you can, build with
+`-Xclang -fembed-bitcode=all` and use //mlgo:extract_ir, which also finds the options of each module. Files with equal
+bitcode become one module. Relative paths are relative to the directory in which you run the command.
+
+Exit codes: 0 done, 2 a flag or an input is not usable, 10 no bitcode found.
 """
 
-import argparse
+import contextlib
 import shlex
 import sys
 
+from mlgo.commands.arguments import command_parser
 from mlgo.corpus import command, from_bitcode
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import tell
 
-
-def _parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="make_corpus",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--input_dir", required=True, metavar="DIR", help="directory with .bc files, at any depth")
-    parser.add_argument(
-        "--output_dir", required=True, metavar="DIR", help="the corpus: a new, an empty, or a corpus directory"
-    )
-    parser.add_argument(
-        "--default_args",
-        nargs="?",
-        default="",
-        const="",
-        metavar="ARGS",
-        help='cc1 options of every module; default: none ("")',
-    )
-    return parser.parse_args(arguments)
+_SHOWN = 5
 
 
 def _default_args(text: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))
-        # As the compile will: an option that lacks its argument is found here.
-        command.portable_command(words)
+        command.portable_command(words)  # Finds an option without its argument before any compile does.
         return words
     except ValueError as error:
-        raise RunError(
-            f"--default_args={text}", f"is not quoted as a shell has it: {error}", "close the quotes"
-        ) from error
+        raise RunError(f"--default_args={text}", f"is not quoted as in a shell: {error}", "close the quotes") from error
     except command.CommandError as error:
         raise RunError(f"--default_args={text}", f"{error.subject} {error.wrong}", "give the argument") from error
 
 
 def run(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
-    flags = _parse(arguments)
+    parser = command_parser("make_corpus", __doc__)
+    add = parser.add_argument
+    add("--input_dir", required=True, metavar="DIR", help="directory with .bc files, at any depth")
+    add("--output_dir", required=True, metavar="DIR", help="the corpus: a new, an empty, or a corpus directory")
+    text = 'cc1 options of every module. Default: none ("")'
+    add("--default_args", nargs="?", default="", const="", metavar="ARGS", help=text)
+    flags = parser.parse_args(arguments)
     folder, output = locate.user_path(flags.input_dir), locate.user_path(flags.output_dir)
     default_args = _default_args(flags.default_args)
     for argument in command.paths_in(default_args):
-        print(f"note: {argument} names a path of this machine; the corpus cannot be moved to another", file=sys.stderr)
+        tell(f"note: {argument} names a path of this machine; the corpus cannot be moved to another")
     paths = from_bitcode.find_bitcode(folder)
-    shown = progress.start("make_corpus", len(paths), "files")
-    try:
+    with contextlib.closing(progress.start("make_corpus", len(paths), "files")) as shown:
         made = from_bitcode.make(folder, paths, output, default_args, shown.advance)
-    finally:
-        shown.close()
-    for path, reason in made.left_out[:5]:
-        print(f"left out: {path} {reason}", file=sys.stderr)
-    if len(made.left_out) > 5:
-        print(f"left out: {len(made.left_out) - 5} more", file=sys.stderr)
-    print(
+    for path, reason in made.left_out[:_SHOWN]:
+        tell(f"left out: {path} {reason}")
+    if len(made.left_out) > _SHOWN:
+        tell(f"left out: {len(made.left_out) - _SHOWN} more")
+    tell(
         f"done {len(made.written.modules)} of {len(paths)} files, {len(made.written.duplicates)} duplicates,"
-        f" {len(made.left_out)} without bitcode -> {output}",
-        file=sys.stderr,
+        f" {len(made.left_out)} without bitcode -> {output}"
     )
     return ExitCode.DONE
 

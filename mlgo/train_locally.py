@@ -25,7 +25,7 @@ from mlgo.training.run_inputs import RunInputs
 
 FLAGS = flags.FLAGS
 
-define_compiler_flags("clang_path", "num_workers")
+define_compiler_flags()
 command.define_learning_flags()
 flags.DEFINE_string("problem", None, "What to learn: a folder below mlgo/problems.", required=True)
 flags.DEFINE_string("root_dir", None, "Folder of the run.", required=True)
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
     problem = command.problem_given(FLAGS.problem)
     configurations, policy = command.configurations_given(problem.name)
     inputs = RunInputs(
-        clang=clang_given("clang_path"),
+        clang=clang_given(),
         train_corpus=locate.user_path(FLAGS.data_path),
         held_out_corpus=locate.user_path(FLAGS.held_out_path) if FLAGS.held_out_path else None,
         vocabulary=locate.user_path(FLAGS.vocabulary) if FLAGS.vocabulary else None,
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         imitated=command.imitated_given(configurations.run.algorithm),
         estimation=estimation_given(problem, configurations.run.reward),
     )
-    return command.train(inputs, configurations, FLAGS.num_workers)
+    return command.train(inputs, configurations, FLAGS.workers)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The flags of every command that compiles: with which compiler, how many at a time, where."""
+"""Flags of the commands that compile: the compiler, the executor, the cache."""
 
 import contextlib
 import pathlib
@@ -16,20 +16,23 @@ FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 
-def define_compiler_flags(clang: str = "clang", workers: str = "workers") -> None:
-    """Defines the flags; the first two under the given names, for commands whose documents call them otherwise."""
-    flags.DEFINE_string(clang, None, "Development clang. Default: //development:clang.")
+def define_compiler_flags() -> None:
+    """Defines the flags. --clang_path and --num_workers are ml-compiler-opt's names of the first two."""
+    flags.DEFINE_string("clang", None, "Development clang. Default: //development:clang.")
     flags.DEFINE_integer(
-        workers,
+        "workers",
         None,
         "Compiles at a time, with --executor=ray on each node. Default: one per core. Changes no result.",
         lower_bound=1,
     )
+    flags.DEFINE_alias("clang_path", "clang")
+    flags.DEFINE_alias("num_workers", "workers")
     flags.DEFINE_enum(
         "executor",
         "local",
         ("local", "ray"),
-        "Where compiles run: on this machine, or on the nodes of a Ray cluster (docs/train-on-a-cluster.md). Changes no result.",
+        "Where compiles run: on this machine, or on the nodes of a Ray cluster (docs/train-on-a-cluster.md)."
+        " Changes no result.",
     )
     flags.DEFINE_string(
         "ray_address", None, "HOST:PORT of the Ray cluster's head. Default: the cluster that this machine is a node of."
@@ -37,34 +40,34 @@ def define_compiler_flags(clang: str = "clang", workers: str = "workers") -> Non
     flags.DEFINE_string(
         "compile_server",
         None,
-        "Compile server that was built together with the clang. Default: the one beside it; without one every compile starts a"
-        " process, which takes longer and gives the same bytes.",
+        "Compile server that was built with the clang. Default: the one beside it. Without a server, every compile"
+        " starts a process, which takes longer and gives the same bytes.",
     )
 
 
-def clang_given(flag: str = "clang") -> pathlib.Path:
-    """The compiler of flag `flag`.
-
-    Raises: RunError: none is given and the command has none of its own.
-    """
-    value = FLAGS[flag].value
-    return locate.user_path(value) if value else locate.runfile("development/clang")
+def clang_given() -> pathlib.Path:
+    """The compiler of --clang. Raises: RunError: none is given, and the command has none in its runfiles."""
+    return locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("development/clang")
 
 
 def define_cache_flags() -> None:
-    """Defines the flags of commands that keep what compiles gave."""
+    """Defines the flags of commands that keep results of compiles."""
     flags.DEFINE_string(
         "cache_dir",
         None,
-        "Folder that keeps optimised modules and traces for other runs, by content. Default: out/cache in the workspace; empty: none.",
+        "Folder of optimised modules and traces that runs share, by content. Default: out/cache in the workspace."
+        " Empty: no cache.",
     )
     flags.DEFINE_float(
-        "cache_gigabytes", 4.0, "What was used least recently goes when the cache is larger.", lower_bound=0.0
+        "cache_gigabytes",
+        4.0,
+        "Size limit of the cache, in GB; the entries that were used least recently are removed.",
+        lower_bound=0.0,
     )
 
 
 def cache_given() -> Cache | None:
-    """The cache that the flags name, if any."""
+    """The cache that the flags name; None: no cache."""
     if FLAGS.cache_dir:
         folder = locate.user_path(FLAGS.cache_dir)
     elif FLAGS.cache_dir is None and (root := locate.workspace()) is not None:
@@ -76,12 +79,12 @@ def cache_given() -> Cache | None:
 
 @contextlib.contextmanager
 def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executor]:
-    """Where the flags say that compiles run; what it has started ends with the block.
+    """The executor that the flags name; it is closed at the end of the block.
 
-    Args: workers: as the user gave it.
+    Args: workers: value of --workers; None: one per core.
     """
     if FLAGS.executor == "ray":
-        from mlgo.cluster import executors  # pylint: disable=import-outside-toplevel  # Only who asks for it needs Ray.
+        from mlgo.cluster import executors  # pylint: disable=import-outside-toplevel  # Ray is not needed without it.
 
         executor = executors.executor_for("ray", FLAGS.ray_address, workers)
     else:

@@ -1,4 +1,4 @@
-"""A corpus from bitcode files that lie about, as mlgo-utils' make_corpus makes it."""
+"""Makes a corpus of the bitcode files in a folder, as make_corpus of mlgo-utils does."""
 
 import dataclasses
 import os
@@ -6,16 +6,14 @@ import pathlib
 from collections.abc import Callable, Sequence
 
 from mlgo.corpus.corpus import BITCODE_SUFFIX
+from mlgo.corpus.extraction import bitcode
 from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
 from mlgo.run.exit_codes import ExitCode, RunError
-
-# Bitcode, and bitcode in a wrapper: llvm/include/llvm/Bitcode/BitcodeReader.h, isRawBitcode and isBitcodeWrapper.
-_MAGICS = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 @dataclasses.dataclass(frozen=True)
 class MadeCorpus:
-    """What became of the files: the corpus, and files ending in .bc that hold no bitcode, with the reason."""
+    """The corpus, and the files ending in .bc that hold no bitcode, with the reason."""
 
     written: WrittenCorpus
     left_out: tuple[tuple[str, str], ...]
@@ -69,7 +67,7 @@ def make(
                 raise RunError(
                     f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it"
                 ) from error
-            if content.startswith(_MAGICS):
+            if bitcode.is_bitcode(content):
                 writer.add(path.removesuffix(BITCODE_SUFFIX), content, None)
             else:
                 left_out.append((path, "is empty" if not content else "does not start as bitcode does"))

@@ -1,5 +1,6 @@
 """Writes the parts of a corpus as corpora of their own."""
 
+import contextlib
 import pathlib
 from collections.abc import Mapping
 
@@ -12,10 +13,16 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 
 def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) -> dict[str, WrittenCorpus]:
-    """Writes a corpus of each part below `output`; `parts` says where each module goes.
+    """Writes a corpus of each part below `output`.
 
-    Raises: RunError: a part would be empty (NOTHING_PRODUCED), or reading or writing fails.
+    Args: parts: the part of each module.
+    Raises: RunError: a part would be empty (NOTHING_PRODUCED) or replace `corpus`, or reading or writing fails.
     """
+    source = corpus.path.resolve()
+    for target in ((output / part).resolve() for part in split.PARTS):
+        if source.is_relative_to(target) or target.is_relative_to(source):
+            wrong = f"would be written over the corpus {corpus.path}"
+            raise RunError(f"--output_dir={output}", wrong, "give another directory")
     members: dict[str, list[Module]] = {part: [] for part in split.PARTS}
     for module in corpus.modules:
         members[parts[module.name]].append(module)
@@ -28,12 +35,9 @@ def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) 
                 ExitCode.NOTHING_PRODUCED,
             )
     written = {}
-    shown = progress.start("split_corpus", len(corpus.modules), "modules")
-    try:
+    with contextlib.closing(progress.start("split_corpus", len(corpus.modules), "modules")) as shown:
         for part, modules in members.items():
             with CorpusWriter(output / part, corpus.has_thinlto, corpus.command_override) as writer:
                 copy_modules(corpus, modules, writer, shown.advance)
                 written[part] = writer.finish()
-    finally:
-        shown.close()
     return written

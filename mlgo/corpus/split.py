@@ -1,13 +1,18 @@
-"""Which modules a policy is trained on and which are kept to judge it. The only place that decides this."""
+"""Which modules a policy is trained on and which are held out to evaluate it. The only place that defines this."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+
+from mlgo.run.exit_codes import RunError
 
 TRAIN = "train"
 HELD_OUT = "held_out"
 PARTS = (TRAIN, HELD_OUT)
 
-#: What stands between a source and the target that compiled it, in the name of a module whose source several targets compile.
+HASH, DIRECTORY, SIZE = "hash", "directory", "size"
+CRITERIA = (HASH, DIRECTORY, SIZE)
+
+#: Separates source and target in the name of a module whose source several targets compile.
 OWNER_MARK = "@@"
 
 # Of the built-in corpus's 122 modules this holds out 36, with 620 functions that have eviction decisions; one in five
@@ -16,8 +21,27 @@ HELD_OUT_ONE_IN = 4
 
 
 def part_of(module_name: str, held_out_one_in: int = HELD_OUT_ONE_IN) -> str:
-    """The part that a module belongs to: a fixed function of its source's name, so that it never moves when others come or go."""
+    """The part of a module: a fixed function of its source's name, independent of the other modules."""
     return HELD_OUT if _hash(_source(module_name)) % held_out_one_in == 0 else TRAIN
+
+
+def parts_of(
+    sizes: Mapping[str, int], criterion: str, held_out_one_in: int, held_out_directories: Sequence[str]
+) -> dict[str, str]:
+    """Part of each module by one of CRITERIA.
+
+    Args: sizes: see `by_size`.
+    Raises: RunError: a directory to hold out has no module.
+    """
+    if criterion == HASH:
+        return by_hash(sizes, held_out_one_in)
+    if criterion == SIZE:
+        return by_size(sizes, held_out_one_in)
+    for folder in held_out_directories:
+        if not any(name.startswith(f"{folder.rstrip('/')}/") for name in sizes):
+            remedy = "give the beginning of modules' names"
+            raise RunError(f"--held_out_directory={folder}", "holds no module", remedy)
+    return by_directory(sizes, held_out_directories, held_out_one_in)
 
 
 def by_hash(names: Iterable[str], held_out_one_in: int = HELD_OUT_ONE_IN) -> dict[str, str]:
@@ -28,11 +52,11 @@ def by_hash(names: Iterable[str], held_out_one_in: int = HELD_OUT_ONE_IN) -> dic
 def by_directory(
     names: Iterable[str], held_out: Sequence[str] = (), held_out_one_in: int = HELD_OUT_ONE_IN
 ) -> dict[str, str]:
-    """Part of each module, all of a directory in one part: files of one directory are much alike.
+    """Part of each module, all of a directory in one part, because files of one directory are alike.
 
     Args:
-      held_out: the directories to hold out, with all below them. Without any, a hash of a directory's name decides.
-      held_out_one_in: for the latter, about one directory in so many is held out.
+      held_out: the directories to hold out, with all below them. Without any, a hash of a directory's name selects.
+      held_out_one_in: with the hash, about one directory in so many is held out.
     """
     if held_out:
         below = tuple(f"{folder.rstrip('/')}/" for folder in held_out)
@@ -41,9 +65,9 @@ def by_directory(
 
 
 def by_size(sizes: Mapping[str, int], held_out_one_in: int = HELD_OUT_ONE_IN) -> dict[str, str]:
-    """Part of each module, small and large ones alike in both: of so many neighbours in size, one is held out.
+    """Part of each module, so that both parts have small and large ones: one of `held_out_one_in` neighbours in size.
 
-    Which one, a hash of the names decides. Unlike the other ways, this one may move modules when others come or go.
+    A hash of the names selects that one. Unlike the other criteria, this one may move modules when others are added.
 
     Args: sizes: bytes of bitcode by module name.
     """

@@ -114,7 +114,7 @@ class StagesTest(unittest.TestCase):
                 ExitCode.USER_ERROR,
                 "--problem=x: .*Give the name of a folder",
             ),
-            ([*self.trace_flags[:2], trace], ExitCode.USER_ERROR, "data_path.* See --help"),
+            ([*self.trace_flags[:2], trace], ExitCode.USER_ERROR, "corpus.* See --help"),
         ):
             with self.subTest(message):
                 self.refused(code, message, "generate_default_trace", *flags)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from mlgo.corpus.extraction import archive, bitcode, object_file
 from mlgo.corpus.extraction.outcome import LeftOut
+from mlgo.run.exit_codes import RunError
 
 
 def original_object(directory: pathlib.Path, name: str) -> bytes | None:
@@ -33,7 +34,10 @@ def original_object(directory: pathlib.Path, name: str) -> bytes | None:
 
 
 def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:
-    """`original_object` of one directory."""
+    """`original_object` of one directory. Raises: RunError: it is no directory."""
+    if not directory.is_dir():
+        remedy = "give the directory that extract_ir was given"
+        raise RunError(f"--obj_base_dir={directory}", "is not a directory", remedy)
     return functools.partial(original_object, directory)
 
 

@@ -1,5 +1,6 @@
 """Extracts a corpus from the files that a build left behind."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -30,7 +31,6 @@ from mlgo.run.exit_codes import RunError
 INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
 #: Kinds of ThinLTO builds.
 LOCAL, DISTRIBUTED = "local", "distributed"
-VERBOSITIES = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Extraction:
     working_directory: pathlib.Path = pathlib.Path("/")
     input: pathlib.Path | None = None
     input_type: str = "json"
-    num_workers: int | None = None
+    workers: int | None = None
     llvm_objcopy_path: str | None = None
     obj_base_dir: pathlib.Path | None = None
     cmd_filter: str | None = None
@@ -62,8 +62,8 @@ class Extraction:
     verbosity: str = "INFO"
 
     def __post_init__(self):
-        if self.num_workers is not None and self.num_workers < 1:
-            raise RunError(f"--num_workers={self.num_workers}", "is below 1", "Leave it out for one per core")
+        if self.workers is not None and self.workers < 1:
+            raise RunError(f"--workers={self.workers}", "is below 1", "Leave it out for one per core")
         if self.max_failures is not None and self.max_failures < 0:
             raise RunError(f"--max_failures={self.max_failures}", "is negative", "Leave it out to allow any number")
         if not licences.is_expression(self.licence):
@@ -111,13 +111,11 @@ def extract(extraction: Extraction) -> Report:
         read = _module_reader(extraction, writer)
         differences = _set_override(extraction, writer) if extraction.is_local else []
         quiet = extraction.verbosity in ("WARNING", "ERROR")
+        workers = extraction.workers or len(os.sched_getaffinity(0))
+        omissions = [*listing.omissions, *unnamed]
         bar = progress.Silent() if quiet else progress.start("extract", len(named), "objects")
-        try:
-            workers = extraction.num_workers or len(os.sched_getaffinity(0))
-            omissions = [*listing.omissions, *unnamed]
+        with contextlib.closing(bar):
             report = engine.extract(writer, named, read, omissions, extraction.licence, workers, bar)
-        finally:
-            bar.close()
         writer.add_report({**report.to_json(), "override_differences": differences})
         if not quiet:
             _print_summary(report, extraction.verbosity == "DEBUG")
@@ -184,8 +182,8 @@ def _set_override(extraction: Extraction, writer: CorpusWriter) -> list[str]:
     link = _link(extraction)
     if link is None:
         _warn(
-            "global_command_override is <UNSPECIFIED>: no flag identifies the link of these modules. Give --link_command,"
-            " or --ninja_dir and --target, or edit corpus_description.json before use"
+            "global_command_override is <UNSPECIFIED>: no flag identifies the link of these modules. Give"
+            " --link_command, or --ninja_dir and --target, or edit corpus_description.json before use"
         )
         return []
     override = link_command.link_override(*link, writer.add_file)

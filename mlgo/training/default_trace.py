@@ -1,0 +1,112 @@
+"""Records the trace of a corpus outside of a training run, under the compiler's default heuristic or under a policy."""
+
+import dataclasses
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.compiler.preflight import preflight as check_compiler
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.module_selection import chosen_modules
+from mlgo.policy.directory import load_policy
+from mlgo.policy.greedy_model import write_greedy_model
+from mlgo.run import files
+from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.run_folder import RunFolder
+from mlgo.run.tabular import encode_csv
+from mlgo.score.function_scores import FunctionScore
+from mlgo.score.problem_score import score_of
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import Trace, trace_corpus
+from mlgo.training import preflight
+
+#: The stage that holds the trace.
+STAGE = "trace/default"
+#: The stage that holds the default's scores when the trace is a policy's.
+_WITHOUT_POLICY = "trace/without_policy"
+
+
+@dataclasses.dataclass(frozen=True)
+class Selection:
+    """The modules to compile.
+
+    Attributes:
+      sampling_rate: part of the modules, in [0, 1].
+      module_filter: regular expression that must match in a module's name; None: all modules.
+      seed: of the sample.
+    """
+
+    sampling_rate: float
+    module_filter: str | None
+    seed: int
+
+
+def record_trace(
+    corpus: Corpus,
+    selection: Selection,
+    setup: CompileSetup,
+    output: pathlib.Path,
+    policy: pathlib.Path | None,
+    performance: pathlib.Path | None,
+) -> str:
+    """Records the trace, or resumes recording it. Returns a line about the result.
+
+    Args:
+      output: the run folder.
+      policy: folder of the policy that makes the decisions; None: the compiler's heuristic.
+      performance: CSV file for the scores of every module and function beside the default's.
+
+    Raises: RunError: an input is not usable, no module has a decision, or too many modules failed.
+    """
+    names = [module.name for module in corpus.modules]
+    chosen = corpus.select(chosen_modules(names, selection.module_filter, selection.sampling_rate, selection.seed))
+    network, record = load_policy(policy, setup.problem) if policy else (None, None)
+    folder = RunFolder(output)
+    preflight.check_disk_space(folder.path, [chosen])
+    check_compiler(setup.clang, setup.problem)
+    inputs = {"corpus": corpus.digest, "clang": digest_of_file(setup.clang)}
+    if record is not None:
+        inputs["policy"] = digest_of_bytes(files.encode_json(record["sha256"]))
+    configuration = {
+        "problem": setup.problem.name,
+        **dataclasses.asdict(selection),
+        "max_failure_ratio": setup.max_failure_ratio,
+        "compile_cpu_seconds": setup.limits.cpu_seconds,
+    }
+    folder.claim({"inputs": inputs, "configuration": configuration})
+
+    def trace(stage: pathlib.Path) -> Mapping[str, Any]:
+        model = write_greedy_model(network, setup.problem, folder.work, "policy") if network else None
+        return trace_corpus(stage, chosen, setup, "trace", model)
+
+    def trace_without_policy(stage: pathlib.Path) -> Mapping[str, Any]:
+        return trace_corpus(stage, chosen, setup, "trace of the default", keep_decisions=False)
+
+    counts = folder.stage(STAGE, inputs, configuration, trace).summary
+    if performance:
+        default = STAGE
+        if policy:
+            default = _WITHOUT_POLICY
+            without = {name: digest for name, digest in inputs.items() if name != "policy"}
+            folder.stage(default, without, configuration, trace_without_policy)
+        sides = [Trace.load(folder.path / stage, chosen).records for stage in (default, STAGE)]
+        measure = score_of(setup.problem).measure({name: record.functions for name, record in sides[0].items()})
+        compared = [{n: measure.compared(n, record.functions) for n, record in side.items()} for side in sides]
+        files.write_atomically(performance, performance_csv(*compared))
+    folder.remove_work()
+    return (
+        f"traced {counts['traced']} of {len(chosen.modules)} modules, {counts['no decisions']} without decisions,"
+        f" {counts['failed']} failed; {counts['decisions']} decisions -> {folder.path / STAGE}"
+    )
+
+
+def performance_csv(
+    default: Mapping[str, Mapping[str, FunctionScore]], found: Mapping[str, Mapping[str, FunctionScore]]
+) -> bytes:
+    """module,function,default_score,score of everything that has a score on both sides, with a header; sorted."""
+    rows = (
+        (module, function, default[module][function].score, found[module][function].score)
+        for module in sorted(default)
+        for function in sorted(default[module].keys() & found[module].keys())
+    )
+    return encode_csv(["module", "function", "default_score", "score"], rows)
