@@ -1,18 +1,18 @@
-"""Writes one HTML page to decide by: what was trained on what, how good it is, where it is worse, and how to check all that.
+"""Writes one HTML page about training runs, evaluations, programs and explanations.
 
-    ./bazelw run //mlgo:report -- out/inlining                                    # a training run: out/inlining/report.html
-    ./bazelw run //mlgo:report -- out/evaluation                                  # what //mlgo:evaluate found
-    ./bazelw run //mlgo:report -- models/inlining_for_size                        # a shipped policy with all its records
+    ./bazelw run //mlgo:report -- out/inlining                        # a training run: out/inlining/report.html
+    ./bazelw run //mlgo:report -- out/evaluation                      # a result of //mlgo:evaluate
+    ./bazelw run //mlgo:report -- models/inlining_for_size            # a shipped policy with all its records
     ./bazelw run //mlgo:report -- new=out/inlining old=models/inlining_for_size --output=out/both.html
 
-A PATH is [NAME=]FOLDER of a training run, ended or not, of //mlgo:evaluate, //mlgo:evaluate_programs or //mlgo:explain, or of a shipped
-policy; what it is, is seen from what lies in it. Folders `evaluation`, `programs` and `explanation` inside are read, too, so results
-that belong together can lie together; and several paths of one NAME are one policy's.
+Each argument is [NAME=]FOLDER: a training run, ended or not, a result of //mlgo:evaluate, //mlgo:evaluate_programs or
+//mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It also reads the folders
+`evaluation`, `programs` and `explanation` inside. Several folders with one NAME belong to one policy.
 
-The page is one file: it loads nothing, runs no script, and can be sent, printed and read on a phone. Beside it, REPORT.md is a summary
-for a comment that CI writes. Equal inputs give equal bytes. --output says where; default: report.html in the first folder.
+The page is one file: it loads nothing and runs no script. The Markdown summary beside it, with the suffix .md, is meant for
+comments of CI. Equal inputs give equal bytes.
 
-Exit codes: 0 done, 2 a folder holds nothing that can be shown, or what it holds cannot be read.
+Exit codes: 0 done, 2 a folder holds no result, or a result cannot be read.
 """
 
 import pathlib
@@ -23,27 +23,23 @@ from mlgo.commands.training import run_command
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.records import Record
 from mlgo.reporting.rendering import html
-from mlgo.run import files, locate
-from mlgo.run import flag_values as given
+from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 
 FLAGS = flags.FLAGS
 
-flags.DEFINE_string(
-    "output",
-    None,
-    "The HTML file. The Markdown summary gets the same name, ending in .md. Default: report.html in the first folder.",
-)
+flags.DEFINE_string("output", None, "HTML file. Default: report.html in the first folder.")
 
 
 def main(arguments: list[str]) -> int:
     """Writes the page; returns the exit code."""
-    named = _named(arguments[1:])
-    records: list[Record] = []
-    for name, path in named:
-        records += read_folder(path, name, locate.workspace())
+    # One at a time: several folders with one name belong to one policy.
+    named = [folder for word in arguments[1:] for folder in flag_values.named_paths("", [word]).items()]
+    if not named:
+        wrong = "names no folder"
+        raise RunError("the command line", wrong, "Give a folder with results, such as models/inlining_for_size")
+    records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
     output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / "report.html"
     page = compose(records)
     files.write_atomically(output, html(page))
@@ -53,29 +49,14 @@ def main(arguments: list[str]) -> int:
 
 
 def summary_path(output: pathlib.Path) -> pathlib.Path:
-    """Where the Markdown summary of the page at `output` lies.
+    """The file of the Markdown summary of the page at `output`.
 
-    Raises: RunError: the page itself would be written there.
+    Raises: RunError: it is the page's own file.
     """
     path = output.with_suffix(".md")
     if path == output:
-        raise RunError(f"--output={output}", "ends in .md, which is the summary's", "Give a name that ends in .html")
+        raise RunError(f"--output={output}", "ends in .md, which is the suffix of the summary", "Use the suffix .html")
     return path
-
-
-def _named(words: list[str]) -> list[tuple[str, pathlib.Path]]:
-    if not words:
-        raise RunError(
-            "the command line",
-            "names no folder",
-            "Name a run's, an evaluation's or a shipped policy's: models/inlining_for_size",
-        )
-    found = []
-    for word in words:
-        # One at a time: several folders of one name are one policy's.
-        ((name, path),) = given.named_paths("", [word]).items()
-        found.append((name, path))
-    return found
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""//mlgo:report and //mlgo:compare as people call them, on results that nobody measured."""
+"""//mlgo:report and //mlgo:compare as started by a user, on invented results."""
 
 import os
 import pathlib
@@ -56,7 +56,7 @@ class ReportCommandsTest(unittest.TestCase):
     def test_the_summary_does_not_take_the_place_of_the_page(self):
         code, said = self.call("report", "shipped", output=self.folder / "page.md")
         self.assertEqual(code, ExitCode.USER_ERROR)
-        self.assertIn("ends in .md, which is the summary's", said)
+        self.assertIn("ends in .md, which is the suffix of the summary", said)
 
     def test_no_folder_is_refused(self):
         self.assertEqual(self.call("report")[0], ExitCode.USER_ERROR)
@@ -91,7 +91,7 @@ class ReportCommandsTest(unittest.TestCase):
         self.assertIn("1 policies: cannot be compared with each other", said)
 
     def test_they_start_without_tensorflow(self):
-        # A report is written in a second, or nobody writes it.
+        # Importing TensorFlow would take seconds.
         for command in ("report", "compare"):
             program = f"import sys; from mlgo import {command}; raise SystemExit('tensorflow' in sys.modules)"
             done = subprocess.run([sys.executable, "-c", program], env=_ENVIRONMENT, check=False)

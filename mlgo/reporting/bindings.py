@@ -1,4 +1,4 @@
-"""What must be said on a command line for a run to have the settings that it had."""
+"""The gin bindings that reproduce the settings of a run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from mlgo.trace.vocabulary import VocabularyConfig
 from mlgo.training.configuration import configure
 from mlgo.training.settings import RunSettings
 
-#: The classes that bindings name, by the part of a configuration that has their fields.
+#: Part of a configuration -> the class that gin bindings name.
 _CLASSES = {
     "run": RunSettings.__name__,
     "vocabulary": VocabularyConfig.__name__,
@@ -23,7 +23,7 @@ _CLASSES = {
     **{name: algorithm.config.__name__ for name, algorithm in ALGORITHMS.items()},
 }
 
-#: Fields of RunSettings that flags set; they are always said.
+#: Fields of RunSettings that are given as flags.
 FLAGS = (
     "algorithm",
     "iterations",
@@ -37,30 +37,30 @@ FLAGS = (
 
 
 def bindings_of(configuration: Mapping[str, Any]) -> list[str]:
-    """`CLASS.FIELD=VALUE` for every setting that is another than what the command has without it, flags aside; sorted.
+    """`CLASS.FIELD=VALUE` for every setting that differs from the default and is not given as a flag; sorted.
 
-    Args: configuration: what Configurations.to_json gave, of this version or an earlier one.
-    Returns: nothing for a problem that is not in this workspace; settings that this version does not know are passed over.
+    Args: configuration: from Configurations.to_json, of this version or an earlier one.
+    Returns: nothing for a problem that is not in this workspace; unknown settings are ignored.
     """
     configuration = current_names(configuration)
     given = {name: configuration["run"][name] for name in ("problem", "algorithm") if name in configuration["run"]}
     try:
-        usual = json.loads(json.dumps(configure(given, (), ()).to_json()))
+        defaults = json.loads(json.dumps(configure(given, (), ()).to_json()))
     except (KeyError, RunError):
         return []
     found = []
     for part, fields in configuration.items():
-        if not isinstance(fields, Mapping) or part not in _CLASSES or part not in usual:
+        if not isinstance(fields, Mapping) or part not in _CLASSES or part not in defaults:
             continue
         for field, value in fields.items():
             spoken_for = part == "run" and field in (*FLAGS, "problem", "warm_start")
-            if not spoken_for and field in usual[part] and usual[part][field] != value:
+            if not spoken_for and field in defaults[part] and defaults[part][field] != value:
                 found.append(f"{_CLASSES[part]}.{field}={_literal(value)}")
     return sorted(found)
 
 
 def _literal(value: Any) -> str:
-    """JSON as gin reads it: Python, with tuples for lists, as the classes have them."""
+    """A JSON value as a gin literal, with tuples for lists."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name!r}: {_literal(inner)}" for name, inner in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -1,6 +1,6 @@
-"""Policies against each other on the same code: paired by function or module, never two intervals side by side.
+"""Compares policies with each other on the same code, paired by function or module.
 
-The first is what the others are compared with. What one of them lacks is left out for all, and counted.
+The first policy is the reference. Rows that one policy lacks are omitted for all and counted.
 """
 
 import dataclasses
@@ -11,20 +11,21 @@ from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
 from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.score.problem_score import score_of
 
-#: What reading.py calls a run's held-out corpus, whose name the run does not record.
+#: The name that reading.py gives to a run's held-out corpus; a run does not record its name.
 HELD_OUT = "held_out"
 
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """One of the compared.
+    """One side of a comparison.
 
     Attributes:
-      name: in the table.
-      problem, reward, clang: what it decides, and how it was measured; None: not recorded.
-      corpora: what came of each, with rows; the side of this contender only.
-      policy: digest; "" where the compiler's heuristic decides, or nobody knows.
+      name: name in tables.
+      problem, reward, clang: what was measured and how; None: not recorded.
+      corpora: results with rows, of this side only.
+      policy: digest of the policy; "" for the compiler's heuristic or when it was not recorded.
     """
 
     name: str
@@ -37,13 +38,13 @@ class Contender:
 
 @dataclasses.dataclass(frozen=True)
 class Pairing:
-    """A contender on a corpus.
+    """The result of a contender on a corpus.
 
     Attributes:
       corpus, contender: names.
-      against_default: its ratio to the default, over the common rows.
-      against_first: its ratio to the first contender's, paired; None for the first.
-      linked: whether these are of linked code.
+      against_default: ratio to the default over the common rows.
+      against_first: ratio to the first contender, paired; None for the first.
+      linked: whether the ratios are of linked code.
       left_out: rows that another contender lacks.
     """
 
@@ -56,12 +57,13 @@ class Pairing:
 
 
 def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list[Contender]:
-    """The policies in what was read from one folder.
+    """The policies in the records of one folder.
 
-    An evaluation counts before the held-out result of the run it lies in, since it is of more code; where others have only that, it helps.
+    An evaluation precedes the held-out result of the run beside it, because it covers more code; the held-out result
+    is used where other contenders have nothing else.
 
-    Args: all_sides: whether the default with other flags takes part, too; the contenders then are called as the sides.
-    Raises: RunError: there is no table of functions or modules to compare by.
+    Args: all_sides: whether the default with other flags takes part too; contenders then have the names of the sides.
+    Raises: RunError: there is no table of functions or modules.
     """
     own = [contender for record in records if isinstance(record, Run) for contender in _of_run(record, name)]
     by_policy = {contender.policy: contender.corpora for contender in own if contender.policy}
@@ -79,7 +81,7 @@ def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list
             return found
     raise RunError(
         name,
-        "holds no modules.csv or functions.csv with a policy's figures: nothing can be paired",
+        "has no modules.csv or functions.csv with figures of a policy",
         "Name the folder of //mlgo:evaluate, or of a training run that has ended",
         ExitCode.NOTHING_PRODUCED,
     )
@@ -101,20 +103,19 @@ def _of_evaluation(record: Evaluation, name: str, all_sides: bool) -> list[Conte
     ]
 
 
-def usual_reward(problem: str) -> str | None:
-    """What //mlgo:evaluate calls the reward of a problem that was given none; None: the problem is not in this workspace."""
+def default_reward(problem: str) -> str | None:
+    """The reward that //mlgo:evaluate compares by default; None: the problem is not in this workspace."""
     try:
-        rewards = load_problem(problem).rewards
+        return score_of(load_problem(problem)).rewards[0]
     except ValueError:
         return None
-    return rewards[0] if rewards else "score"
 
 
 def _of_run(record: Run, name: str) -> list[Contender]:
     if record.held_out is None:
         return []
     corpus = _only(record.held_out, "policy")
-    reward = usual_reward(record.problem) if not record.settings.get("reward") else record.settings["reward"]
+    reward = default_reward(record.problem) if not record.settings.get("reward") else record.settings["reward"]
     return [
         Contender(
             name, record.problem, reward, record.training["inputs"].get("clang"), [corpus], digest_of(record.policy)
@@ -127,10 +128,10 @@ def _only(corpus: CorpusResult, side: str) -> CorpusResult:
 
 
 def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
-    """Every contender on every corpus that all have, by corpus and then in their order.
+    """The results on every common corpus, by corpus, then in the order of the contenders.
 
-    Args: contenders: the first is what the others are compared with; seed: of the bootstraps.
-    Raises: RunError: they decide different things, were measured differently, or have no corpus in common.
+    Args: contenders: the first is the reference; seed: of the bootstraps.
+    Raises: RunError: problem, reward, compiler or corpus differ, or nothing is common.
     """
     first = contenders[0]
     for other in contenders[1:]:
@@ -144,7 +145,7 @@ def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
             f"{contender.name} has {', '.join(table) or 'none'}" for contender, table in zip(contenders, tables)
         )
         raise RunError(
-            "the compared",
+            f"{len(contenders)} policies",
             f"have no corpus in common: {had}",
             "Evaluate them on the same corpora",
             ExitCode.NOTHING_PRODUCED,
@@ -153,6 +154,11 @@ def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
     for corpus in common:
         _refuse_other_corpora(corpus, contenders, tables)
         found += _pairings(corpus, contenders, [table[corpus][1] for table in tables], seed)
+    if not found:
+        wrong = "have no function or module in common"
+        raise RunError(
+            f"{len(contenders)} policies", wrong, "Evaluate them on the same corpora", ExitCode.NOTHING_PRODUCED
+        )
     return found
 
 
@@ -163,7 +169,7 @@ def left_out_corpora(contenders: Sequence[Contender]) -> list[str]:
 
 
 def worse_than(pairings: Sequence[Pairing], allowed: float) -> list[str]:
-    """ "CORPUS: NAME +0.30 %" for each contender that is worse than the first by more than `allowed`, 0.001 for 0.1 %."""
+    """ "CORPUS: NAME +0.30 %" for each contender worse than the first by more than `allowed` (0.001 is 0.1 %)."""
     return [
         f"{pairing.corpus}: {pairing.contender} {100.0 * (pairing.against_first.geometric_mean - 1.0):+.2f} %"
         for pairing in pairings
@@ -172,7 +178,7 @@ def worse_than(pairings: Sequence[Pairing], allowed: float) -> list[str]:
 
 
 def _common(tables: Sequence[Mapping[str, object]]) -> list[str]:
-    """The corpora of all; what runs measured themselves counts where there is nothing else."""
+    """The corpora that all contenders have; held-out results of runs only where there are no others."""
     shared = [name for name in tables[0] if all(name in table for table in tables)]
     return [name for name in shared if name != HELD_OUT] or shared
 
@@ -181,7 +187,7 @@ _Table = Mapping[tuple[str, str], Row]
 
 
 def _by_corpus(contender: Contender, first: Contender) -> dict[str, tuple[str | None, _Table]]:
-    """Corpus -> (digest, rows by module and function). A corpus goes by the name that `first` has for its content."""
+    """Corpus -> (digest, rows by module and function). Equal digests get the name that `first` uses."""
     names = {corpus.digest: corpus.name for corpus in first.corpora if corpus.digest is not None}
     found = {}
     for corpus in contender.corpora:
@@ -195,7 +201,7 @@ def _by_corpus(contender: Contender, first: Contender) -> dict[str, tuple[str | 
 def _refuse_other(
     what: str, first: Contender, other: Contender, expected: str | None, found: str | None, remedy: str
 ) -> None:
-    # Older results do not say; their figures under the default, which are compared row by row, tell.
+    # Older results record none; for them the scores under the default are compared row by row.
     if expected is not None and found is not None and expected != found:
         wrong = f"is of another {what} than {first.name}: {found!r} instead of {expected!r}"
         raise RunError(other.name, wrong, f"These cannot be compared; {remedy}")
@@ -208,13 +214,15 @@ def _refuse_other_corpora(
     for contender, table in zip(contenders[1:], tables[1:], strict=True):
         other_digest, other_rows = table[corpus]
         if digest is not None and other_digest is not None and digest != other_digest:
-            wrong = f"was measured on another content of {corpus} than {contenders[0].name}: {other_digest[:12]} instead of {digest[:12]}"
+            digests = f"{other_digest[:12]} instead of {digest[:12]}"
+            wrong = f"was measured on another content of {corpus} than {contenders[0].name}: {digests}"
             raise RunError(contender.name, wrong, "Evaluate both on the same corpus")
         for key in rows.keys() & other_rows.keys():
             if rows[key].default_score != other_rows[key].default_score:
+                scores = f"{other_rows[key].default_score:g} instead of {rows[key].default_score:g}"
                 wrong = (
-                    f"has another default than {contenders[0].name} in {corpus}: {other_rows[key].default_score:g} instead of"
-                    f" {rows[key].default_score:g} for {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
+                    f"has another default than {contenders[0].name} in {corpus}: {scores} for"
+                    f" {' '.join(filter(None, key))}, so corpus, compiler or reward differ"
                 )
                 raise RunError(
                     contender.name, wrong, "Evaluate both on the same corpus with the same compiler and reward"
@@ -226,7 +234,7 @@ def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Ta
     everything = set.union(*(set(table) for table in tables))
     if not common:
         return []
-    # Linked code is what decides, where all were linked.
+    # Linked code is compared where all contenders were linked.
     linked = all(
         table[key].linked is not None and table[key].default_linked is not None for table in tables for key in common
     )

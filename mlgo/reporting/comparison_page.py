@@ -1,4 +1,4 @@
-"""What a comparison found, as a table of a terminal and as a page."""
+"""The result of a comparison as a table and as a page."""
 
 import collections
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
     for pairing in pairings:
         default = Change.of(pairing.against_default)
         if (paired := pairing.against_first) is None:
-            first = [Cell("is the first", number=True), Cell("", number=True), Cell("", number=True)]
+            first = [Cell("reference", number=True), Cell("", number=True), Cell("", number=True)]
         else:
             change = Change.of(paired)
             first = [
@@ -46,7 +46,7 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
                 Cell(_samples(pairing), number=True),
             )
         )
-    return Table("Paired: the same functions or modules under both; minus is better.", _COLUMNS, rows)
+    return Table("Paired by function or module; negative is better.", _COLUMNS, rows)
 
 
 def text_lines(table: Table) -> list[str]:
@@ -55,7 +55,7 @@ def text_lines(table: Table) -> list[str]:
 
 
 def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing], not_shared: Sequence[str]) -> Page:
-    """The page. Args: pairings: at least one; not_shared: corpora that are left out, since not all have them."""
+    """The page. Args: pairings: at least one; not_shared: corpora that some contender lacks."""
     first = contenders[0].name
     paired = [pairing for pairing in pairings if pairing.against_first is not None]
     cards = [
@@ -70,12 +70,10 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
     points = []
     if not_shared:
         points.append(
-            Point(Tone.EQUAL, f"Left out, since not all have it: {', '.join(map(corpus_title, not_shared))}.")
+            Point(Tone.EQUAL, f"Omitted corpora, not measured for all: {', '.join(map(corpus_title, not_shared))}.")
         )
     if left_out := sum({pairing.corpus: pairing.left_out for pairing in pairings}.values()):
-        points.append(
-            Point(Tone.EQUAL, f"Left out, since not all have them: {number(left_out, 0)} functions or modules.")
-        )
+        points.append(Point(Tone.EQUAL, f"Omitted functions or modules, not measured for all: {number(left_out, 0)}."))
     tones = {Change.of(pairing.against_first).tone for pairing in paired}
     tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
     return Page(
@@ -96,10 +94,10 @@ def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
     against_default = [_row(pairing, pairing.against_default) for pairing in pairings]
     return [
         Paragraph(
-            f"Each function or module under a policy by the same under {first}: what both share does not blur the difference."
+            f"Each function or module is paired with the same one under {first}, which removes their common variation."
         ),
         drawings.forest(f"Against {first}.", against_first),
-        drawings.forest("Against the compiler's default, of the same rows.", against_default),
+        drawings.forest("Against the compiler's default, same rows.", against_default),
         comparison_table(pairings),
     ]
 
@@ -127,7 +125,7 @@ def _verdict(paired: Sequence[Pairing], first: str) -> str:
             for corpus, change in changes
         )
         if len(names) > 2:
-            # Of many, only how often: their figures stand below.
+            # For many contenders only counts; the figures are in the table.
             counts = collections.Counter(change.verdict for _, change in changes)
             shown = ", ".join(f"{words} on {count}" for words, count in counts.items())
         parts.append(f"{name} against {first}: {shown}.")
@@ -147,7 +145,7 @@ def _samples(pairing: Pairing) -> str:
 
 def _provenance(contenders: Sequence[Contender]) -> Facts:
     rows = [
-        (f"policy {contender.name}", contender.policy or "not recorded, or the compiler's own")
+        (f"policy {contender.name}", contender.policy or "not recorded, or the compiler's heuristic")
         for contender in contenders
     ]
     rows += [

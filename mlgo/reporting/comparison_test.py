@@ -167,7 +167,7 @@ class FoldersTest(unittest.TestCase):
 
     def test_a_run_that_has_not_ended_is_refused(self):
         made_up.write_run(self.folder / "a", ended=False)
-        with self.assertRaisesRegex(RunError, "a: holds no modules.csv or functions.csv"):
+        with self.assertRaisesRegex(RunError, "a: has no modules.csv or functions.csv"):
             self.contenders("a")
 
 

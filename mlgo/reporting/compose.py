@@ -1,4 +1,4 @@
-"""Puts a page together from what was read."""
+"""Composes a report page from records."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from mlgo.reporting.page import Card, Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
 
-#: Of bootstraps that a page makes itself: the same page has the same digits.
+#: Seed of the bootstraps that a page computes itself.
 SEED = 1
 
 
 def compose(records: Sequence[Record]) -> Page:
-    """The page about `records`, which may be one policy's or several. Args: records: at least one."""
+    """The page about `records`, of one policy or several. Args: records: at least one."""
     runs = [record for record in records if isinstance(record, Run)]
     evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
     programs = [record for record in records if isinstance(record, Programs)]
     explanations = [record for record in records if isinstance(record, Explanation)]
     found = results.results_of(runs, evaluations)
-    # An evaluation whose table was not kept leaves what its run measured itself.
+    # Where the table of an evaluation was not kept, the held-out result of its run is shown.
     tabled = found if any(result.side.rows for result in found) else results.results_of(runs, [])
     sections = [
         results.evaluation_section(evaluations, runs),
@@ -57,7 +57,7 @@ def _title(name: str) -> str:
 
 
 def _completed(evaluation: Evaluation, runs: Sequence[Run]) -> Evaluation:
-    """With the problem of the run it lies beside, where it does not say itself."""
+    """`evaluation` with the problem of the run beside it, where its own record names none."""
     if evaluation.problem is not None:
         return evaluation
     problem = next((run.problem for run in runs if run.name == evaluation.name), None)
@@ -86,12 +86,12 @@ def _lead(runs, evaluations, programs, explanations) -> str:
 
 
 def _verdict(found, runs: Sequence[Run], headlines: Sequence[Card]) -> tuple[Point, list[Point]]:
-    """Real programs come first: what corpora promise, people get there."""
+    """The verdict and the points; real programs come before corpora."""
     verdicts = [*map(_of_programs, headlines), *(point for _, point in results.verdicts(found, SEED))]
     points = results.points(found, SEED)
     unfinished = [run.name for run in runs if run.chosen_iteration is None]
     points += [
-        Point(Tone.EQUAL, f"The run {name} has not ended: its figures are of a policy that still learns.")
+        Point(Tone.EQUAL, f"The run {name} has not ended: its figures are those of an unfinished policy.")
         for name in unfinished
     ]
     if not verdicts:

@@ -1,4 +1,4 @@
-"""The drawings of a report, from figures to positions. Changes are in percent of the default's score; minus is better."""
+"""The drawings of a report, from figures to positions. Changes are in percent of the default; negative is better."""
 
 import bisect
 import math
@@ -21,11 +21,11 @@ from mlgo.reporting.page import (
 )
 from mlgo.reporting.scale import Scale, number
 
-#: The bins of a distribution end here, percent; what lies outside is in the last ones. Half a percent is what one instruction is in a
-#: function of 200, and beyond 20 % the count says more than the place.
+#: Upper ends of the bins of a distribution, percent; larger changes are in the last bin. Half a percent is one
+#: instruction in a function of 200.
 _BINS = (-20.0, -10.0, -5.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-#: Quantiles of the training rewards that an iteration records, outermost first, with the middle one last.
+#: Quantiles of the training rewards that an iteration records, outermost first.
 _QUANTILES = (("p05", "p95", "outer"), ("p25", "p75", "inner"))
 
 
@@ -40,9 +40,9 @@ def interval(change: Change, digits: int = 2) -> str:
 
 
 def forest(caption: str, rows: Sequence[tuple[str, str, str, Change, bool]]) -> Forest:
-    """Intervals below each other on one scale that holds 0.
+    """Intervals on one scale that contains 0.
 
-    Args: rows: (group, label, note, change, whether it is what the page is about).
+    Args: rows: (group, label, note, change, whether the row is emphasised).
     """
     scale = Scale.around(
         [0.0, *(value for *_, change, _ in rows for value in (change.low, change.high, change.percent))], 4
@@ -56,7 +56,10 @@ def forest(caption: str, rows: Sequence[tuple[str, str, str, Change, bool]]) -> 
 
 
 def validation_curve(validations: Sequence[Mapping[str, Any]], chosen: int | None) -> Lines:
-    """The validation score over iterations with its interval. Args: validations: at least one; chosen: the iteration that was shipped."""
+    """The validation score over iterations with its interval.
+
+    Args: validations: at least one; chosen: the iteration whose weights the policy has.
+    """
     changes = {
         v["iteration"]: Change(*(100.0 * (v[name] - 1.0) for name in ("geometric_mean", "low", "high")))
         for v in validations
@@ -68,14 +71,17 @@ def validation_curve(validations: Sequence[Mapping[str, Any]], chosen: int | Non
     middle = [(across.at(step), up.from_top(change.percent)) for step, change in changes.items()]
     titles = [f"iteration {step}: {percent(change.percent)} ({interval(change)})" for step, change in changes.items()]
     best, last = min(changes.items(), key=lambda entry: entry[1].percent), list(changes.items())[-1]
-    described = f"Validation score against the default: {percent(best[1].percent)} at iteration {best[0]} is the lowest of {len(changes)}"
-    described += f" validations; it begins with {percent(next(iter(changes.values())).percent)} and ends with {percent(last[1].percent)}."
+    first = percent(next(iter(changes.values())).percent)
+    described = (
+        f"Validation score against the default: the lowest of {len(changes)} validations is {percent(best[1].percent)}"
+        f" at iteration {best[0]}; the first is {first}, the last {percent(last[1].percent)}."
+    )
     star = None
     if chosen in changes:
         described += f" Iteration {chosen} was chosen."
         star = (across.at(chosen), up.from_top(changes[chosen].percent))
     modules = validations[-1].get("modules", 0)
-    caption = f"Score of the greedy policy on {modules} validation modules against the compiler's default, in percent, over iterations."
+    caption = f"Score of the greedy policy on {modules} validation modules, change against the default in percent."
     return Lines(
         caption,
         described,
@@ -89,7 +95,7 @@ def validation_curve(validations: Sequence[Mapping[str, Any]], chosen: int | Non
 
 
 def reward_curve(iterations: Sequence[Mapping[str, Any]]) -> Lines | None:
-    """How the scores of the compiles that were learned from are distributed, by iteration; None: no iteration says so."""
+    """The distribution of the training scores by iteration; None: no iteration recorded it."""
     known = [record for record in iterations if isinstance(record.get("reward"), Mapping)]
     known = [record for record in known if all(name in record["reward"] for pair in _QUANTILES for name in pair[:2])]
     if not known:
@@ -113,9 +119,11 @@ def reward_curve(iterations: Sequence[Mapping[str, Any]]) -> Lines | None:
         )
     means = tuple((across.at(r["iteration"]), up.from_top(change(r, "mean"))) for r in known)
     first, last = change(known[0], "mean"), change(known[-1], "mean")
-    described = f"Scores of the training compiles: mean {percent(first)} in the first iteration, {percent(last)} in the last of {len(known)}."
+    described = (
+        f"Training scores: mean {percent(first)} in the first iteration, {percent(last)} in the last of {len(known)}."
+    )
     return Lines(
-        "Scores of the compiles that were learned from, while exploring, against the default, in percent, over iterations.",
+        "Scores of the training compiles, with exploration, by iteration, change against the default in percent.",
         described,
         tuple(across.ticks()),
         tuple(up.ticks(signed=True, suffix=" %")),
@@ -126,7 +134,7 @@ def reward_curve(iterations: Sequence[Mapping[str, Any]]) -> Lines | None:
 
 
 def figure_curve(iterations: Sequence[Mapping[str, Any]], name: str, title: str) -> Lines | None:
-    """One figure over iterations, small. Args: name: its key; None: fewer than two iterations have it."""
+    """A small chart of one figure by iteration; None: fewer than two iterations have it. Args: name: its key."""
     known = [
         (r["iteration"], float(r[name]))
         for r in iterations
@@ -151,17 +159,17 @@ def figure_curve(iterations: Sequence[Mapping[str, Any]], name: str, title: str)
 
 
 def distribution(ratios: Sequence[float], unit: str, title: str) -> Histogram:
-    """How often which change occurs. Args: ratios: at least one, all > 0; unit: "functions" or "modules"."""
+    """A histogram of changes. Args: ratios: at least one, all > 0; unit: "functions" or "modules"."""
     equal = sum(ratio == 1.0 for ratio in ratios)
     changes = [100.0 * (ratio - 1.0) for ratio in ratios if ratio != 1.0]
     counts = [0] * (len(_BINS) + 1)
     for change in changes:
         counts[bisect.bisect_left(_BINS, change)] += 1
-    middle = len(_BINS) // 2 + 1  # Exactly equal has a bar of its own in the middle.
+    middle = len(_BINS) // 2 + 1  # Equal ratios have their own bar in the middle.
     labelled = [
         (_bin_name(index), count, Tone.BETTER if index < middle else Tone.WORSE) for index, count in enumerate(counts)
     ]
-    labelled.insert(middle, ("exactly as the default", equal, Tone.EQUAL))
+    labelled.insert(middle, ("equal to the default", equal, Tone.EQUAL))
     up, width = Scale.around([0.0, float(max(count for _, count, _ in labelled))], 4), 100.0 / len(labelled)
     bars = [
         Bar(round(index * width, 2), round(width, 2), up.at(float(count)), tone, f"{name}: {count} {unit}")
@@ -174,15 +182,13 @@ def distribution(ratios: Sequence[float], unit: str, title: str) -> Histogram:
     ]
     horizontal = [*(Mark(round(border * width, 2), text) for border, text in marks), Mark(50.0, "0")]
     better, worse = sum(ratio < 1.0 for ratio in ratios), sum(ratio > 1.0 for ratio in ratios)
-    described = (
-        f"{title}: of {len(ratios)} {unit} {better} are better, {worse} worse and {equal} exactly as the default."
-    )
+    described = f"{title}: of {len(ratios)} {unit} {better} are better, {worse} worse and {equal} equal to the default."
     caption = f"{title}: {better} {unit} better, {worse} worse, {equal} equal"
     return Histogram(caption, described, tuple(bars), tuple(horizontal), tuple(up.ticks()))
 
 
 def ranking(caption: str, entries: Sequence[tuple[str, float, float | None, float | None]], most: int) -> Ranking:
-    """Shares as bars, longest first. Args: entries: (label, share, its interval or None, None); most: how many are shown."""
+    """The `most` largest shares as bars, longest first. Args: entries: (label, share, low or None, high or None)."""
     shown = sorted(entries, key=lambda entry: (-entry[1], entry[0]))[:most]
     top = max(
         [value for _, *values in shown for value in values if value is not None and math.isfinite(value)], default=0.0
@@ -205,7 +211,7 @@ def share_text(share: float) -> str:
 
 
 def _iterations(steps) -> Scale:
-    """A scale of whole iterations, without room before the first or after the last."""
+    """A scale of whole iterations from the first to the last."""
     steps = list(steps)
     first, last = min(steps), max(steps)
     wide = Scale.around([first, last], 4)

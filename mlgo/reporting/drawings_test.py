@@ -3,7 +3,7 @@
 import math
 import unittest
 
-from hypothesis import assume, given, settings, strategies
+from hypothesis import assume, example, given, settings, strategies
 
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Change, Tone
@@ -14,6 +14,7 @@ _VALUES = strategies.floats(-1e9, 1e9)
 
 class ScaleTest(unittest.TestCase):
     @settings(deadline=None)
+    @example([5e-324], 2)
     @given(strategies.lists(_VALUES, min_size=1), strategies.integers(2, 8))
     def test_it_holds_everything_with_few_round_ticks(self, values, ticks):
         scale = Scale.around(values, ticks)
@@ -76,7 +77,7 @@ class DrawingsTest(unittest.TestCase):
         for ratio, name in (
             (0.5, "more than 20 % better"),
             (0.985, "−2 to −1 %"),
-            (1.0, "exactly as the default"),
+            (1.0, "equal to the default"),
             (1.003, "0.0 to +0.5 %"),
             (9.0, "more than 20 % worse"),
         ):

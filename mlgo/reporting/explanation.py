@@ -1,4 +1,4 @@
-"""The part of a page about why a policy decides as it does: which features matter, and decisions that differ from the heuristic's."""
+"""The section about a policy's decisions: important features, and decisions that differ from the heuristic's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,15 +18,15 @@ def explanation_section(records: Sequence[Explanation]) -> Section | None:
     for record in records:
         own = _blocks(record.content)
         blocks += own if len(records) == 1 else [Group(record.name, own)] if own else []
-    return Section("explanation", "What the policy looks at", "Explanation", blocks) if blocks else None
+    return Section("explanation", "Feature importance", "Explanation", blocks) if blocks else None
 
 
 def _blocks(content: Mapping[str, Any]) -> list[Block]:
     blocks: list[Block] = []
     differs, decisions = content.get("differs_from_heuristic"), content.get("decisions")
     if isinstance(differs, Mapping) and isinstance(decisions, int) and is_number(differs.get("share")):
-        text = f"{drawings.share_text(differs['share'])} of {number(decisions, 0)} decisions differ from the compiler's heuristic"
-        text += " in the same state"
+        text = f"{drawings.share_text(differs['share'])} of {number(decisions, 0)} decisions differ from those of the"
+        text += " compiler's heuristic in the same states"
         if is_number(differs.get("low")) and is_number(differs.get("high")):
             text += f" (95 % interval {drawings.share_text(differs['low'])} to {drawings.share_text(differs['high'])})"
         ways = [way for way in _listed(content.get("ways_to_differ")) if isinstance(way.get("count"), int)]
@@ -36,7 +36,7 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         blocks.append(Paragraph(". ".join([text, *([", ".join(shown)] if shown else [])]) + "."))
     entries = [entry for entry in _listed(content.get("importance")) if is_number(entry.get("changed_decisions"))]
     if entries:
-        caption = "Share of decisions that change when the values of one feature are permuted among decisions, with its 95 % interval."
+        caption = "Permutation importance: share of decisions that change when one feature is permuted, 95 % interval."
         if len(entries) > _FEATURES:
             caption += f" The first {_FEATURES} of {len(entries)} features."
         ranked = [
@@ -59,14 +59,14 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
             )
             for entry in examples[:_EXAMPLES]
         ]
-        columns = ("module", "function", "policy", "heuristic", "what the policy saw")
-        caption = "Decisions where the policy differs from the heuristic. In brackets, what a feature adds to the policy's answer."
-        blocks.append(Details(f"{len(rows)} such decisions", [Table(caption, columns, rows)]))
+        columns = ("module", "function", "policy", "heuristic", "features")
+        caption = "Decisions in which the policy differs from the heuristic. In brackets: a feature's contribution."
+        blocks.append(Details(f"{len(rows)} differing decisions", [Table(caption, columns, rows)]))
     return blocks
 
 
 def _where(entry: Mapping[str, Any]) -> str:
-    """The function, as people write it where that is known, what it calls, and which of its decisions it is."""
+    """The function, demangled where that is known, its callee, and the number of the decision."""
     name = str(entry.get("function_demangled") or entry.get("function", ""))
     callee = entry.get("callee_demangled") or entry.get("callee")
     return (
@@ -83,7 +83,7 @@ def _text(value: Any) -> str:
 
 
 def _features(entry: Mapping[str, Any]) -> str:
-    """The features that add most first, else as they come."""
+    """The features, largest contribution first, else in the given order."""
     features, adds = entry.get("features"), entry.get("adds")
     if not isinstance(features, Mapping):
         return ""

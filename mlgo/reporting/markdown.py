@@ -1,18 +1,19 @@
-"""A page in brief as Markdown, for a comment that CI writes."""
+"""The summary of a page as Markdown, for a comment of CI."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Group, Page, Table, Tone
+from mlgo.reporting.results import REPRODUCE
 from mlgo.run.tabular import markdown_row
 
 _MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: "➖"}
 
-#: How many rows of the regressions a comment has.
+#: Regressions in a summary.
 _ROWS = 5
 
-#: What can begin something in the middle of a line; text never stands at the beginning of one.
+#: Characters with a meaning inside a line; text never begins a line.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
@@ -43,25 +44,29 @@ def markdown(page: Page) -> bytes:
             *table_lines(table, _ROWS),
         ]
         lines += ["", "</details>"]
-    lines += ["", "Change against the compiler's default; minus is better. Intervals are bootstraps over modules.", ""]
+    lines += [
+        "",
+        "Change against the compiler's default; negative is better. Intervals are bootstraps over modules.",
+        "",
+    ]
     return "\n".join(lines).encode("utf-8", "replace")
 
 
 def table_lines(table: Table, most: int | None = None) -> list[str]:
-    """A table; commands are left to the page. Args: most: how many rows; None: all."""
-    kept = [index for index, column in enumerate(table.columns) if column != "to see it again"]
+    """A table without its commands. Args: most: rows; None: all."""
+    kept = [index for index, column in enumerate(table.columns) if column != REPRODUCE]
     lines = [markdown_row(escaped(table.columns[index]) for index in kept)]
     lines.append(markdown_row("---:" if table.rows and table.rows[0][index].number else "---" for index in kept))
     return lines + [markdown_row(_cell(cells[index]) for index in kept) for cells in table.rows[:most]]
 
 
 def escaped(text: str) -> str:
-    """Text that means nothing to Markdown or HTML."""
+    """`text` with all Markdown and HTML escaped."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def html_escaped(text: str) -> str:
-    """For HTML inside of Markdown."""
+    """`text` escaped for HTML inside Markdown."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -69,7 +74,7 @@ def _cell(cell: Cell) -> str:
     text = " ".join(cell.text.split())
     if not cell.code or not text:
         return escaped(text)
-    # A code span with more backticks around it than in it; in a table even there a bar needs a backslash.
+    # A code span needs more backticks around it than in it; in a table a bar needs a backslash even there.
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     padding = " " if "`" in text else ""
     return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")

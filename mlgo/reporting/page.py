@@ -1,4 +1,4 @@
-"""A page as data: sections of blocks, which templates/ render as HTML and markdown.py as Markdown. Says what, never how it looks."""
+"""A page as data: sections of blocks, which templates/ render as HTML and markdown.py as Markdown."""
 
 import dataclasses
 import enum
@@ -8,7 +8,7 @@ from mlgo.evaluation.statistics import RatioSummary
 
 
 class Tone(enum.StrEnum):
-    """How good a figure is; what it is called in the style sheet."""
+    """How good a figure is; also its class in the style sheet."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -26,25 +26,25 @@ class Change:
 
     @classmethod
     def of(cls, summary: RatioSummary) -> "Change":
-        """The change that a ratio is."""
+        """The change of a ratio."""
         return cls(*(100.0 * (value - 1.0) for value in (summary.geometric_mean, summary.low, summary.high)))
 
     @property
     def tone(self) -> Tone:
-        """Whether the interval leaves a doubt about the sign."""
+        """BETTER or WORSE where the interval excludes 0, else EQUAL."""
         if self.high < 0.0:
             return Tone.BETTER
         return Tone.WORSE if self.low > 0.0 else Tone.EQUAL
 
     @property
     def verdict(self) -> str:
-        """The same in words."""
+        """The tone in words."""
         return {Tone.BETTER: "better", Tone.WORSE: "worse"}.get(self.tone, "not known to differ")
 
 
 @dataclasses.dataclass(frozen=True)
 class Card:
-    """A headline figure. Attributes: title: of what; change: the figure; unit, samples: what it is of, and of how many."""
+    """A headline figure. Attributes: title; change: the figure; unit, samples: what was measured, and how many."""
 
     title: str
     change: Change
@@ -68,7 +68,7 @@ class Paragraph:
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """Terms and what they are; `code`: set in the type of programs, as digests are."""
+    """Terms and their values. Attributes: code: values are set in a monospaced font."""
 
     rows: Sequence[tuple[str, str]]
     code: bool = False
@@ -77,7 +77,7 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One cell of a table. Attributes: number: set flush right; code: a name out of a program; folded: what stands there until a reader asks."""
+    """A cell. Attributes: number: aligned right; code: monospaced; folded: text shown until it is unfolded."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -87,13 +87,13 @@ class Cell:
 
     @classmethod
     def of_name(cls, name: str, longest: int = 100) -> "Cell":
-        """A module's or function's name; a template's instance can have thousands of letters."""
+        """A module's or function's name, folded when it is longer than `longest`."""
         return cls(name, code=True, folded=f"{name[: longest - 1]}…" if len(name) > longest else "")
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table. Attributes: caption; columns: their heads; rows: as long as the head; the first cell of a row names it."""
+    """A table. Attributes: caption; columns: titles; rows: as long as `columns`, the first cell is the row's title."""
 
     caption: str
     columns: Sequence[str]
@@ -107,7 +107,7 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """Where something is in a drawing, in percent of its width from the left, or of its height from the bottom up."""
+    """A position in a drawing, in percent of its width from the left, or of its height from the bottom."""
 
     at: float
     label: str
@@ -118,11 +118,11 @@ class ForestRow:
     """An interval in a drawing.
 
     Attributes:
-      group: above its first row, a heading; "" below the same heading.
-      label, note: what it is, and of how many samples.
+      group: heading above the row; "" where it is the previous row's.
+      label, note: name and sample counts.
       change: the figures.
-      left, right, dot: of the interval and of its middle, percent of the width.
-      emphasised: whether it is what the page is about, or only for comparison.
+      left, right, dot: ends and middle of the interval, percent of the width.
+      emphasised: whether the row is of a policy rather than for comparison.
     """
 
     group: str
@@ -137,7 +137,7 @@ class ForestRow:
 
 @dataclasses.dataclass(frozen=True)
 class Forest:
-    """Intervals on one scale, a row each. Attributes: zero: where 0 % is; ticks: of the scale."""
+    """Intervals on one scale, one per row. Attributes: zero: position of 0 %; ticks: of the scale."""
 
     caption: str
     rows: Sequence[ForestRow]
@@ -148,7 +148,7 @@ class Forest:
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """A line with dots, or without. Attributes: points: (x, y) in percent, y from the top; titles: of the dots, "" for none; style: its class."""
+    """A line. Attributes: points: (x, y) in percent, y from the top; titles: of dots, if any; style: its class."""
 
     label: str
     points: Sequence[tuple[float, float]]
@@ -158,7 +158,7 @@ class Series:
 
 @dataclasses.dataclass(frozen=True)
 class Band:
-    """An area between two lines; `outline` goes around it, (x, y) in percent, y from the top."""
+    """An area between two lines. Attributes: outline: (x, y) in percent, y from the top."""
 
     label: str
     outline: Sequence[tuple[float, float]]
@@ -171,12 +171,12 @@ class Lines:
 
     Attributes:
       caption: below it.
-      description: in words what can be seen, for who cannot see it.
-      horizontal, vertical: ticks; the name of the horizontal axis and the unit of the vertical one are in the caption.
-      zero: where 0 is from the top, in percent; None: it is not in the drawing.
+      description: text alternative for screen readers.
+      horizontal, vertical: ticks; the caption names the axes and units.
+      zero: position of 0 from the top, in percent; None: outside the drawing.
       bands, series: back to front.
-      star: (x, y) of what was chosen; None: nothing is marked.
-      small: whether several stand side by side.
+      star: (x, y) of the chosen iteration; None: not marked.
+      small: whether several are drawn side by side.
     """
 
     caption: str
@@ -193,7 +193,7 @@ class Lines:
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """A bar of a histogram. Attributes: left, width, height: percent; title: what it counts."""
+    """A bar of a histogram. Attributes: left, width, height: percent; title: its tooltip."""
 
     left: float
     width: float
@@ -204,7 +204,7 @@ class Bar:
 
 @dataclasses.dataclass(frozen=True)
 class Histogram:
-    """How often which change occurs; see Lines."""
+    """A histogram of changes; attributes as of Lines."""
 
     caption: str
     description: str
@@ -216,7 +216,7 @@ class Histogram:
 
 @dataclasses.dataclass(frozen=True)
 class RankedBar:
-    """Attributes: label: what; text: its figure; width, low, high: of the bar and of its interval, percent; no interval: both None."""
+    """Attributes: label; text: the figure; width, low, high: of the bar and its interval, percent; None: no interval"""
 
     label: str
     text: str
@@ -236,7 +236,7 @@ class Ranking:
 
 @dataclasses.dataclass(frozen=True)
 class Commands:
-    """Lines to paste into a shell. `about` says what for."""
+    """Shell commands. Attributes: about: their purpose."""
 
     about: str
     lines: Sequence[str]
@@ -245,7 +245,7 @@ class Commands:
 
 @dataclasses.dataclass(frozen=True)
 class SideBySide:
-    """Small drawings, as many beside each other as there is room for."""
+    """Small drawings, side by side as far as the page is wide enough."""
 
     blocks: Sequence[Lines | Histogram]
     kind = "side"
@@ -253,7 +253,7 @@ class SideBySide:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Blocks below a heading of their own."""
+    """Blocks below a heading."""
 
     title: str
     blocks: Sequence["Block"]
@@ -262,7 +262,7 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Details:
-    """Blocks that are shown when asked for, and in print."""
+    """Blocks that are folded on screen and shown in print."""
 
     summary: str
     blocks: Sequence["Block"]
@@ -284,8 +284,8 @@ class Section:
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """Attributes: title; lead: in a sentence what this is about; verdict: in a sentence what came out; points: what speaks for and against;
-    cards: the headline figures; sections."""
+    """Attributes: title; lead: the subject in a sentence; verdict: the result in a sentence; points: arguments for and
+    against; cards: headline figures; sections."""
 
     title: str
     lead: str

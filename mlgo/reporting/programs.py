@@ -1,4 +1,4 @@
-"""The parts of a page about real programs: size, run time, what compiling costs. Shows what the result holds, and passes over the rest."""
+"""The section about real programs: size, run time, compile cost. Parts that a result lacks are omitted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Secti
 from mlgo.reporting.records import Programs
 from mlgo.reporting.scale import is_number, number
 
-#: What of a side is shown, and its head; the first that a result has is compared in the drawing.
+#: Measures that are shown, and their titles; the first one that a result has is drawn.
 _SIZES = {
     "code_bytes": "code",
     "code_bytes_icf": "code, identical functions folded",
@@ -24,10 +24,10 @@ _COUNTS = {
     "cpu_seconds": "seconds of CPU time",
 }
 
-#: What of a part's totals decides, and how a headline calls it.
+#: Part of a result -> its headline measure, and the title of that measure.
 _HEADLINES = {"size": ("code_bytes", "code"), "run": ("instructions", "instructions")}
 
-#: The side that others are compared with: so called, or the first of the result.
+#: Names of the side that others are compared with; otherwise the first side.
 _BASELINES = ("default", "packaged")
 
 #: How many symbols of a program are shown.
@@ -44,7 +44,7 @@ def programs_section(records: Sequence[Programs]) -> Section | None:
 
 
 def cards(records: Sequence[Programs]) -> list[Card]:
-    """The totals of every policy: what people who build programs will see."""
+    """The headline figures of every policy."""
     found = []
     for record in records:
         for part, (measure, words) in _HEADLINES.items():
@@ -74,14 +74,14 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
                 for side, total in totals
             ]
             caption = (
-                f"All programs, {words}: geometric mean with its interval over programs, in percent of the default."
+                f"All programs, {words}: geometric mean, change against the default in percent, interval over programs."
             )
             blocks.append(drawings.forest(caption, rows))
-    for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "What runs do", _COUNTS)):
+    for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "Execution", _COUNTS)):
         table, drawn = _of_programs(content.get(key)), False
         for name, words in names.items():
             if (own := _measured(table, name, f"{title}: {words}")) is not None:
-                # One drawing of each part, of what decides; the other measures are tables.
+                # Only the first measure of a part is drawn; the others are tables.
                 drawing = (
                     None
                     if drawn
@@ -90,15 +90,12 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
                 drawn = True
                 blocks += [own] if drawing is None else [drawing, own]
     if symbols := _symbols(content.get("symbols")):
-        blocks.append(Details("Which symbols grew and which shrank", symbols))
+        blocks.append(Details("Largest changes by function", symbols))
     blocks += _cost(content.get("cost"))
-    for key, title in (
-        ("left_out", "Programs that are left out"),
-        ("differing", "Programs whose builds do not do the same"),
-    ):
+    for key, title in (("left_out", "Omitted programs"), ("differing", "Programs whose builds behave differently")):
         rows = [(Cell(path), Cell(text)) for path, text in _flat(content.get(key)) if path]
         if rows:
-            blocks.append(Table(title, ("program", "why"), rows))
+            blocks.append(Table(title, ("program", "reason"), rows))
     if blocks and isinstance(content.get("totals"), Mapping):
         every = [(Cell(path), Cell(text, number=True)) for path, text in _flat(content["totals"])]
         blocks.append(Details("All totals", [Table("Totals over programs.", ("what", "figure"), every)]))
@@ -149,14 +146,15 @@ def _cost(value: Any) -> list[Block]:
         if rows:
             blocks.append(
                 drawings.forest(
-                    f"What compiling costs at {level}, in percent of the packaged compiler, by measure and stage.", rows
+                    f"Compile cost at {level} by measure and stage, change against the packaged compiler in percent.",
+                    rows,
                 )
             )
     return blocks
 
 
 def _of_programs(value: Any) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Program -> side -> figures, of what looks like that."""
+    """Program -> side -> figures; other content is ignored."""
     if not isinstance(value, Mapping):
         return {}
     found = {
@@ -168,7 +166,7 @@ def _of_programs(value: Any) -> dict[str, dict[str, Mapping[str, Any]]]:
 
 
 def _sides(table: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """In the order of the result, the baseline first."""
+    """The sides, the baseline first."""
     names = list(dict.fromkeys(side for sides in table.values() for side in sides))
     baseline = next((name for name in _BASELINES if name in names), None)
     return names if baseline is None else [baseline, *(name for name in names if name != baseline)]
@@ -184,7 +182,7 @@ def _value(table, program: str, side: str, name: str) -> float | None:
 
 
 def _measured(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> Table | None:
-    """A row per program, a column per side, with the change; None: nobody measured that."""
+    """A row per program, a column per side, with the change; None: not measured."""
     if not any(_value(table, program, side, name) is not None for program in table for side in table[program]):
         return None
     first, *others = _sides(table)
@@ -212,7 +210,7 @@ def _drawn(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> B
             value, base = _value(table, program, side, name), _value(table, program, first, name)
             if value is not None and base:
                 change = 100.0 * (value / base - 1.0)
-                # One value each: how far it holds for other programs, the totals say.
+                # A single value has no interval.
                 rows.append(
                     (program, side.replace("_", " "), "", Change(change, change, change), "threshold" not in side)
                 )
@@ -248,13 +246,15 @@ def _symbols(value: Any) -> list[Block]:
         ]
         if rows:
             blocks.append(
-                Table(f"{program}: symbols that changed most, bytes.", ("symbol", "default", "policy", "change"), rows)
+                Table(
+                    f"{program}: functions that changed most, bytes.", ("function", "default", "policy", "change"), rows
+                )
             )
     return blocks
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """(path, text) of every figure in nested mappings; what has a low and a high end is one figure."""
+    """(path, text) of every figure in nested mappings; a value with its interval is one figure."""
     if isinstance(value, Mapping):
         if _are_numbers(value, ("geometric_mean", "low", "high")):
             change = _change(value)

@@ -1,4 +1,4 @@
-"""The parts of a page that let others check it: commands that make everything again, and digests of what it was made from."""
+"""The sections that make a report reproducible: commands, and digests of all inputs."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +10,20 @@ from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Sect
 from mlgo.reporting.reading import digest_of
 from mlgo.reporting.records import Evaluation, Programs, Record, Run
 
-_COMMANDS = {"regalloc_eviction": "train_regalloc", "inlining_for_size": "train_inlining"}
+#: Problem -> the command that trains it on the built-in corpora; //mlgo:train_locally trains the others.
+_COMMANDS = {
+    "inlining_for_size": "train_inlining",
+    "regalloc_eviction": "train_regalloc",
+    "regalloc_priority": "train_regalloc --problem=regalloc_priority",
+}
 
 
 def commands_section(records: Sequence[Record]) -> Section:
-    """The commands; what a page cannot know, such as folders of this machine, are variables named in their notes."""
+    """The commands; folders of the reader's machine are variables."""
     blocks: list[Block] = [
         Paragraph(
-            "In a clone of the workspace. A variable in capitals stands for a folder of yours: a corpus or policy is the right one when its"
-            " digest is."
+            "Run these in a clone of the workspace. A variable in capitals is a folder with a corpus or a policy of the"
+            " digest that is listed under Provenance."
         )
     ]
     for record in records:
@@ -45,19 +50,22 @@ def commands_section(records: Sequence[Record]) -> Section:
             [" ".join(["./bazelw run //mlgo:report --", *map(shlex.quote, _outermost(places))])],
         )
     )
-    return Section("commands", "Make it again", "Commands", blocks)
+    return Section("commands", "Commands to reproduce", "Commands", blocks)
 
 
 def training_command(run: Run) -> str:
-    """What trained `run`: a shipped policy has a command of its own."""
+    """The command that trained `run`."""
     if run.place.startswith("models/"):
         return f"./bazelw run //{run.place}:train"
     settings = run.settings
-    command = _COMMANDS.get(run.problem, "train_regalloc")
-    words = [f"./bazelw run //mlgo:{command} --"]
-    if run.problem not in _COMMANDS:
-        words.append(f"--problem={run.problem}")
-    words += ['--train_corpus="$TRAIN_CORPUS"', '--held_out_corpus="$HELD_OUT_CORPUS"']
+    if run.problem in _COMMANDS:
+        command, *more = _COMMANDS[run.problem].split()
+        more += ['--train_corpus="$TRAIN_CORPUS"', '--held_out_corpus="$HELD_OUT_CORPUS"']
+    else:
+        command, more = "train_locally", [f"--problem={shlex.quote(run.problem)}", '--root_dir="$OUTPUT"']
+        more += ['--data_path="$TRAIN_CORPUS"']
+        more += ['--held_out_path="$HELD_OUT_CORPUS"'] if run.training["inputs"].get("held_out_corpus") else []
+    words = [f"./bazelw run //mlgo:{command} --", *more]
     words += [f"--{name}={settings[name]}" for name in FLAGS if name in settings]
     if settings["warm_start"] == "policy":
         words.append('--warm_start="$START_POLICY"')
@@ -70,9 +78,8 @@ def training_command(run: Run) -> str:
 
 
 def evaluation_command(evaluation: Evaluation) -> str:
-    """What made `evaluation`."""
+    """The command that made `evaluation`."""
     if evaluation.place.startswith("models/"):
-        # It has a command of its own, and a test that it still gives these numbers.
         return f"./bazelw run //{evaluation.place.rpartition('/')[0]}:{evaluation.place.rpartition('/')[2]}.update"
     words = ["./bazelw run //mlgo:evaluate --"]
     if evaluation.problem:
@@ -91,7 +98,7 @@ def evaluation_command(evaluation: Evaluation) -> str:
 
 
 def provenance_section(records: Sequence[Record]) -> Section:
-    """Digests, versions and all settings, folded."""
+    """Digests, versions and all settings."""
     blocks: list[Block] = []
     for record in records:
         title, rows = _described(record)
@@ -130,7 +137,7 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _outermost(places: Sequence[str]) -> list[str]:
-    """Without those that lie in another: they are found there."""
+    """The folders that lie in no other one."""
     return [place for place in places if not any(place.startswith(f"{other}/") for other in places)]
 
 

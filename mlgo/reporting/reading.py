@@ -1,6 +1,6 @@
-"""Finds out what lies in a folder, and reads it: a training run, an evaluation, measured programs, an explanation.
+"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation.
 
-A shipped policy (models/NAME) is a run whose results lie in folders inside it; everything that is recognised there is read.
+A shipped policy (models/NAME) is a run whose other results lie in folders inside it.
 """
 
 import contextlib
@@ -22,23 +22,23 @@ from mlgo.training import figures
 _INSIDE = ("evaluation", "programs", "explanation")
 
 _EXPECTED = (
-    "Name the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs (result.json),"
-    " of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
+    "Give the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs"
+    " (result.json), of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
 )
 
 
 def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None) -> list[Record]:
-    """Everything that a report can show of `folder`.
+    """All records in `folder`.
 
     Args:
-      name: what to call it.
-      workspace: the user's, below which folders can be named in a report.
+      name: name of the records in the report.
+      workspace: the user's workspace; folders below it are named by relative paths.
 
     Raises: RunError: nothing is recognised there, or what is there cannot be read.
     """
     found = _recognised(folder, name, _place(folder, workspace))
     if not found:
-        wrong = "holds no result that a report can show" if folder.is_dir() else "is no folder"
+        wrong = "holds no result that a report can show" if folder.is_dir() else "is not a folder"
         raise RunError(str(folder), wrong, _EXPECTED, ExitCode.USER_ERROR)
     return found
 
@@ -114,7 +114,6 @@ def _held_out(folder: pathlib.Path, digest: str | None) -> CorpusResult | None:
     table_path = path.parent / "functions.csv"
     rows = tables.functions_table(table_path.read_bytes(), str(table_path)) if table_path.is_file() else {}
     with _readable(path, "held-out result"):
-        # The policy first: what was learned is what a reader looks for.
         names = sorted(content["all_functions"], key=lambda side: (side != "policy", side))
         return _corpus("held_out", digest, content, names, {side: rows.get(side, []) for side in names})
 
@@ -175,7 +174,7 @@ def _summary(content: Mapping[str, Any] | None) -> RatioSummary | None:
 
 
 def _by_number(side: str) -> tuple[str, int]:
-    """threshold_10 behind threshold_5."""
+    """Sort key that puts threshold_10 after threshold_5."""
     name, _, number = side.rpartition("_")
     return (name, int(number)) if number.isdecimal() else (side, 0)
 
@@ -189,13 +188,13 @@ def _json_object(path: pathlib.Path, what: str) -> dict[str, Any]:
 
 
 def digest_of(policy: Mapping[str, str]) -> str:
-    """What //mlgo:evaluate calls a policy whose files have these digests; "" for none."""
+    """The digest of a policy whose files have these digests; "" for none."""
     return digest_of_json(dict(policy)) if policy else ""
 
 
 @contextlib.contextmanager
 def _readable(path: pathlib.Path, what: str) -> Iterator[None]:
-    """Turns what a file of another shape provokes into an error that names it."""
+    """Turns errors of reading a malformed file into a RunError that names it."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -87,10 +87,10 @@ class ReadingTest(unittest.TestCase):
 
     def test_an_empty_folder_and_none_are_refused(self):
         with self.assertRaisesRegex(
-            RunError, "holds no result that a report can show. Name the folder of a training run"
+            RunError, "holds no result that a report can show. Give the folder of a training run"
         ):
             self.read()
-        with self.assertRaisesRegex(RunError, "is no folder"):
+        with self.assertRaisesRegex(RunError, "is not a folder"):
             read_folder(self.folder / "absent", "x", None)
 
     def test_files_of_another_shape_are_named(self):

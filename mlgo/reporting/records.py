@@ -1,4 +1,4 @@
-"""What a report is made of: a training run, an evaluation, measured programs, an explanation. Typed, and without I/O."""
+"""The records of a report: training runs, evaluations, measured programs, explanations."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ class Row:
     """One function, or a module as a whole (`function` is ""), under a policy and under the compiler's default.
 
     Attributes:
-      module, function: its names; a C++ symbol is whatever a source file made of it, never trusted markup.
-      default_score, score: what the compiler or the size of the code says; minus is better.
+      module, function: names, untrusted text.
+      default_score, score: under the default and under the policy; less is better.
       ratio: of the two; below 1 is better.
       default_linked, linked: bytes of the module's code in the linked image; None: nothing was linked.
     """
@@ -38,11 +38,11 @@ class SideResult:
     Attributes:
       name: of the side.
       mean: geometric mean of the ratios; None: nothing could be compared.
-      unseen: the same of the functions whose names training never met.
+      unseen: the same over functions whose names do not occur in the training corpus.
       linked: ratio of the linked image's code; None: nothing was linked.
       linked_bytes: code bytes of the image.
-      object_bytes: code bytes of the objects before linking, which mislead.
-      rows: what the means are of; empty where the table was not kept.
+      object_bytes: code bytes of the objects before linking.
+      rows: the compared rows; empty where the table was not kept.
     """
 
     name: str
@@ -55,20 +55,20 @@ class SideResult:
 
     @property
     def headline(self) -> RatioSummary | None:
-        """What decides: linked code, or where nothing is linked the geometric mean."""
+        """Linked code, or the geometric mean where nothing is linked."""
         return self.linked or self.mean
 
 
 @dataclasses.dataclass(frozen=True)
 class CorpusResult:
-    """What came of one corpus.
+    """The result of one corpus.
 
     Attributes:
       name: of the corpus.
-      digest: of its content; None: results before it was recorded.
+      digest: of its content; None: not recorded.
       sides: policies first, then the default with other flags.
-      failed: module name -> "SIDE: KIND" of those left out on all sides, since they failed on one.
-      unmatched: functions left out, since a side had no decision in them.
+      failed: omitted module -> "SIDE: KIND" of its failures.
+      unmatched: functions omitted because one side had no decision in them.
       default_linked_bytes, default_object_bytes: code bytes of the default's image and objects.
     """
 
@@ -82,9 +82,9 @@ class CorpusResult:
 
     @property
     def unit(self) -> str:
-        """What a row is: "functions" or "modules"."""
+        """The unit of a row: "functions" or "modules"."""
         by_function = any(row.function for side in self.sides for row in side.rows)
-        # Where no table was kept, several to a module are functions.
+        # Where no table was kept: more rows than modules are functions.
         several = any(side.mean is not None and side.mean.functions > side.mean.modules for side in self.sides)
         return "functions" if by_function or several else "modules"
 
@@ -95,13 +95,13 @@ class Run:
 
     Attributes:
       name: in the report.
-      place: its folder below the workspace, else only the folder's name: a report names no path of a machine.
-      training: identity of the run: "configuration", "inputs" (digests), "versions"; of an ended one also what its stages counted.
+      place: its folder relative to the workspace, else the folder's name: a report names no path of a machine.
+      training: "configuration", "inputs" (digests), "versions"; for an ended run also the counts of its stages.
       iterations, validations: its figures, see mlgo/training/figures.py.
-      held_out: its result, under the sides "policy" and "warm_start"; None: it is not there yet.
+      held_out: its result, with the sides "policy" and "warm_start"; None: not measured yet.
       policy: sha256 of the policy's files; empty: there is none yet.
       seconds: by stage; empty: not kept.
-      bindings: settings that are other than the training command's own; see bindings.py.
+      bindings: gin bindings of settings that differ from the command's defaults; see bindings.py.
     """
 
     name: str
@@ -125,20 +125,20 @@ class Run:
 
     @property
     def chosen_iteration(self) -> int | None:
-        """Whose weights the policy has; None: the run has not ended."""
+        """The iteration whose weights the policy has; None: the run has not ended."""
         return self.training.get("learning", {}).get("chosen_iteration")
 
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """What //mlgo:evaluate found.
+    """The result of //mlgo:evaluate.
 
     Attributes:
       name, place: as of a run.
-      problem, reward: what was decided and compared; None: results before they were recorded.
+      problem, reward: None where they were not recorded.
       clang: digest of the compiler.
       policies: digest by name.
-      corpora: what came of each.
+      corpora: one result per corpus.
       icf: whether the linker folded identical functions.
       seed: of the bootstraps.
     """
@@ -156,7 +156,7 @@ class Evaluation:
 
 @dataclasses.dataclass(frozen=True)
 class Programs:
-    """What //mlgo:evaluate_programs found: its result.json, of which any part may be missing."""
+    """The result.json of //mlgo:evaluate_programs; any part may be missing."""
 
     name: str
     place: str
@@ -165,7 +165,7 @@ class Programs:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """What //mlgo:explain found about a policy: its explanation.json, of which any part may be missing."""
+    """The explanation.json of //mlgo:explain; any part may be missing."""
 
     name: str
     place: str

@@ -1,4 +1,4 @@
-"""A page as one HTML file that loads nothing: its style is inside, its drawings are SVG, and there is no script."""
+"""Renders a page as one self-contained HTML file without scripts; drawings are SVG."""
 
 import functools
 import pathlib
@@ -12,9 +12,9 @@ _TEMPLATES = pathlib.Path(__file__).parent / "templates"
 
 
 def html(page: Page) -> bytes:
-    """`page` as HTML; equal pages give equal bytes. Whatever a name in it holds is text, never markup."""
+    """`page` as HTML; equal pages give equal bytes. Names are escaped."""
     text = _environment().get_template("page.html").render(page=page)
-    # A symbol of a damaged object may hold what UTF-8 cannot say.
+    # A symbol of a damaged object may not be encodable in UTF-8.
     return text.encode("utf-8", "replace")
 
 

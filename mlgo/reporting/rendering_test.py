@@ -1,5 +1,6 @@
 """The page: what it says, that names are text, that it loads nothing, and that equal inputs give equal bytes."""
 
+import dataclasses
 import html.parser
 import pathlib
 import re
@@ -12,8 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import escaped, markdown
 from mlgo.reporting.page import Tone
+from mlgo.reporting.provenance import training_command
 from mlgo.reporting.reading import read_folder
-from mlgo.reporting.records import Explanation, Programs
+from mlgo.reporting.records import Explanation, Programs, Run
 from mlgo.reporting.rendering import html as html_of
 from mlgo.reporting.testing import made_up
 
@@ -225,6 +227,19 @@ class OtherPagesTest(unittest.TestCase):
         self.assertIn("has not ended", " ".join(point.text for point in page.points))
         self.assertEqual(_outline(html_of(page)).faults, [])
 
+    def test_the_training_command_accepts_the_problem(self):
+        made_up.write_run(self.folder / "run")
+        run = next(record for record in self.read("run") if isinstance(record, Run))
+        for problem, expected in (
+            ("regalloc_eviction", "//mlgo:train_regalloc -- --train_corpus="),
+            ("regalloc_priority", "//mlgo:train_regalloc -- --problem=regalloc_priority --train_corpus="),
+            ("inlining_for_size", "//mlgo:train_inlining -- --train_corpus="),
+            ("my_problem", '//mlgo:train_locally -- --problem=my_problem --root_dir="$OUTPUT" --data_path='),
+        ):
+            settings_of = {**run.settings, "problem": problem}
+            training = {**run.training, "configuration": {"run": settings_of}}
+            self.assertIn(expected, training_command(dataclasses.replace(run, training=training)))
+
     def test_a_worse_policy_is_called_worse(self):
         made_up.write_evaluation(self.folder / "bad", {"p": -0.05})
         page = compose(self.read("bad"))
@@ -237,7 +252,7 @@ class OtherPagesTest(unittest.TestCase):
         page = compose(self.read("same"))
         self.assertIs(page.verdict.tone, Tone.EQUAL)
         self.assertTrue(all(card.change.verdict == "not known to differ" for card in page.cards))
-        self.assertIn("Nothing became worse.", html_of(page).decode())
+        self.assertIn("No regression.", html_of(page).decode())
 
     def test_several_policies_are_told_apart(self):
         made_up.write_evaluation(self.folder / "old", {"trained": 0.02})
@@ -256,7 +271,7 @@ class OtherPagesTest(unittest.TestCase):
     def test_programs_of_unknown_shape_are_passed_over(self):
         for content in (
             '{"kind": "programs"}',
-            '{"kind": "programs", "size": 3, "run": {"a": 1}, "symbols": [], "totals": null, "cost": {"x": {"y": [1]}}}',
+            '{"kind": "programs", "size": 3, "run": {"a": 1}, "symbols": [], "totals": null, "cost": {"x": [1]}}',
         ):
             (self.folder / "odd").mkdir(exist_ok=True)
             (self.folder / "odd" / "result.json").write_text(content, "utf-8")

@@ -1,4 +1,4 @@
-"""The parts of a page that say how good a policy is: headline, verdict, results by corpus, distributions, regressions."""
+"""The sections about results on corpora: headline, verdict, results by corpus, distributions, regressions."""
 
 import dataclasses
 import re
@@ -27,16 +27,18 @@ from mlgo.reporting.scale import number
 
 #: How many of the worst rows are shown of each result.
 WORST = 15
+#: The column with commands, which Markdown leaves to the page.
+REPRODUCE = "to reproduce"
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A policy on a corpus, wherever it was found.
+    """The result of a policy on a corpus.
 
     Attributes:
-      owner: the run or evaluation.
-      corpus, side: what came of it.
-      title: for headings: which policy, where.
+      owner: the run or evaluation that measured it.
+      corpus, side: the result.
+      title: name of the policy for headings.
     """
 
     owner: Run | Evaluation
@@ -46,14 +48,14 @@ class Result:
 
     @property
     def what(self) -> str:
-        """What the headline figure is of."""
+        """The measure of the headline figure."""
         return "linked code" if self.side.linked else f"score, geometric mean over {self.corpus.unit}"
 
 
 def results_of(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> list[Result]:
-    """Every policy on every corpus of the evaluations; of runs without an evaluation of their own the held-out result.
+    """Every policy on every corpus of the evaluations, and the held-out results of runs without an evaluation.
 
-    An evaluation of the same name supersedes a run's own result: it is of more code, and of linked code where there is any.
+    An evaluation of the same name replaces a run's own result, because it covers more code.
     """
     found = []
     for evaluation in evaluations:
@@ -87,7 +89,7 @@ def cards(results: Sequence[Result]) -> list[Card]:
 
 
 def verdicts(results: Sequence[Result], seed: int) -> list[tuple[str, Point]]:
-    """For each policy its name and a sentence: better, worse or not known to differ, in all and on which corpora.
+    """Each policy's name and verdict: better, worse or not known to differ, in total and by corpus.
 
     Args: seed: of the bootstrap over all corpora together.
     """
@@ -104,7 +106,8 @@ def verdicts(results: Sequence[Result], seed: int) -> list[tuple[str, Point]]:
 def _verdict_on_one(name: str, result: Result) -> Point:
     change = Change.of(result.side.headline)
     than = "from" if change.tone is Tone.EQUAL else "than"
-    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {result.what}, {samples(result.corpus, result.side)}"
+    of = f"{result.what}, {samples(result.corpus, result.side)}"
+    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {of}"
     sentence = (
         f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}: {figures}."
     )
@@ -116,9 +119,8 @@ def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
     parts = []
     for tone, words in ((Tone.BETTER, "better on"), (Tone.EQUAL, "not known to differ on"), (Tone.WORSE, "worse on")):
         if names := [corpus for corpus, change in changes.items() if change.tone is tone]:
-            parts.append(
-                f"{words} {', '.join(f'{corpus_title(corpus)} ({drawings.percent(changes[corpus].percent)})' for corpus in names)}"
-            )
+            figures = [f"{corpus_title(corpus)} ({drawings.percent(changes[corpus].percent)})" for corpus in names]
+            parts.append(f"{words} {', '.join(figures)}")
     by_corpus = "; ".join(parts)
     if (whole := _together(results, seed)) is None:
         tones = {change.tone for change in changes.values()}
@@ -128,14 +130,12 @@ def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
     what = "linked code" if results[0].side.linked else "score, geometric mean"
     of = f"{what} of {whole.modules} modules of {len(results)} corpora together"
     figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {of}"
-    return Point(
-        change.tone,
-        f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}. By corpus: {by_corpus}.",
-    )
+    verdict = f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}."
+    return Point(change.tone, f"{verdict} By corpus: {by_corpus}.")
 
 
 def points(results: Sequence[Result], seed: int) -> list[Point]:
-    """What speaks for each policy and against it."""
+    """Arguments for and against each policy."""
     found = []
     several = len(_by_title(results)) > 1
     for title, of_policy in _by_title(results).items():
@@ -154,7 +154,7 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
         tone = Tone.BETTER if better > worse else Tone.WORSE if worse > better else Tone.EQUAL
         yield Point(
             tone,
-            f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the others as before.",
+            f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the rest equal.",
         )
     rows = [row for result in results for row in result.side.rows]
     if rows:
@@ -166,11 +166,11 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
                 f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {shortened(name)}.",
             )
     if failed := sum(len(result.corpus.failed) for result in results):
-        yield Point(Tone.WORSE, f"{failed} modules failed to compile on a side and are left out on all of them.")
+        yield Point(Tone.WORSE, f"{failed} modules failed to compile on one side and are omitted on all sides.")
 
 
 def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
-    """Against the best other threshold of the same corpus, paired by module: what costs no model must be beaten."""
+    """Against the best -inline-threshold on the same corpus, paired by module."""
     others = [side for side in result.corpus.sides if threshold_of(side.name) is not None and side.linked is not None]
     if not others or result.side.linked is None:
         return
@@ -184,14 +184,15 @@ def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
     paired = summarize_totals(pairs, seed) if pairs else None
     if paired is not None:
         change, threshold = Change.of(paired), threshold_of(best.name)
-        text = f"On {corpus_title(result.corpus.name)}, against the best other threshold (-inline-threshold={threshold}), paired by module:"
-        yield Point(
-            change.tone, f"{text} {drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}."
+        text = (
+            f"On {corpus_title(result.corpus.name)}, against the best threshold (-inline-threshold={threshold}), paired"
         )
+        figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}."
+        yield Point(change.tone, f"{text} by module: {figures}")
 
 
 def _together(results: Sequence[Result], seed: int) -> RatioSummary | None:
-    """All rows of several corpora as of one: linked code where all were linked, else the geometric mean. None: a table is not there."""
+    """The summary over all corpora: linked code where all were linked, else scores. None: a table is missing."""
     if not all(result.side.rows for result in results):
         return None
     if all(result.side.linked for result in results):
@@ -217,7 +218,7 @@ def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -
         corpora = owner.corpora if isinstance(owner, Evaluation) else [owner.held_out]
         own = _evaluation_blocks(owner, corpora)
         if len(owners) > 1:
-            where = "on corpora" if isinstance(owner, Evaluation) else "as its training run measured it"
+            where = "evaluation" if isinstance(owner, Evaluation) else "held-out result of the training run"
             own = [Group(f"{owner.name}, {where}", own)]
         blocks += own
     if not blocks:
@@ -226,8 +227,8 @@ def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -
 
 
 _HOW_TO_READ = (
-    "Change against the compiler's default, in percent; minus is better. The bar is the 95 % interval, a bootstrap over whole modules;"
-    " where it holds 0, no difference is known. What failed on one side is left out on all of them."
+    "Change against the compiler's default in percent; negative is better. The bar is the 95 % interval, a bootstrap"
+    " over modules; an interval that contains 0 shows no difference. A module that fails on one side is omitted on all."
 )
 
 
@@ -245,7 +246,7 @@ def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult])
         any(side.unseen != side.mean for corpus in corpora for side in corpus.sides if side.unseen is not None)
         and unseen
     ):
-        caption = "Only functions whose names training never met: a template of a shared header can be known by heart."
+        caption = "Only functions whose names do not occur in the training corpus."
         blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
     blocks.append(Details("The same figures as a table", [_figures(corpora)]))
     return blocks
@@ -292,20 +293,20 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
         "95 %",
         "better / worse / equal",
         "image, bytes of code",
-        "objects' code",
+        "object code",
     )
     return Table(
-        "All figures. The code of objects before linking is what misleads: duplicates and what nobody calls count there.",
+        "All figures. Object code, before linking, contains duplicates and unused functions and is misleading.",
         columns,
         rows,
     )
 
 
-_DISTRIBUTION = "How many changed by how much, in percent: left of 0 is better, right is worse, and the bar at 0 is exactly as the default."
+_DISTRIBUTION = "Number of functions or modules by change in percent. Left of 0 is better; the bar at 0 is equal."
 
 
 def distribution_section(results: Sequence[Result]) -> Section | None:
-    """How the rows' changes are distributed; None: no table was kept."""
+    """Histograms of the changes; None: no table was kept."""
     blocks = []
     for title, of_policy in _by_title(results).items():
         shown = [result for result in of_policy if result.side.rows]
@@ -316,12 +317,12 @@ def distribution_section(results: Sequence[Result]) -> Section | None:
     if not blocks:
         return None
     return Section(
-        "distribution", "Who gains and who loses", "Distribution", [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
+        "distribution", "Distribution of changes", "Distribution", [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
     )
 
 
 def regressions_section(results: Sequence[Result]) -> Section | None:
-    """The worst rows of every policy, with the command that shows each again; None: no table was kept."""
+    """The worst rows of every policy, with the commands that reproduce them; None: no table was kept."""
     blocks: list[Block] = []
     for title, of_policy in _by_title(results).items():
         worst = sorted(
@@ -330,12 +331,10 @@ def regressions_section(results: Sequence[Result]) -> Section | None:
         )
         if not any(result.side.rows for result in of_policy):
             continue
-        own: list[Block] = [_worst_table(worst[:WORST])] if worst else [Paragraph("Nothing became worse.")]
+        own: list[Block] = [_worst_table(worst[:WORST])] if worst else [Paragraph("No regression.")]
         if len(worst) > WORST:
             own.append(
-                Paragraph(
-                    f"{number(len(worst) - WORST, 0)} smaller ones are not shown; the CSV file of the result has them all."
-                )
+                Paragraph(f"{number(len(worst) - WORST, 0)} smaller ones are only in the CSV file of the result.")
             )
         blocks += own if len(_by_title(results)) == 1 else [Group(title, own)]
     if not blocks:
@@ -358,24 +357,16 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
                 Cell(reproduce(result, row), code=True, folded="commands"),
             )
         )
-    columns = (
-        "module",
-        *(("function",) if by_function else ()),
-        "corpus",
-        "change",
-        "default",
-        "policy",
-        "to see it again",
-    )
-    return Table("Score under the default and under the policy; the largest increase first.", columns, rows)
+    columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", REPRODUCE)
+    return Table("Scores under the default and under the policy; largest increase first.", columns, rows)
 
 
 def reproduce(result: Result, row: Row) -> str:
-    """The commands that compile and compare a row's module again, and that show the decisions behind it: two lines."""
+    """Two commands: one compares the row's module again, one shows the decisions in it."""
     problem = [f"--problem={result.owner.problem}"] if result.owner.problem else []
     again = [*problem, f"--module_filter=^{re.escape(row.module)}$", "--output_dir=out/evaluation_of_one"]
     why = [*problem, f"--module={row.module}", *([f"--function={row.function}"] if row.function else [])]
-    # Folders of this machine are nothing for a page that others read.
+    # A page names no folder of this machine.
     folders = ['--policy="$POLICY"', '--corpus="$CORPUS"']
     return "\n".join(
         [
@@ -405,12 +396,12 @@ def samples(corpus: CorpusResult, side: SideResult) -> str:
 
 
 def score_text(score: float) -> str:
-    """Scores are bytes or LLVM's estimates: whole where they are large."""
+    """A score; large ones without decimals."""
     return number(score, 0 if abs(score) >= 1000 else 2)
 
 
 def shortened(name: str, longest: int = 60) -> str:
-    """A symbol in a sentence."""
+    """A symbol, cut to `longest` characters."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 

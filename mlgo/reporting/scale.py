@@ -1,4 +1,4 @@
-"""Scales of drawings: round ticks, and where a value is in percent of a drawing's width or height."""
+"""Scales of drawings: round ticks, and positions in percent of a drawing's width or height."""
 
 import dataclasses
 import math
@@ -29,17 +29,18 @@ class Scale:
         known = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min(known), max(known)
         if high - low < 1e-12 * max(1.0, abs(high)):
-            # All are equal: the drawing shows a level line in its middle.
-            low, high = low - (abs(low) or 1.0) / 2.0, high + (abs(high) or 1.0) / 2.0
+            # All values are equal: they lie in the middle of the drawing.
+            margin = (abs(low) if abs(low) > 1e-12 else 1.0) / 2.0
+            low, high = low - margin, high + margin
         step = _round_step((high - low) / ticks)
         return cls(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, step)
 
     def at(self, value: float) -> float:
-        """Percent of the way from low to high, two digits: as many as a screen has pixels."""
+        """The position of `value` between low and high in percent, with two digits."""
         return round(100.0 * (min(max(value, self.low), self.high) - self.low) / (self.high - self.low), 2)
 
     def from_top(self, value: float) -> float:
-        """The same of a vertical scale, whose upper end is at 0."""
+        """The same from the top of a vertical scale."""
         return round(100.0 - self.at(value), 2)
 
     def ticks(self, signed: bool = False, suffix: str = "") -> list[Mark]:
@@ -51,7 +52,7 @@ class Scale:
 
 
 def number(value: float, digits: int, signed: bool = False) -> str:
-    """For people: thousands apart, a true minus, and no minus before zero."""
+    """`value` with grouped thousands, a minus sign, and no sign before zero."""
     text = f"{value:+,.{digits}f}" if signed else f"{value:,.{digits}f}"
     if not any(digit in "123456789" for digit in text):
         text = text.lstrip("+-")

@@ -1,4 +1,4 @@
-"""Reads the tables that mlgo/evaluation/corpora/comparison.py and mlgo/evaluation/corpora/evaluation.py write: rows of functions or modules."""
+"""Reads functions.csv of training runs and modules.csv of evaluations (mlgo/evaluation/corpora)."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from mlgo.run.exit_codes import RunError
 
 _REMEDY = "Run the command that wrote it again"
 
-#: A symbol of C++ can be longer than the 128 KiB that Python's csv takes for a field by itself.
+#: C++ symbols can exceed the 128 KiB that Python's csv allows for a field by default.
 _LONGEST_FIELD = 16 * 1024 * 1024
 
 
@@ -77,7 +77,7 @@ def _row(line: Mapping[str, str], score: str, ratio: str, read: str, number: int
             _bytes(line.get("linked_bytes", "")),
         )
     except ValueError as error:
-        raise RunError(f"{read}, line {number}", f"holds what is no number: {error}", _REMEDY) from error
+        raise RunError(f"{read}, line {number}", f"holds a value that is not a number: {error}", _REMEDY) from error
     if not (row.ratio > 0 and all(map(math.isfinite, (row.default_score, row.score, row.ratio)))):
         raise RunError(
             f"{read}, line {number}",

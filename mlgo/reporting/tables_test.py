@@ -53,7 +53,7 @@ class TablesTest(unittest.TestCase):
             (b"corpus,policy\n", "t: has no column 'module'"),
             (_HEADER + b"zstd,p,a.c\n", "t, line 2: has not as many fields"),
             (_HEADER + b"zstd,p,a.c,,0,1,1,1,,,9\n", "t, line 2: has not as many fields"),
-            (_HEADER + b"zstd,p,a.c,,0,ten,1,1,,\n", "t, line 2: holds what is no number"),
+            (_HEADER + b"zstd,p,a.c,,0,ten,1,1,,\n", "t, line 2: holds a value that is not a number"),
             (_HEADER + b"zstd,p,a.c,,0,1,1,0,,\n", "t, line 2: holds the ratio 0.0"),
             (_HEADER + b"zstd,p,a.c,,0,1,nan,1,,\n", "t, line 2: holds the ratio 1.0 of scores nan"),
             (_HEADER + b'"zstd,p\n', "t, line .*: is not CSV"),

@@ -1,4 +1,4 @@
-"""The parts of a page about training: what was learned from what, learning curves, failures."""
+"""The sections about training: settings, learning curves, failures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from mlgo.run.progress import format_duration
 
 
 def _algorithm(name: str) -> Algorithm | None:
-    """None: a run of a version with other algorithms."""
+    """None: the run is of a version with other algorithms."""
     try:
         return algorithm_named(name)
     except ValueError:
@@ -32,13 +32,13 @@ def problem_title(name: str) -> str:
 
 
 def training_section(runs: Sequence[Run]) -> Section | None:
-    """What was trained on what."""
+    """Settings, corpora and time of each run."""
     if not runs:
         return None
     groups: list[Block] = [
         Facts(_facts(run)) if len(runs) == 1 else Group(run.name, [Facts(_facts(run))]) for run in runs
     ]
-    return Section("training", "What was trained on what", "Training", groups)
+    return Section("training", "Training run", "Training", groups)
 
 
 def _facts(run: Run) -> list[tuple[str, str]]:
@@ -67,27 +67,28 @@ def _iterations(run: Run) -> str:
     planned, done = run.settings["iterations"], len(run.iterations)
     each = f"of {run.settings['modules_per_iteration']} modules"
     if run.chosen_iteration is None:
-        return f"{done} of {planned} {each}; the run has not ended, so there is no policy yet"
+        return f"{done} of {planned} {each}; the run has not ended"
     return f"{done} {each}; the weights after iteration {run.chosen_iteration} were chosen"
 
 
 def _start(run: Run) -> str:
     start = run.training.get("warm_start", {})
-    named = {"bc": "a clone of the default's decisions", "none": "no warm start", "policy": "an earlier policy"}
+    named = {"bc": "imitation of the default", "none": "random weights", "policy": "an earlier policy"}
     text = named.get(run.settings["warm_start"], run.settings["warm_start"])
     if (accuracy := start.get("validation_accuracy")) is not None:
         of = number(start.get("validation_decisions", 0), 0)
-        text += f", which takes {drawings.share_text(accuracy)} of {of} decisions as the default does"
+        text += f", which agrees with the default in {drawings.share_text(accuracy)} of {of} decisions"
     return text
 
 
 def _corpus(counts: Mapping[str, Any] | None, identity: str | None) -> str:
     if identity is None:
-        return "nothing"
+        return "none"
     if not counts:
         return f"corpus {digest(identity)}"
     modules = counts.get("traced", 0) + counts.get("no decisions", 0)
-    return f"{number(modules, 0)} modules, {number(counts.get('decisions', 0), 0)} decisions of the default; corpus {digest(identity)}"
+    decisions = number(counts.get("decisions", 0), 0)
+    return f"{number(modules, 0)} modules, {decisions} decisions of the default; corpus {digest(identity)}"
 
 
 def learning_section(runs: Sequence[Run]) -> Section | None:
@@ -101,16 +102,16 @@ def learning_section(runs: Sequence[Run]) -> Section | None:
             own.append(rewards)
         algorithm = _algorithm(run.settings["algorithm"])
         titles = algorithm.figures.items() if algorithm else ()
-        health = [drawings.figure_curve(run.iterations, name, title) for name, title in titles]
-        if health := [curve for curve in health if curve is not None]:
-            own.append(SideBySide(health))
+        curves = [drawings.figure_curve(run.iterations, name, title) for name, title in titles]
+        if drawn := [curve for curve in curves if curve is not None]:
+            own.append(SideBySide(drawn))
         if own:
             blocks += own if len(runs) == 1 else [Group(run.name, own)]
     return Section("learning", "Learning curves", "Learning", blocks) if blocks else None
 
 
 def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> Section | None:
-    """What failed to compile, by kind; None: there was nothing to compile."""
+    """Failed compiles by kind; None: nothing was compiled."""
     rows = [row for run in runs for row in _failures(run)]
     left_out = []
     for owner, corpora in [(run, [run.held_out]) for run in runs if run.held_out] + [
@@ -120,21 +121,23 @@ def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> 
             rows.append((owner.name, f"compared: {corpus.name}", len(corpus.failed), ""))
             left_out += [(owner.name, corpus.name, module, why) for module, why in sorted(corpus.failed.items())]
             if corpus.unmatched:
-                rows.append((owner.name, f"{corpus.name}: without a decision on a side", corpus.unmatched, ""))
+                rows.append(
+                    (owner.name, f"{corpus.name}: functions without a decision on one side", corpus.unmatched, "")
+                )
     if not rows:
         return None
     if not any(count for _, _, count, _ in rows):
-        return Section("failures", "Failures", "Failures", [Paragraph("Nothing failed, and nothing was left out.")])
+        return Section("failures", "Failures", "Failures", [Paragraph("No compile failed; no module was left out.")])
     cells = [
         (Cell(name), Cell(where), Cell(number(count, 0), number=True), Cell(kinds))
         for name, where, count, kinds in rows
     ]
-    blocks: list[Block] = [Table("What failed or was left out.", ("of", "where", "how many", "kinds"), cells)]
+    blocks: list[Block] = [Table("Failed compiles and omitted modules.", ("policy", "stage", "count", "kinds"), cells)]
     if left_out:
         named = [
             (Cell(owner), Cell(corpus), Cell.of_name(module), Cell(why)) for owner, corpus, module, why in left_out
         ]
-        blocks.append(Table("Modules that are left out on all sides.", ("of", "corpus", "module", "side: kind"), named))
+        blocks.append(Table("Modules omitted on all sides.", ("policy", "corpus", "module", "side: kind"), named))
     return Section("failures", "Failures", "Failures", blocks)
 
 
@@ -152,5 +155,5 @@ def _failures(run: Run) -> list[tuple[str, str, int, str]]:
 
 
 def digest(full: str | None) -> str:
-    """The first digits, which tell digests apart."""
+    """The first twelve digits."""
     return full[:12] if full else "unknown"

@@ -1,4 +1,4 @@
-"""Results that nobody measured, as the real commands write them, for tests: small, the same every time, with hostile names."""
+"""Invented results in the format of the real commands, for tests: small, deterministic, with hostile names."""
 
 import math
 import pathlib
@@ -21,7 +21,7 @@ _SEED = 1
 
 
 def write_run(folder: pathlib.Path, *, ended: bool = True, iterations: int = 12, better: float = 0.02) -> None:
-    """A run of PPO on eviction. Args: ended: else it has neither a policy nor a result; better: what it learned, 0.02 is two percent."""
+    """A PPO run on eviction. Args: ended: whether it has a policy and a result; better: improvement, 0.02 is 2 %."""
     random_source = random.Random(7)
     rewards = [better * (1.0 - math.exp(-step / 3.0)) for step in range(iterations + 1)]
     records = [
