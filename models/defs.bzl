@@ -1,34 +1,34 @@
-"""`shipped_policy`: a policy of //models, and how it was made, as a command; `published`: numbers about it, and how they were made."""
+"""`shipped_policy`: a policy of //models and the command that trains it. `published`: results and the command that computes them."""
 
 load("@rules_python//python:defs.bzl", "py_binary", "py_test")
 
 def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
-    """The policy in the folder `name`, and the command `train` that makes it again: a training command with other corpora and settings.
+    """The policy in the folder `name`, and the target `train`, which repeats its training.
 
     Args:
-      name: the folder, as mlgo/policy saves it: saved_model.pb, weights.npz, policy.json (its record).
-      command: "train_regalloc" or "train_inlining".
-      train_corpus: label of the corpus that is learned from.
-      held_out_corpus: label of the corpus that the result is measured on.
-      args: flags; those given to `train` win over them.
+      name: the folder, as written by mlgo/policy: saved_model.pb, weights.npz, policy.json (its record).
+      command: training command, "train_regalloc" or "train_inlining".
+      train_corpus: label of the training corpus.
+      held_out_corpus: label of the corpus for the final measurement.
+      args: flags of the command; flags given to `train` override them.
     """
     native.filegroup(
         name = name,
         srcs = native.glob(
             [name + "/*"],
-            # A fork without a policy of its own still loads; //release:clang then says what is missing.
+            # Without a policy the package still loads; building //release:clang then reports the missing file.
             allow_empty = True,
         ),
         visibility = ["//visibility:public"],
     )
-    # The policy with the figures of its run and of its evaluations: what its report.html shows.
+    # The policy with the results of its training and its evaluations: the contents of report.html.
     native.filegroup(
         name = "record",
         srcs = native.glob(
             ["**"],
             exclude = ["BUILD.bazel"],
         ),
-        visibility = ["//mlgo/reporting:__pkg__"],
+        visibility = ["//models:__pkg__"],
     )
     py_binary(
         name = "train",
@@ -45,21 +45,21 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
             "MLGO_TRAIN_CORPUS": "$(rlocationpath {})".format(train_corpus),
             "MLGO_HELD_OUT_CORPUS": "$(rlocationpath {})".format(held_out_corpus),
         },
-        # Its corpora are other people's programs: `//...` does not fetch and compile them.
+        # `//...` must not fetch and compile the programs of its corpora.
         tags = ["manual"],
         deps = ["//mlgo:training_commands"],
     )
 
 def published(name, command, files, args, data, env = {}):
-    """Numbers that stand in the folder `name`, and the commands that make them again: `NAME_test` compares, `NAME.update` writes.
+    """Published results in the folder `name`: `NAME_test` repeats and compares them, `NAME.update` repeats and writes them.
 
     Args:
       name: the folder.
-      command: label of the command, which takes --output_dir.
-      files: names of the files in the folder which that command writes; FILE#KEY: only what is under KEY of a JSON file is compared,
-        times left out; FILE~KEY: numbers may differ by 0.05 %.
-      args: its flags, where {PATH} is the runfile PATH.
-      data: what these flags name.
+      command: label of the command that computes them; it has the flag --output_dir.
+      files: names of the files that the command writes into the folder. FILE#KEY: compare only KEY of a JSON file, without times.
+        FILE~KEY: the same; numbers may differ by 0.05 %.
+      args: flags of the command; {PATH} stands for the runfile PATH.
+      data: the runfiles of these flags.
       env: environment of the command.
     """
     package = native.package_name()
@@ -69,7 +69,7 @@ def published(name, command, files, args, data, env = {}):
         main = "//models:published.py",
         data = data + [command] + native.glob([name + "/*"]),
         env = env,
-        # Minutes, and other people's programs.
+        # They take minutes and fetch programs.
         tags = ["manual"],
         deps = [
             "//mlgo/run:files",

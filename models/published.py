@@ -1,9 +1,11 @@
-"""Makes published numbers again by the command that made them, and compares byte by byte; with --update writes them into the workspace instead.
+"""Repeats published results with the command that computed them and compares them; with --update, writes them instead.
 
-Arguments: COMMAND FOLDER FILES [--update] FLAGS...: the command's runfile; the folder in this workspace, and the names, separated by
-commas, of the files in it which the command writes to --output_dir; the command's flags, in which {PATH} is the runfile PATH. FILE#KEY is
-only what stands under KEY in a JSON file, without times, which are never the same twice; FILE~KEY the same with numbers that may differ by
-0.05 %: where Valgrind and a program lie changes what is counted (Lua seeds its hashes by an address: 0.011 %).
+Arguments: COMMAND FOLDER FILES [--update] FLAGS...
+
+COMMAND is the command's runfile, FOLDER the folder in this workspace. FILES are names of files that the command writes
+to --output_dir, separated by commas. FLAGS are flags of the command, in which {PATH} stands for the runfile PATH.
+FILE#KEY compares only the value of KEY in a JSON file, without times. FILE~KEY does so with a tolerance of 0.05 %:
+event counts depend on where Valgrind and the program are loaded (Lua seeds its hashes with an address: 0.011 %).
 """
 
 import json
@@ -26,14 +28,14 @@ def with_runfiles(flag: str) -> str:
 
 
 def run(command: str, flags: list[str], output: pathlib.Path) -> None:
-    """Runs the command into `output`; its own exit code ends this program when it fails."""
+    """Runs the command with --output_dir=`output`. If it fails, exits with its exit code."""
     done = subprocess.run([locate.runfile(command), *map(with_runfiles, flags), f"--output_dir={output}"], check=False)
     if done.returncode:
         sys.exit(done.returncode)
 
 
 def differing(published: pathlib.Path, made: pathlib.Path, names: list[str]) -> list[str]:
-    """Of `names` those of which the folders do not hold the same."""
+    """Those of `names` whose contents differ between the folders."""
     return [
         name
         for name in names
@@ -48,14 +50,14 @@ def file_and_key(name: str) -> tuple[str, str]:
 
 
 def without_times(value: Any) -> Any:
-    """JSON without what is under keys that end in "seconds"."""
+    """A JSON value without the keys that end in "seconds"."""
     if isinstance(value, dict):
         return {key: without_times(each) for key, each in value.items() if not key.endswith("seconds")}
     return value
 
 
 def _same(published: Any, made: Any, tolerance: float) -> bool:
-    """Whether two JSON values, or contents of files, are alike; numbers up to a part of their size."""
+    """Whether two JSON values or file contents are equal, numbers within a relative tolerance."""
     if isinstance(published, dict) and isinstance(made, dict):
         return published.keys() == made.keys() and all(_same(published[key], made[key], tolerance) for key in published)
     if isinstance(published, int | float) and isinstance(made, int | float):
@@ -72,7 +74,7 @@ def _content(folder: pathlib.Path, name: str) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    """Makes, then compares or updates; returns the exit code."""
+    """Repeats the results, then compares or updates. Returns the exit code."""
     command, folder, listed, *flags = arguments
     names, update = listed.split(","), "--update" in flags
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as scratch:
@@ -94,10 +96,11 @@ def main(arguments: list[str]) -> int:
             shutil.copytree(output, pathlib.Path(kept) / "made", ignore=shutil.ignore_patterns("objects"))
     if different:
         print(
-            f"{folder}: {', '.join(different)} differ from what the command gives now. `bazel run` the .update target beside this test, and look at git diff"
+            f"{folder}: {', '.join(different)} differ from the command's output. "
+            "Run the .update target beside this test and check git diff"
         )
         return 1
-    print(f"{folder}: {', '.join(names)}: what the command gives")
+    print(f"{folder}: {', '.join(names)} equal the command's output")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Reads Debian binary packages: the control text and the files with their modes and owners, nothing unpacked to disk."""
+"""Reads Debian binary packages: the control text, and the files with modes and owners. Unpacks nothing to disk."""
 
 import io
 import lzma
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import unpack
 
-#: What a package's members become when nothing of the build may show: seconds since the epoch.
+#: Time stamp of all members, in seconds since the epoch.
 TIME_STAMP = 0
 
 
 class PackageError(Exception):
-    """A .deb file that cannot be read; names the file and what to do."""
+    """A .deb file cannot be read; the message names the file and the remedy."""
 
 
 def _part(archive: str | os.PathLike[str], prefix: str) -> tarfile.TarFile:
@@ -63,10 +63,11 @@ def package_name(archive: str | os.PathLike[str]) -> str:
 
 
 def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
-    """The package's files in the archive's order, each with its content (empty for what is no regular file).
+    """The package's files in the archive's order, each with its content (empty unless it is a regular file).
 
-    Paths are without a leading slash, with top-level bin, lib and sbin merged into usr/ as on an installed Debian 12; hard links
-    name their target that way too. Time stamps and user names are gone; numeric owners and modes are the package's.
+    Paths are without a leading slash, with top-level bin, lib and sbin merged into usr/ as on an installed Debian 12;
+    hard links name their target that way too. Time stamps and user names are gone; numeric owners and modes are the
+    package's.
 
     Raises: PackageError: the file is no package, damaged, or a path leaves the tree.
     """
@@ -98,7 +99,7 @@ def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, 
 
 
 class _reading:
-    """Turns what the readers below raise into one PackageError."""
+    """Converts the exceptions of the archive readers to PackageError."""
 
     def __init__(self, archive: str | os.PathLike[str]):
         self._origin = pathlib.Path(archive).name

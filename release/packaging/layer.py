@@ -3,9 +3,10 @@
     layer --output=root.tar.gz [--exclude=PATTERN] [--keep=PATTERN] [--link=PATH=TARGET] [--file=PATH=FILE] \\
         [--directory=MODE:OWNER:PATH] [--certificates] A.deb B.deb ...
 
-No maintainer script runs. What such scripts would have made, and the layer needs, is named by the flags: links of Debian's
-alternatives, user tables, the bundle of certificates. Each package's control text goes to var/lib/dpkg/status.d/NAME, where
-scanners of images look for it. The same packages give the same bytes: no time stamp, no user name, no order but the flags'.
+No maintainer script runs; the flags name the results of such scripts that the layer needs: links of Debian's
+alternatives, user tables, the bundle of certificates. Each package's control text goes to var/lib/dpkg/status.d/NAME,
+where image scanners look for it. Equal packages give equal bytes: there are no time stamps or user names, and the order
+is that of the flags.
 """
 
 import argparse

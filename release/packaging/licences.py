@@ -1,9 +1,10 @@
-"""Collects the licences of what a compiler is linked from: one text per package, and the common texts that those refer to.
+"""Collects the licences of a compiler's components: one text per package, and the common texts that they refer to.
 
     licences --output=DIR --common=base-files.deb --package=zlib=zlib1g-dev.deb --text=mlgo=LICENSE
 
 DIR receives NAME.txt for each package (its usr/share/doc/*/copyright), and --text, and common/ with the texts of
-/usr/share/common-licenses that any of them names. A package without a text is an error: nothing is shipped without its licence.
+/usr/share/common-licenses that any of them names. A package without a text is an error: nothing is shipped without its
+licence.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from mlgo.run.files import write_atomically
 from release.packaging import deb
 
 _COMMON = "usr/share/common-licenses/"
-# Ends at a letter or digit, so that a sentence's full stop is no part of the name.
+# Ends at a letter or digit, so that it excludes the full stop of a sentence.
 _REFERENCE = re.compile(r"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9])")
 
 

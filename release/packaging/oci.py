@@ -1,11 +1,11 @@
-"""Writes a container image from layers that exist: an OCI image layout in one tar, the same bytes for the same layers.
+"""Writes a container image from finished layers: an OCI image layout in one tar. Equal layers give equal bytes.
 
-    oci --output=image.tar --name=mlgo-clang:22.1.8 --layer=root.tar.gz --layer=compiler.tar.gz --entrypoint=/x/bin/clang \\
-        [--env=A=B] [--label=A=B] [--provenance=provenance.json] [--working_directory=/src] [--user=1000:1000]
+    oci --output=image.tar --name=mlgo-clang:22.1.8 --layer=root.tar.gz --layer=compiler.tar.gz \\
+        --entrypoint=/x/bin/clang [--env=A=B] [--label=A=B] [--provenance=provenance.json] [--working_directory=/src] [--user=1000:1000]
 
-Format: OCI image specification 1.1 (layout, index, manifest, config). The same tar carries docker's manifest.json, which lists
-the same blobs, so that `docker load` of every age takes it. A layer is stored as it is: its digest in the image is what
-sha256sum prints for the file.
+Format: OCI image specification 1.1 (layout, index, manifest, config). The tar also contains
+docker's manifest.json, which lists the same blobs, for old versions of `docker load`. Layers are stored unchanged: the
+digest in the image equals sha256sum of the file.
 """
 
 import argparse
@@ -26,17 +26,17 @@ MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
-#: The format wants a time; ours says that none was recorded.
+#: The format requires a time; this one stands for none.
 CREATED = "1970-01-01T00:00:00Z"
 
 
 def encode(value: Any) -> bytes:
-    """JSON as it is digested: sorted, without white space."""
+    """JSON in the form that is hashed: sorted, without white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("utf-8")
 
 
 def descriptor(media_type: str, content: bytes) -> dict[str, Any]:
-    """How one blob names another."""
+    """The reference to a blob."""
     return {"mediaType": media_type, "digest": f"sha256:{hashlib.sha256(content).hexdigest()}", "size": len(content)}
 
 

@@ -1,10 +1,10 @@
-"""Writes the provenance of a compiler: every pinned archive that was used, every policy inside, and the build's settings.
+"""Writes the provenance of a compiler: the pinned archives that were used, the policies inside, the build's settings.
 
     provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json --python_lock=requirements_lock.txt \\
         [--policy=PROBLEM=DIR] --output=provenance.json --readme_template=T --readme=README.txt
 
-The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It contains no time, user or path
-of the build machine: the same workspace and the same Bazel give the same bytes.
+The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It contains no time, user
+or path of the build machine: the same workspace and the same Bazel give the same bytes.
 
 REQUEST.json is written by the rule: {"backend", "llvm", "module", "repositories": [...], "target"}.
 """

@@ -137,7 +137,8 @@ class TarballTest(unittest.TestCase):
         locked = {entry.sha256 for entry in lockfile.load(runfile("third_party/debian/lock.json")).all_entries()}
         debian = [item for item in self.definition()["resolvedDependencies"] if item["uri"].startswith("pkg:deb/")]
         self.assertLessEqual({item["digest"]["sha256"] for item in debian}, locked)
-        # LLVM's archives and source, the sysroot, the linked archives, the run-time libraries: each is found differently.
+        # LLVM's archives and source, the sysroot, the linked archives, the run-time libraries: each is found
+        # differently.
         self.assertLessEqual(
             {
                 "llvm-22-dev",

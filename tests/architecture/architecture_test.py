@@ -9,12 +9,10 @@ from tests.clones import clone
 # "SOURCE -> TARGET" of dependencies that break a rule, with the reason. They are to become fewer.
 ALLOWED = {
     "mlgo/programs.bzl -> //release:clang": "programs are evaluated with the shipping clang",
-    "mlgo/reporting/BUILD.bazel -> //models/inlining_for_size:record": "a test reads the shipped records",
-    "mlgo/reporting/BUILD.bazel -> //models/regalloc_eviction:record": "a test reads the shipped records",
-    "mlgo/reporting/BUILD.bazel -> //models/regalloc_priority:record": "a test reads the shipped records",
     "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_chromium": "a former public label",
     "third_party/chromium/BUILD.bazel -> //mlgo/corpus/chromium:": "as above",
     "third_party/chromium/defs.bzl -> //mlgo/corpus/chromium:defs.bzl": "as above",
+    "toolchains/cc/defs.bzl -> //llvm:slots.bzl": "EVICTION and the like are options of the slots",
     "third_party/llvm/BUILD.bazel -> //development:private_config": "the link rules move to llvm/",
 }
 # Targets whose `deps` differ from the imports of their sources, with the reason.

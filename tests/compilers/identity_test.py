@@ -1,4 +1,4 @@
-"""Our compilers make the packaged clang's objects where no policy takes part, and equal objects where one does."""
+"""Without a policy our compilers write the packaged clang's objects; with one, both compilers write equal objects."""
 
 import pathlib
 import tempfile
@@ -50,7 +50,7 @@ class IdentityTest(unittest.TestCase):
             )
             self.assertEqual(found, wanted, f"{module.name}: object differs when the default's decisions are logged")
             logged_bytes += log.stat().st_size
-        # Eight modules with fewer than a hundred decisions would prove little.
+        # Fewer than a hundred decisions in eight modules would be a weak test.
         self.assertGreater(logged_bytes, 100 * self.problem.observation_bytes)
 
     def test_shipped_policy(self):

@@ -1,4 +1,4 @@
-"""A policy that answers a forbidden position ends the compile with one sentence instead of wrong code."""
+"""A policy that answers a forbidden position ends the compile with one error, not with wrong code."""
 
 import json
 import os
@@ -48,7 +48,7 @@ class MaskedAnswerTest(unittest.TestCase):
                 if done.returncode:
                     failures.append(done.stderr)
                 else:
-                    # No decision at all: then the default's object it is.
+                    # Without a decision the object equals the default's.
                     wanted = compile_to_object(clang, module, "-O2", folder)
                     self.assertEqual((folder / "out.o").read_bytes(), wanted, module.name)
         self.assertTrue(failures, "no module asked the policy")

@@ -1,4 +1,4 @@
-"""A TensorFlow Lite model that the development clang cannot use ends the compile with one sentence, never with a crash."""
+"""A TensorFlow Lite model that the development clang cannot use ends the compile with one error and without a crash."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The corpus modules on which compilers are compared, and how one of them is compiled."""
+"""The corpus modules on which compilers are compared, and the compilation of one."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.run.locate import runfile
 
 MODULE_COUNT = 8
-#: Larger modules compile for many seconds and show nothing that several of these do not.
+#: Larger modules take many seconds and test nothing more.
 MAX_BITCODE_BYTES = 500_000
 _LEVEL = re.compile(r"-O[0-3sz]")
 _TIMEOUT_SECONDS = 300

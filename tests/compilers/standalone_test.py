@@ -1,4 +1,4 @@
-"""The compilers run from where they are built and from anywhere else, and need nothing of the machine but glibc."""
+"""The compilers run in the build folder and in any other, and need only glibc of the machine."""
 
 import pathlib
 import re

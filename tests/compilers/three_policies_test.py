@@ -1,4 +1,4 @@
-"""Three policies in one compiler: each alone and all together decide the same embedded (both backends) and as TFLite models."""
+"""Three policies in one compiler, each alone and all together, decide equally embedded (both backends) and as TFLite."""
 
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ from tests.compilers.modules import compile_to_object, held_out_modules
 
 #: Short name in tests/policies -> problem.
 PROBLEMS = {"eviction": "regalloc_eviction", "inlining": "inlining_for_size", "priority": "regalloc_priority"}
-#: What is switched on together, and the level at which.
+#: Policies that are switched on together, and the optimisation level.
 COMBINATIONS = [(("eviction",), "-O2"), (("inlining",), "-Oz"), (("priority",), "-O2"), (tuple(PROBLEMS), "-Oz")]
 BACKENDS = ("cpp", "aot")
 _EVERY = 4  # Two of the eight modules: seven compiles of each for every combination.
@@ -30,7 +30,7 @@ def development_flags(names, kind="random"):
 
 
 def without_mllvm(flags):
-    """What opt and llc take for these flags of clang."""
+    """The flags of opt and llc for these flags of clang."""
     return [flag for flag in flags if flag != "-mllvm"]
 
 

@@ -1,4 +1,4 @@
-"""A workspace that depends on mlgo builds and tests a program with a clang it made by `mlgo_clang`, and makes a corpus of it.
+"""A workspace that depends on mlgo builds and tests a program with its own `mlgo_clang`, and extracts its corpus.
 
     foreign_workspace_test [--share=FILE ...]
 
@@ -36,7 +36,7 @@ class ForeignWorkspaceTest(unittest.TestCase):
         assert 'path = "../../.."' in text, text
         module.unlink()
         module.write_text(text.replace('path = "../../.."', f'path = "{mlgo}"'), encoding="utf-8")
-        # The workspace's own policy; as -Oz inlines, so that the program stays small.
+        # The workspace's own policy. It decides as -Oz does, which keeps the program small.
         shutil.copytree(HERE.parent / "policies/threshold_inlining_policy", workspace / "inlining_policy")
         cls.bazel = nested.NestedBazel(
             mlgo / "bazelw", workspace, cls.folder / "base", nested.shared_repositories(cls.shared, "mlgo")

@@ -2,8 +2,9 @@
 
     aot_policy --policy=DIR --problem=regalloc_eviction --cpp_class=mlgo::EvictionPolicy --header=OUT.h --object=OUT.o
 
-DIR contains saved_model.pb. Equal SavedModels give equal bytes on every machine: the code uses baseline x86-64 instructions and one
-thread, and the outputs contain no path or time. A fault of the policy is reported as one error before compiling.
+DIR contains saved_model.pb. Equal SavedModels give equal bytes on every machine: the code uses baseline x86-64
+instructions and one thread, and the outputs contain no path or time. A fault of the policy is reported as one error
+before compiling.
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""The part of aot_policy.py that calls TensorFlow, run in a process of its own because TensorFlow's C++ code may abort it.
+"""The part of aot_policy.py that calls TensorFlow. It runs in its own process, which TensorFlow's C++ code may abort.
 
     saved_model_compiler --policy=DIR --problem=NAME --cpp_class=CLASS --header=OUT.h --object=OUT.o
 
-A fault of the policy is written to stdout as a JSON list [subject, wrong, remedy]. TensorFlow's own messages go to stderr.
+A fault of the policy is written to stdout as a JSON list [subject, wrong, remedy]. TensorFlow's own messages go to
+stderr.
 """
 
 import argparse

@@ -1,8 +1,9 @@
 """Finds NaN and infinite weights in a SavedModel before it is compiled.
 
-NaN is rejected everywhere: comparisons with it are false, so such a policy decides silently, and perhaps differently in each runtime.
-Infinity is rejected in trained weights (variables) and among the numbers of a frozen matrix. It is accepted where graphs use it on
-purpose: in a scalar, in a vector (outer bounds of buckets) and in a constant with no other value (the fill of masked positions).
+NaN is rejected everywhere: comparisons with it are false, so such a policy decides silently, and perhaps differently in
+each runtime. Infinity is rejected in trained weights (variables) and among the numbers of a frozen matrix. It is
+accepted where graphs use it on purpose: in a scalar, in a vector (outer bounds of buckets) and in a constant with no
+other value (the fill of masked positions).
 """
 
 import pathlib

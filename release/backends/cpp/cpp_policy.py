@@ -2,9 +2,9 @@
 
     cpp_policy --policy=DIR --problem=regalloc_eviction --cpp_class=mlgo::EvictionPolicy --header=OUT.h --source=OUT.cpp
 
-DIR holds policy.json and weights.npz as mlgo/policy saves them. Equal policies give equal bytes, whatever the machine and the
-paths; only the header's own name, which the source includes, is taken from the command line. Exit code 2: the policy cannot be
-used; one sentence says which file or tensor is wrong and what to do.
+DIR contains policy.json and weights.npz, as mlgo/policy saves them. Equal policies give equal bytes, whatever the machine
+and the paths; only the header's own name, which the source includes, is taken from the command line. Exit code 2: the
+policy cannot be used; one sentence says which file or tensor is wrong and what to do.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def generate(
     if not (policy / "policy.json").exists() and (policy / "saved_model.pb").exists():
         raise RunError(
             f"the policy {policy}",
-            "is a SavedModel without policy.json, so its normaliser and weights are not known apart",
+            "is a SavedModel without policy.json, so the normaliser cannot be separated from the weights",
             'Embed it with backend = "aot"',
         )
     network, record = load_policy(policy, problem)
@@ -41,7 +41,7 @@ def generate(
 
 
 def origin(policy: pathlib.Path, problem: Problem, record: Mapping[str, Any]) -> Origin:
-    """What the header comment says about where the policy in `policy` came from; no path, no time."""
+    """The header comment's facts about the origin of the policy in `policy`, without path or time."""
     who = identity(policy, problem.name)
     lines = [
         ("problem", problem.name),
@@ -54,12 +54,12 @@ def origin(policy: pathlib.Path, problem: Problem, record: Mapping[str, Any]) ->
     return Origin(who, tuple(lines))
 
 
-#: Label, and where the value stands in the part "training" of policy.json.
+#: Label, and path of the value below "training" in policy.json.
 _TRAINING_LINES = (
     ("training corpus", ("inputs", "train_corpus")),
     ("training clang", ("inputs", "clang")),
     ("validation ratio", ("learning", "validation_ratio")),
-    # What policies of before other algorithms say.
+    # Written by versions that had only PPO.
     ("validation ratio", ("ppo", "validation_ratio")),
     ("held-out ratio", ("held_out", "all_functions", "policy", "geometric_mean")),
 )

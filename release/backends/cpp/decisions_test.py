@@ -1,4 +1,4 @@
-"""Generated C++, compiled, decides what the NumPy reference decides: all kinds of decisions, odd networks, extreme observations."""
+"""Compiled C++ policies decide as the NumPy reference: all kinds of decisions, odd network sizes, extreme observations."""
 
 import ctypes
 import unittest

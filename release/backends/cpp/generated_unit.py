@@ -1,7 +1,7 @@
 """The text of the generated C++: one header, one source, from a policy's normaliser and its network in whole numbers.
 
-The `.inc` files in this folder are the fixed parts and are copied verbatim. This module writes the parts that depend on the policy:
-the tensors, the features' segments, the weights, the decision. Equal arguments give equal text.
+The `.inc` files in this folder are the fixed parts and are copied verbatim. This module writes the parts that depend on
+the policy: the tensors, the features' segments, the weights, the decision. Equal arguments give equal text.
 """
 
 import dataclasses

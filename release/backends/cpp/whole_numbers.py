@@ -1,8 +1,8 @@
-"""The exact network in whole numbers: what generated C++ holds, and the proof that its sums fit.
+"""The exact network in integers, as the generated C++ computes it, with a check that no sum overflows.
 
-`ExactNetwork` computes with multiples of powers of two that float32 never rounds. Divided by these powers the weights are
-whole numbers, inputs of layers already are, and every partial sum stays below 2^24, so 32-bit integers give the same
-decisions: z = sum * grid. Weights take 16 bits when all of a layer's fit, which is what makes SSE2 multiply eight at a time.
+`ExactNetwork` computes with multiples of powers of two that float32 never rounds. Divided by these powers, the weights
+are integers. Inputs of layers are integers, and every partial sum stays below 2^24, so 32-bit integers give the same
+decisions: z = sum * grid. If all weights of a layer fit into 16 bits, SSE2 multiplies eight at a time.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ class WholeLayer:
 
     @property
     def largest_sum(self) -> int:
-        """What no partial sum exceeds in magnitude, whatever the inputs and the order of additions."""
+        """What no partial sum exceeds in magnitude, for any inputs and any order of additions."""
         reach = self.input_top * np.abs(self.kernel.astype(np.int64)).sum(axis=0) + np.abs(self.bias.astype(np.int64))
         return int(reach.max(initial=0))
 
@@ -80,7 +80,7 @@ def whole_layers(network: ExactNetwork) -> list[WholeLayer]:
 
 
 def row_sums(layers: list[WholeLayer], levels: np.ndarray) -> np.ndarray:
-    """int64 [M]: the sums of the last layer for uint8 levels [M, D]; what the generated code computes, in NumPy."""
+    """int64 [M]: the sums of the last layer for uint8 levels [M, D]; the generated code's computation in NumPy."""
     inputs = levels.astype(np.int64)
     for layer in layers[:-1]:
         sums = inputs @ layer.kernel.astype(np.int64) + layer.bias

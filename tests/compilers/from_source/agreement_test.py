@@ -1,6 +1,7 @@
-"""Whatever LLVM our programs are linked from, they make the packaged programs' output, and the training clangs log the same.
+"""Programs linked from any LLVM produce the packaged programs' output, and the training clangs write equal logs.
 
-Meant for --config=llvm_from_source; without it the archives of the packages are compared with the programs of the packages.
+Meant for --config=llvm_from_source; without it the archives of the packages are compared with the programs of the
+packages.
 """
 
 import os
@@ -15,9 +16,9 @@ from tests.compilers.modules import compile_to_object, held_out_modules
 
 HERE = "tests/compilers/from_source"
 LEVELS = ("-O0", "-O2")
-#: For size, optimised bitcode is compared instead of objects. Debian's build of DAGCombiner.cpp keeps an AND with 1 of a loaded
-#: bool that every build of ours from the same source drops (with assertions and without, at -O1 and -O2): one instruction, in
-#: two of the eight modules.
+#: For size, optimised bitcode is compared instead of objects. Debian's build of DAGCombiner.cpp keeps an AND with 1 of
+#: a loaded bool that every build of ours from the same source drops (with assertions and without, at -O1 and -O2): one
+#: instruction, in two of the eight modules.
 SIZE_LEVEL = "-Oz"
 #: Each problem at a level at which its advisor is asked often.
 PROBLEMS = (("regalloc_eviction", "-O2"), ("regalloc_priority", "-O2"), ("inlining_for_size", SIZE_LEVEL))

@@ -1,4 +1,4 @@
-"""Made-up policies and observations that the generated C++ is tested with: every kind of decision, odd sizes, extreme numbers."""
+"""Random policies and observations for tests of generated C++: every kind of decision, odd sizes, extreme numbers."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ _EXTREME_FLOATS = (0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e-45, -1e-45,
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A made-up policy.
+    """A random policy.
 
     Attributes:
       problem: its problem.
       units: sizes of the hidden layers.
-      features: only these are looked at, as if the others had not existed when the policy was trained; None: all.
+      features: the policy uses only these, as if it had been trained without the others; None: all.
       large: every unit has one weight of this magnitude, 0: none. 32767 / 4096 is the largest that 16 bits hold.
     """
 
@@ -69,7 +69,7 @@ _EVICTION, _INLINING, _PRIORITY = map(load_problem, ("regalloc_eviction", "inlin
 
 #: //release/backends/cpp:decisions_test compiles all of them.
 CASES: Mapping[str, Case] = {
-    "tiny": Case(synthetic.PROBLEM, (3,)),  # Also testdata/tiny.{h,cpp}, to be read by people.
+    "tiny": Case(synthetic.PROBLEM, (3,)),  # Also testdata/tiny.{h,cpp}, for reading.
     "eviction": Case(_EVICTION, (80, 40)),
     "eviction_edge": Case(_EVICTION, (24, 16), large=32767 / 4096),
     "eviction_wide": Case(_EVICTION, (17, 9), large=9.5),
@@ -82,7 +82,7 @@ CASES: Mapping[str, Case] = {
 
 
 def observations(problem: Problem, normalizer: Normalizer, count: int, seed: int) -> dict[str, np.ndarray]:
-    """`count` observations, feature -> [count, *shape]: borders of segments, extremes, equal candidates, hardly legal ones."""
+    """`count` observations, feature -> [count, *shape]: segment borders, extremes, equal candidates, few legal ones."""
     random = generator(seed, "made-up observations")
     result = {}
     for spec in problem.observation_specs:

@@ -1,8 +1,9 @@
-"""Writes the C++ of a made-up policy: write_unit CASE HEADER SOURCE. The class is made_up::Policy.
+"""Writes the C++ of a random policy: write_unit CASE HEADER SOURCE. The class is made_up::Policy.
 
-A build step of the tests; and how the golden files are made again:
+The build of the tests runs it. To write the golden files:
 
-    ./bazelw run //release/backends/cpp/testing:write_unit -- tiny $PWD/release/backends/cpp/testdata/tiny.h $PWD/release/backends/cpp/testdata/tiny.cpp
+    cd release/backends/cpp/testdata
+    ../../../../bazelw run //release/backends/cpp/testing:write_unit -- tiny $PWD/tiny.h $PWD/tiny.cpp
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""The reports of the shipped policies are what //mlgo:report writes of the records beside them, byte for byte."""
+"""The reports of the shipped policies equal the output of //mlgo:report on the records beside them, byte for byte."""
 
 import pathlib
 import unittest
@@ -8,11 +8,11 @@ from mlgo.reporting.markdown import markdown
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
 
-_WORKSPACE = pathlib.Path(__file__).parents[2]
+_WORKSPACE = pathlib.Path(__file__).parents[1]
 
 
 class ShippedReportsTest(unittest.TestCase):
-    def test_they_are_up_to_date(self):
+    def test_reports_are_up_to_date(self):
         folders = sorted(path.parent for path in _WORKSPACE.glob("models/*/policy"))
         self.assertEqual(len(folders), 3)
         for folder in folders:
