@@ -1,7 +1,8 @@
 """Writes a container image from finished layers: an OCI image layout in one tar. Equal layers give equal bytes.
 
     oci --output=image.tar --name=mlgo-clang:22.1.8 --layer=root.tar.gz --layer=compiler.tar.gz \\
-        --entrypoint=/x/bin/clang [--env=A=B] [--label=A=B] [--provenance=provenance.json] [--working_directory=/src] [--user=1000:1000]
+        --entrypoint=/x/bin/clang [--env=A=B] [--label=A=B] [--provenance=provenance.json] \\
+        [--working_directory=/src] [--user=1000:1000]
 
 Format: OCI image specification 1.1 (layout, index, manifest, config). The tar also contains
 docker's manifest.json, which lists the same blobs, for old versions of `docker load`. Layers are stored unchanged: the

@@ -1,4 +1,4 @@
-"""Three policies in one compiler, each alone and all together, decide equally embedded (both backends) and as TFLite."""
+"""Three policies in one compiler, alone and together, decide equally embedded (both backends) and as TFLite."""
 
 import pathlib
 import subprocess

@@ -24,7 +24,7 @@ OUTPUTS = {PROBLEM.action_spec.name: (PROBLEM.action_spec.dtype, PROBLEM.action_
 def write_saved_model(
     folder: pathlib.Path, signature="action", output="index_to_evict", inputs=None, weights=None
 ) -> None:
-    """A policy that chooses the lowest legal position or, with `weights` (a variable), the largest weight times mask."""
+    """A policy that chooses the lowest legal position or, given `weights` (a variable), the largest weight."""
     import tensorflow as tf
 
     module = tf.Module()

@@ -2,7 +2,7 @@
 
     cpp_policy --policy=DIR --problem=regalloc_eviction --cpp_class=mlgo::EvictionPolicy --header=OUT.h --source=OUT.cpp
 
-DIR contains policy.json and weights.npz, as mlgo/policy saves them. Equal policies give equal bytes, whatever the machine
+DIR was written by mlgo/policy. Equal policies give equal bytes, whatever the machine
 and the paths; only the header's own name, which the source includes, is taken from the command line. Exit code 2: the
 policy cannot be used; one sentence says which file or tensor is wrong and what to do.
 """

@@ -1,4 +1,4 @@
-"""Compiled C++ policies decide as the NumPy reference: all kinds of decisions, odd network sizes, extreme observations."""
+"""Compiled C++ policies decide as the NumPy reference: all kinds of decisions, odd sizes, extreme observations."""
 
 import ctypes
 import unittest
