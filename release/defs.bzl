@@ -8,14 +8,8 @@
         inlining_policy = "//my:inlining_policy",
     )
 
-//llvm:slots.bzl lists the policies that a compiler can carry. Each is an argument of the macros below, and an LLVM option switches
-it on. If that policy is not inside, the option is an error.
-
-    eviction_policy   -mllvm -regalloc-enable-advisor=release            -O1 and above
-    inlining_policy   -mllvm -enable-ml-inliner=release                  made for -Oz
-    priority_policy   -mllvm -regalloc-enable-priority-advisor=release   -O1 and above
-
-Without these options the output equals the packaged compiler's, byte for byte. The compiler needs no TensorFlow and no file outside
+//llvm:slots.bzl lists the policies that a compiler can carry. Each is an argument of the macros below, and the LLVM option
+`-<advisor_flag>=release` of its slot switches it on. If that policy is not inside, the option is an error. Without these options the output equals the packaged compiler's, byte for byte. The compiler needs no TensorFlow and no file outside
 its own tree. `clang --version` lists the policies inside.
 
 A policy is the label of a SavedModel, as a training run writes it: one directory, or files of which one is named saved_model.pb.

@@ -1,9 +1,9 @@
-"""Writes the C++ unit by which a program carries one compiled policy: the slot of release/embedded/EmbeddedModel.h.
+"""Writes the C++ unit that fills a policy slot (llvm/embedded/EmbeddedModel.h) with a compiled policy.
 
     slot --policy=DIR --problem=regalloc_eviction --backend=cpp --cpp_class=mlgo::EvictionPolicy --header=policy.h \\
-        --slot=EvictionSlot --unit=OUT.cpp
+        --slot=EvictionPolicySlot --unit=OUT.cpp
 
-The unit includes HEADER, which declares the class, and names the policy as `clang --version` prints it.
+The unit includes HEADER, which declares the class, and contains the policy's line of `clang --version`.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from mlgo.policy.identity import Identity, identity
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import write_atomically
 
-#: Digits of the digest that are printed; `sha256sum saved_model.pb` begins with them.
+#: Number of printed digits of the digest: a prefix of `sha256sum saved_model.pb`.
 _DIGEST_DIGITS = 16
 
 _UNIT = """\
@@ -31,12 +31,12 @@ const mlgo::PolicySlot mlgo::{slot} = {{
 
 
 def provenance(who: Identity, backend: str) -> str:
-    """What is printed behind the problem's name."""
+    """The printed text after the problem's name."""
     return f"run {who.training_run}, sha256:{who.digest[:_DIGEST_DIGITS]}, backend {backend}"
 
 
 def cpp_string(text: str) -> str:
-    """`text` as a C++ string literal; every byte that is not plain becomes an octal escape."""
+    """`text` as a C++ string literal; bytes other than plain ASCII become octal escapes."""
     plain = "".join(
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode("utf-8")
     )
@@ -54,10 +54,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the policy or SavedModel")
     parser.add_argument("--problem", required=True, help="folder below mlgo/problems")
-    parser.add_argument("--backend", required=True, help="what compiled it, as printed")
+    parser.add_argument("--backend", required=True, help="backend that compiled the policy, for the printed text")
     parser.add_argument("--cpp_class", required=True, help="name of the C++ class, with its namespace")
-    parser.add_argument("--header", required=True, help="how the unit includes the class's header")
-    parser.add_argument("--slot", required=True, help="name of the slot in EmbeddedModel.h")
+    parser.add_argument("--header", required=True, help="name of the class's header in the #include")
+    parser.add_argument("--slot", required=True, help="C++ variable of the slot, in the namespace mlgo")
     parser.add_argument("--unit", type=pathlib.Path, required=True, help="C++ unit to write")
     flags = parser.parse_args(arguments)
     try:

@@ -1,4 +1,4 @@
-"""What a program prints about a policy is what the policy's files say."""
+"""A program prints what the files of its policies record; the README lists the slots."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from mlgo.policy.identity import Identity
+from mlgo.problems.slots import policy_slots
 from release import slot
 
 DIGEST = "3a919e78925b42fa5f75ea1f202a272562caf60c78364ef4f717179fcf270d74"
@@ -19,9 +20,9 @@ class SlotTest(unittest.TestCase):
 
     def test_unit(self):
         who = Identity("regalloc_eviction", 'a "run"', DIGEST)
-        unit = slot.slot_unit(who, "aot", "mlgo::EvictionPolicy", "policy.h", "EvictionSlot")
+        unit = slot.slot_unit(who, "aot", "mlgo::EvictionPolicy", "policy.h", "EvictionPolicySlot")
         self.assertIn('#include "policy.h"\n', unit)
-        self.assertIn("const mlgo::PolicySlot mlgo::EvictionSlot = {", unit)
+        self.assertIn("const mlgo::PolicySlot mlgo::EvictionPolicySlot = {", unit)
         self.assertIn('    "run a \\042run\\042, sha256:', unit)
         self.assertIn("mlgo::CompiledPolicy<mlgo::EvictionPolicy>::create", unit)
 
@@ -36,7 +37,7 @@ class SlotTest(unittest.TestCase):
                 "--backend=aot",
                 "--cpp_class=mlgo::EvictionPolicy",
                 "--header=policy.h",
-                "--slot=EvictionSlot",
+                "--slot=EvictionPolicySlot",
                 f"--unit={folder / 'unit.cpp'}",
             ]
         )
@@ -48,6 +49,14 @@ class SlotTest(unittest.TestCase):
             self.assertEqual(self.run_on(folder), 0)
             digest = hashlib.sha256(b"graph").hexdigest()[:16]
             self.assertIn(f"run not recorded, sha256:{digest}, backend aot", (folder / "unit.cpp").read_text())
+
+    def test_readme_lists_the_slots(self):
+        readme = pathlib.Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+        rows = [
+            f"| `{name}` | `//models/{fields['problem']}:policy` | `-mllvm -{fields['advisor_flag']}=release` |"
+            for name, fields in policy_slots().items()
+        ]
+        self.assertIn("\n".join(["|---|---|---|", *rows, ""]), readme)
 
     def test_record_of_another_model_is_refused(self):
         with tempfile.TemporaryDirectory() as name:

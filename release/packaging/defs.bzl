@@ -1,4 +1,4 @@
-"""`compiler_tarball` and `compiler_image`: a clang of `mlgo_clang`, packed for machines that have no Bazel.
+"""`compiler_tarball` and `compiler_image`: a clang of `mlgo_clang`, packed for machines without Bazel.
 
     load("//release/packaging:defs.bzl", "compiler_image", "compiler_tarball")
 
@@ -20,7 +20,7 @@ load("//release/packaging/private:provenance.bzl", "provenance")
 LLVM_VERSION = "22.1.8"
 _TOP = "mlgo-clang-" + LLVM_VERSION
 
-# What a compiler with generated C++ inside is linked from. glibc: its start-up files and libc_nonshared.a.
+# The packages that a compiler with generated C++ is linked from. glibc: its start-up files and libc_nonshared.a.
 _LINKED = {
     Label("@compiler_root_debs//:gcc-12-base.deb"): "libstdc++_and_libgcc",
     Label("@compiler_root_debs//:libc6-dev.deb"): "glibc",
@@ -30,7 +30,7 @@ _LINKED = {
     Label("@release_debs//:zlib1g-dev.deb"): "zlib",
 }
 
-# Clang's own libraries (built-ins, profiling, sanitizers) with what belongs to them, in the package and beside the headers.
+# Clang's run-time libraries (built-ins, profiling, sanitizers) with their headers, in the package and in the tarball.
 _RUNTIME_FOLDERS = [
     "include/fuzzer",
     "include/orc",
@@ -42,14 +42,14 @@ _RUNTIME_FOLDERS = [
 def compiler_tarball(name, compiler, policies, backend = None, visibility = None):
     """`mlgo-clang-<version>.tar.gz`: a compiler that runs from any folder of any Debian 12 machine.
 
-    gzip, since it is the one compression that every Debian unpacks with what is always installed. Equal inputs give equal bytes.
+    Compressed with gzip, which every Debian can unpack. Equal inputs give equal bytes.
     Also makes `<name>_provenance`, `provenance.json` and the receiver's README.
 
     Args:
       name: name of the target.
       compiler: label of a `mlgo_clang`.
-      policies: dict, policy label -> the problem it decides, as given to `mlgo_clang`; a label without files is passed over.
-      backend: as given to `mlgo_clang`; "aot" brings parts of TensorFlow and Eigen, and so their licences.
+      policies: dict, policy label -> the problem it decides, as given to `mlgo_clang`; a label without files is skipped.
+      backend: as given to `mlgo_clang`; "aot" adds the licences of TensorFlow and Eigen.
       visibility: visibility of `name`.
     """
     private = ["//visibility:private"]
@@ -138,7 +138,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
 def compiler_image(name, tarball, visibility = None):
     """`<name>.oci.tar`: a container image whose command is the compiler of a `compiler_tarball`.
 
-    Two layers: the Debian packages a compiler needs of its machine, and the tarball itself, byte for byte.
+    Two layers: the Debian packages that a compiler needs, and the tarball, byte for byte.
 
     Args:
       name: name of the target.

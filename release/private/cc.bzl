@@ -1,4 +1,4 @@
-"""Compiling generated C++ from within a rule."""
+"""Compiles generated C++ within a rule."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("//llvm/private:slots.bzl", "GENERATED_COPTS")
@@ -8,11 +8,11 @@ def generated_library(ctx, contexts, srcs = [], hdrs = [], objects = [], include
 
     Args:
       ctx: of a rule with `toolchains = use_cpp_toolchain()`, `fragments = ["cpp"]` and the attribute `_cc_toolchain`.
-      contexts: CcInfo of what they include and call.
+      contexts: CcInfo of the libraries that the sources use.
       srcs: units to compile.
-      hdrs: headers for whoever depends on this.
-      objects: compiled already.
-      includes: directories in which `hdrs` are found.
+      hdrs: public headers.
+      objects: object files to add.
+      includes: include directories of `hdrs`.
     """
     toolchain = find_cpp_toolchain(ctx)
     features = cc_common.configure_features(

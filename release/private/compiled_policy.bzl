@@ -1,4 +1,4 @@
-"""A policy as a C++ class: by TensorFlow's ahead-of-time compiler (`aot`) or as C++ of our own (`cpp`)."""
+"""A policy as a C++ class, compiled by one of the backends of release/backends."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
@@ -7,16 +7,16 @@ load("//release/private:directory.bzl", "policy_directory")
 
 BACKENDS = ["aot", "cpp"]
 
-AbsentPolicyInfo = provider("What `no_policy` provides: no policy is wanted.", fields = {})
+AbsentPolicyInfo = provider("Marks a `no_policy`.", fields = {})
 
 CompiledPolicyInfo = provider(
-    "A compiled policy, or with `directory = None` none.",
+    "A compiled policy; with `directory = None`, no policy.",
     fields = {
         "backend": "str: aot or cpp",
         "cpp_class": "str: name of the class, with its namespace",
-        "directory": "str: path of the policy; None when no policy is wanted",
-        "files": "list of File: what the policy consists of",
-        "header": "str: how the class's header is included",
+        "directory": "str: path of the policy; None for a `no_policy`",
+        "files": "list of File: the files of the policy",
+        "header": "str: name of the class's header in an #include",
         "problem": "str: folder below mlgo/problems",
     },
 )
@@ -26,7 +26,7 @@ def _no_policy_impl(_):
 
 no_policy = rule(
     implementation = _no_policy_impl,
-    doc = "Stands where a policy is asked for and none is wanted.",
+    doc = "Stands for no policy where an attribute requires a policy.",
 )
 
 def _compiled_policy_impl(ctx):
@@ -72,11 +72,11 @@ def _compiled_policy_impl(ctx):
 
 compiled_policy = rule(
     implementation = _compiled_policy_impl,
-    doc = "A policy as a C++ library with one class, declared in `<name>.h`. Its interface is the one that " +
-          "TensorFlow's ahead-of-time compiler gives a class, whatever the backend.",
+    doc = "A policy as a C++ library with one class, declared in `<name>.h`. With every backend, the class has the " +
+          "interface of TensorFlow's ahead-of-time compiler.",
     attrs = {
         "backend": attr.string(
-            doc = "What compiles the policy; by default what --//release:backend says.",
+            doc = "The backend; default: the value of --//release:backend.",
             values = BACKENDS + [""],
         ),
         "cpp_class": attr.string(doc = "Name of the C++ class, with its namespace.", mandatory = True),

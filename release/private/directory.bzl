@@ -1,9 +1,9 @@
-"""Where among the files of a label the policy lies."""
+"""Finds the policy among the files of a label."""
 
 load("//release/private:messages.bzl", "no_saved_model")
 
 def policy_directory(label, files):
-    """(directory, None) of the SavedModel among `files`, or (None, what is wrong).
+    """(directory, None) of the SavedModel among `files`, or (None, an error message).
 
     Args:
       label: the policy's label, for the message.
@@ -13,7 +13,7 @@ def policy_directory(label, files):
     if len(models) == 1:
         return models[0].dirname, None
 
-    # What a lone file without extension holds, only the action can see; a source directory looks like one here.
+    # May be a source directory, which looks like a file here. The action checks its contents.
     if len(files) == 1 and not models:
         return files[0].path, None
     return None, no_saved_model(label, [file.short_path for file in files])

@@ -1,4 +1,4 @@
-"""Rules that bring files into a package: a compiler in its tree, parts of Debian packages, licences."""
+"""Rules that collect the files of a package: a compiler in its tree, parts of Debian packages, licences."""
 
 load("@rules_pkg//pkg:providers.bzl", "PackageFilegroupInfo", "PackageFilesInfo", "PackageSymlinkInfo")
 
@@ -14,7 +14,7 @@ def _compiler_files_impl(ctx):
         elif path == "bin/" + ctx.attr.program_name:
             programs[path] = file
     if len(programs) != 1:
-        fail("{}: has no {}bin/{} among its runfiles, so it is no target of mlgo_clang; give one".format(
+        fail("{}: has no {}bin/{} among its runfiles, so it is not a target of mlgo_clang; name one".format(
             ctx.attr.program.label,
             tree,
             ctx.attr.program_name,
@@ -97,7 +97,7 @@ def _licences_impl(ctx):
 
 licences = rule(
     implementation = _licences_impl,
-    doc = "A directory with the licences of Debian packages and of what comes from elsewhere.",
+    doc = "A directory with the licences of Debian packages and of other components.",
     attrs = {
         "common": attr.label(doc = "The package base-files, which has the texts that others refer to.", allow_single_file = [".deb"], mandatory = True),
         "directory": attr.label(doc = "A directory with more licence files.", allow_single_file = True),

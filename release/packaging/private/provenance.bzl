@@ -1,7 +1,7 @@
-"""The rule that says where a compiler came from, and the aspect that finds the repositories below it."""
+"""The rule that writes the provenance of a compiler, and the aspect that finds the repositories below it."""
 
 _RepositoriesInfo = provider(
-    doc = "The repositories that a target is made of.",
+    doc = "The repositories below a target.",
     fields = {"names": "depset of str: canonical repository names; the main one is the empty string."},
 )
 
@@ -20,7 +20,7 @@ def _repositories_impl(target, ctx):
     direct, transitive = [target.label.repo_name], []
     for name in dir(ctx.rule.attr):
         for dep in _targets(getattr(ctx.rule.attr, name)):
-            # Aspects do not visit source files; their label says enough.
+            # Aspects do not visit source files, but their labels name the repository.
             direct.append(dep.label.repo_name)
             if _RepositoriesInfo in dep:
                 transitive.append(dep[_RepositoriesInfo].names)
@@ -69,7 +69,7 @@ def _provenance_impl(ctx):
         inputs = inputs + [request, ctx.file.program, ctx.file._inventory, ctx.file._python_lock, ctx.file._readme_template],
         outputs = [out, readme],
         mnemonic = "Provenance",
-        progress_message = "Writing down where %{label} comes from",
+        progress_message = "Writing the provenance of %{label}",
     )
     return [
         DefaultInfo(files = depset([out, readme])),
@@ -80,11 +80,11 @@ provenance = rule(
     implementation = _provenance_impl,
     doc = "`<name>/provenance.json` and `<name>/README.txt` of a compiler.",
     attrs = {
-        "backend": attr.string(doc = "How its policies are evaluated.", mandatory = True),
+        "backend": attr.string(doc = "Backend of the policies.", mandatory = True),
         "llvm_version": attr.string(doc = "LLVM's version.", mandatory = True),
         "module": attr.string(doc = "Name and version of the workspace's module.", mandatory = True),
         "policies": attr.label_keyed_string_dict(
-            doc = "Policy -> the problem it decides; one without files counts as absent.",
+            doc = "Policy -> its problem; a policy without files counts as absent.",
             allow_files = True,
             aspects = [_repositories],
         ),
@@ -95,12 +95,12 @@ provenance = rule(
             mandatory = True,
         ),
         "runtime": attr.label_list(
-            doc = "What is shipped beside the compiler.",
+            doc = "Packages that are shipped beside the compiler.",
             allow_files = True,
             aspects = [_repositories],
         ),
         "toolchains_used": attr.label_list(
-            doc = "Toolchains that Bazel chose: no attribute leads to those.",
+            doc = "Toolchains that Bazel selects; no attribute refers to them.",
             aspects = [_repositories],
         ),
         "_inventory": attr.label(allow_single_file = True, default = "@debian_inventory//:inventory.json"),
