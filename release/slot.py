@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 from mlgo.policy.identity import Identity, identity
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
 from mlgo.run.files import write_atomically
 
 #: Number of printed digits of the digest: a prefix of `sha256sum saved_model.pb`.
@@ -60,14 +60,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--slot", required=True, help="C++ variable of the slot, in the namespace mlgo")
     parser.add_argument("--unit", type=pathlib.Path, required=True, help="C++ unit to write")
     flags = parser.parse_args(arguments)
-    try:
+
+    def write() -> None:
         who = identity(flags.policy, flags.problem)
         text = slot_unit(who, flags.backend, flags.cpp_class, flags.header, flags.slot)
         write_atomically(flags.unit, text.encode("utf-8"))
-    except RunError as error:
-        print(f"slot: {error}", file=sys.stderr)
-        return error.exit_code
-    return ExitCode.DONE
+
+    return exit_code_of(write)
 
 
 if __name__ == "__main__":

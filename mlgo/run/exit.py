@@ -11,14 +11,14 @@ from mlgo.run.exit_codes import ExitCode, RunError
 RESUMABLE = "interrupted; run the same command again to resume"
 
 
-def exit_code_of(work: Callable[[], int], interrupted: str = "interrupted") -> int:
-    """Runs `work` and returns its exit code, or the exit code of the error or interruption that ended it.
+def exit_code_of(work: Callable[[], int | None], interrupted: str = "interrupted") -> int:
+    """Runs `work` and returns its exit code (None: 0), or the exit code of the error or interruption that ended it.
 
     SIGTERM has the same effect as Ctrl-C. Either prints `interrupted`.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        code = int(work())
+        code = int(work() or ExitCode.DONE)
         sys.stdout.flush()
         return code
     except RunError as error:

@@ -1,5 +1,6 @@
 """Reads Debian binary packages: the control text, and the files with modes and owners. Unpacks nothing to disk."""
 
+import contextlib
 import io
 import lzma
 import os
@@ -10,12 +11,13 @@ from collections.abc import Iterator
 
 import unpack
 
+from mlgo.run.exit_codes import RunError
+
 #: Time stamp of all members, in seconds since the epoch.
 TIME_STAMP = 0
 
 
-class PackageError(Exception):
-    """A .deb file cannot be read; the message names the file and the remedy."""
+_FETCH_AGAIN = "Delete it and fetch it again"
 
 
 def _part(archive: str | os.PathLike[str], prefix: str) -> tarfile.TarFile:
@@ -27,38 +29,34 @@ def _part(archive: str | os.PathLike[str], prefix: str) -> tarfile.TarFile:
                 continue
             packed = io.BytesIO(file.read(size))
             if name.endswith((".zst", ".lzma")):
-                raise PackageError(
-                    f"{origin}: {name} is compressed in a way this reader does not know; pin a package of bookworm"
-                )
+                raise RunError(f"{origin}: {name}", "its compression is not supported", "Pin a package of bookworm")
             return tarfile.open(
                 fileobj=lzma.open(packed) if name.endswith(".xz") else packed,
                 mode="r|" if name.endswith(".xz") else "r:*",
             )
-    raise PackageError(f"{origin}: no {prefix} inside; delete it and fetch it again")
+    raise RunError(origin, f"has no {prefix} inside", _FETCH_AGAIN)
 
 
 def control(archive: str | os.PathLike[str]) -> str:
     """The package's control text: "Package: zlib1g\\nVersion: ...".
 
-    Raises: PackageError: the file is no package, or damaged.
+    Raises: RunError: the file is no package, or damaged.
     """
     with _reading(archive), _part(archive, "control.tar") as tar:
         for member in tar:
             if os.path.normpath(member.name) == "control":
                 return tar.extractfile(member).read().decode("utf-8")
-    raise PackageError(f"{pathlib.Path(archive).name}: no control file inside; delete it and fetch it again")
+    raise RunError(pathlib.Path(archive).name, "has no control file inside", _FETCH_AGAIN)
 
 
 def package_name(archive: str | os.PathLike[str]) -> str:
     """The name in the package's control text.
 
-    Raises: PackageError: there is none, or the file is no package.
+    Raises: RunError: there is none, or the file is no package.
     """
     found = re.search(r"^Package: (\S+)$", control(archive), re.MULTILINE)
     if found is None:
-        raise PackageError(
-            f"{pathlib.Path(archive).name}: no Package line in its control file; delete it and fetch it again"
-        )
+        raise RunError(pathlib.Path(archive).name, "has no Package line in its control file", _FETCH_AGAIN)
     return found[1]
 
 
@@ -69,7 +67,7 @@ def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, 
     hard links name their target that way too. Time stamps and user names are gone; numeric owners and modes are the
     package's.
 
-    Raises: PackageError: the file is no package, damaged, or a path leaves the tree.
+    Raises: RunError: the file is no package, damaged, or a path leaves the tree.
     """
     origin = pathlib.Path(archive).name
     with _reading(archive), _part(archive, "data.tar") as tar:
@@ -78,13 +76,8 @@ def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, 
             if path is None:
                 continue
             info = tarfile.TarInfo(path)
-            info.type, info.mode, info.uid, info.gid, info.mtime = (
-                member.type,
-                member.mode,
-                member.uid,
-                member.gid,
-                TIME_STAMP,
-            )
+            info.type, info.mode, info.mtime = member.type, member.mode, TIME_STAMP
+            info.uid, info.gid = member.uid, member.gid
             content = b""
             if member.isfile():
                 content = tar.extractfile(member).read()
@@ -94,21 +87,18 @@ def members(archive: str | os.PathLike[str]) -> Iterator[tuple[tarfile.TarInfo, 
             elif member.issym():
                 info.linkname = member.linkname
             elif not member.isdir():
-                raise PackageError(f"{origin}: {path} is a device or pipe; leave the package out")
+                raise RunError(f"{origin}: {path}", "is a device or pipe", "Leave the package out")
             yield info, content
 
 
-class _reading:
-    """Converts the exceptions of the archive readers to PackageError."""
-
-    def __init__(self, archive: str | os.PathLike[str]):
-        self._origin = pathlib.Path(archive).name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind, error, traceback) -> None:
-        if isinstance(error, (tarfile.TarError, lzma.LZMAError, EOFError, UnicodeDecodeError)):
-            raise PackageError(f"{self._origin}: damaged ({error}); delete it and fetch it again") from error
-        if isinstance(error, unpack.UnpackError):
-            raise PackageError(str(error)) from error
+@contextlib.contextmanager
+def _reading(archive: str | os.PathLike[str]) -> Iterator[None]:
+    """Converts the exceptions of the archive readers to RunError."""
+    try:
+        yield
+    except (tarfile.TarError, lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+        raise RunError(pathlib.Path(archive).name, f"is damaged ({error})", _FETCH_AGAIN) from error
+    except unpack.UnpackError as error:
+        # Its text has the same three parts: FILE: what is wrong; what to do.
+        wrong, _, remedy = str(error).partition("; ")
+        raise RunError(*wrong.split(": ", maxsplit=1), remedy) from error

@@ -22,7 +22,8 @@ from collections.abc import Sequence
 
 import unpack
 
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import RunError
 from release.packaging import deb
 
 _CERTIFICATES = re.compile(r"usr/share/ca-certificates/.*\.crt\Z")
@@ -100,9 +101,8 @@ def write(
 ) -> None:
     """Writes the layer to the binary file `output`; the arguments are the flags' (directories: mode, owner, path).
 
-    Raises:
-      RunError: two packages bring the same path, or certificates are asked for and no package has any.
-      deb.PackageError: an archive cannot be read.
+    Raises: RunError: two packages contain the same path, certificates are requested and no package has any, or an
+      archive cannot be read.
     """
     layer = Layer(output)
     for name in unpack.MERGED_INTO_USR:
@@ -173,7 +173,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("packages", metavar="DEB", nargs="+")
     flags = parser.parse_args(arguments)
     partial = flags.output.with_name(flags.output.name + ".partial")
-    try:
+
+    def build() -> None:
         with open(partial, "wb") as output:
             write(
                 output,
@@ -186,10 +187,8 @@ def main(arguments: list[str]) -> int:
                 certificates=flags.certificates,
             )
         os.replace(partial, flags.output)
-    except (RunError, deb.PackageError) as error:
-        print(f"layer: {error}", file=sys.stderr)
-        return ExitCode.USER_ERROR
-    return ExitCode.DONE
+
+    return exit_code_of(build)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unittest
 import testing
 
 from mlgo.run.exit_codes import RunError
-from release.packaging import deb, layer, licences, part
+from release.packaging import layer, licences, part
 
 
 class PackagesTest(unittest.TestCase):
@@ -100,19 +100,19 @@ class PackagesTest(unittest.TestCase):
         for name, content, says in (
             ("cut", good[:-200], "cut.deb: "),
             ("other", b"not a package", "ar signature missing"),
-            ("changed", good[:-300] + b"\xff" * 60 + good[-240:], "changed.deb: damaged"),
+            ("changed", good[:-300] + b"\xff" * 60 + good[-240:], "changed.deb: is damaged"),
             ("empty", testing.deb_bytes({"./etc/x": b""}), "no Package line"),
         ):
             path = self.scratch / f"{name}.deb"
             path.write_bytes(content)
-            with self.subTest(name), self.assertRaisesRegex(deb.PackageError, f"{says}.*fetch it again"):
+            with self.subTest(name), self.assertRaisesRegex(RunError, f"{says}.*etch it again"):
                 self.layer([path])
-        with self.assertRaisesRegex(deb.PackageError, "lies outside"):
+        with self.assertRaisesRegex(RunError, "lies outside"):
             self.layer([self.package("climbs", {"../x": b""})])
 
     def test_a_part_of_a_package(self):
         package = self.package("rt", {"./usr/lib/x/a.txt": b"a", "./usr/lib/x/i386.a": b"", "./usr/lib/y": b""})
-        self.assertEqual(part.extract(package, "usr/lib/x", ["i386*"], self.scratch / "out"), 1)
+        part.extract(package, "usr/lib/x", ["i386*"], self.scratch / "out")
         self.assertEqual([path.name for path in (self.scratch / "out").iterdir()], ["a.txt"])
         with self.assertRaisesRegex(RunError, "no file below usr/none. Correct --prefix"):
             part.extract(package, "usr/none", [], self.scratch / "none")

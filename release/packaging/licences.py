@@ -15,7 +15,8 @@ import sys
 import tarfile
 from collections.abc import Iterable, Mapping
 
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_atomically
 from release.packaging import deb
 
@@ -27,7 +28,7 @@ _REFERENCE = re.compile(r"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9]
 def package_licence(archive: str | os.PathLike[str]) -> str:
     """The licence text of a .deb file.
 
-    Raises: RunError: the package has no copyright file of its own. deb.PackageError: it cannot be read.
+    Raises: RunError: the package has no copyright file of its own, or cannot be read.
     """
     path = f"usr/share/doc/{deb.package_name(archive)}/copyright"
     for info, content in deb.members(archive):
@@ -85,20 +86,13 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--package", type=_named, action="append", default=[], help="NAME=DEB: a Debian package")
     flags = parser.parse_args(arguments)
-    try:
+
+    def write() -> None:
         texts = {name: package_licence(package) for name, package in flags.package}
         texts.update({name: path.read_text(encoding="utf-8") for name, path in flags.text})
         collect(flags.output, texts, common_texts(flags.common))
-    except OSError as error:
-        print(
-            f"licences: {error.filename}: {error.strerror}; name the licence's file as it is called now",
-            file=sys.stderr,
-        )
-        return ExitCode.USER_ERROR
-    except (RunError, deb.PackageError) as error:
-        print(f"licences: {error}", file=sys.stderr)
-        return ExitCode.USER_ERROR
-    return ExitCode.DONE
+
+    return exit_code_of(write)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import RunError
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -167,14 +168,13 @@ def main(arguments: list[str]) -> int:
         config["Entrypoint"] = flags.entrypoint
     if flags.user:
         config["User"] = flags.user
-    try:
+
+    def build() -> None:
         files = image(flags.name, [(path.name, path.read_bytes()) for path in flags.layer], config)
-    except RunError as error:
-        print(f"oci: {error}", file=sys.stderr)
-        return error.exit_code
-    with open(flags.output, "wb") as output:
-        write(output, files)
-    return ExitCode.DONE
+        with open(flags.output, "wb") as output:
+            write(output, files)
+
+    return exit_code_of(build)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,15 @@ import sys
 
 import unpack
 
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import RunError
 from release.packaging import deb
 
 
-def extract(archive: str, prefix: str, exclude: list[str], output: pathlib.Path) -> int:
-    """Unpacks the files below `prefix` to `output`; returns how many.
+def extract(archive: str, prefix: str, exclude: list[str], output: pathlib.Path) -> None:
+    """Unpacks the files below `prefix` to `output`.
 
-    Raises: RunError: there is none, or one is a link. deb.PackageError: the archive cannot be read.
+    Raises: RunError: there is none, one is a link, or the archive cannot be read.
     """
     count = 0
     for info, content in deb.members(archive):
@@ -32,7 +33,6 @@ def extract(archive: str, prefix: str, exclude: list[str], output: pathlib.Path)
         count += 1
     if not count:
         raise RunError(pathlib.Path(archive).name, f"has no file below {prefix}", "Correct --prefix")
-    return count
 
 
 def main(arguments: list[str]) -> int:
@@ -42,12 +42,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--exclude", action="append", default=[], help="shell pattern of paths below it to leave out")
     parser.add_argument("package", metavar="DEB")
     flags = parser.parse_args(arguments)
-    try:
-        extract(flags.package, flags.prefix, flags.exclude, flags.output)
-    except (RunError, deb.PackageError) as error:
-        print(f"part: {error}", file=sys.stderr)
-        return ExitCode.USER_ERROR
-    return ExitCode.DONE
+    return exit_code_of(lambda: extract(flags.package, flags.prefix, flags.exclude, flags.output))
 
 
 if __name__ == "__main__":

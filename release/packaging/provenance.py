@@ -21,7 +21,8 @@ from typing import Any
 from mlgo.policy.identity import identity
 from mlgo.problems.problem import load_problem
 from mlgo.problems.slots import policy_slots
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_atomically
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -192,7 +193,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--readme_template", type=pathlib.Path, required=True, help="template of the README")
     parser.add_argument("--readme", type=pathlib.Path, required=True, help="README to write")
     flags = parser.parse_args(arguments)
-    try:
+
+    def write() -> None:
         request = read_json(flags.request, "the rule's request", "This is a defect of release/packaging")
         inventory = read_json(flags.inventory, "Debian's inventory", "This is a defect of third_party/debian")
         resolved, modules = dependencies(
@@ -208,10 +210,8 @@ def main(arguments: list[str]) -> int:
         )
         write_atomically(flags.output, encode_json(made))
         write_atomically(flags.readme, readme(flags.readme_template.read_text(encoding="utf-8"), made).encode("utf-8"))
-    except RunError as error:
-        print(f"provenance: {error}", file=sys.stderr)
-        return error.exit_code
-    return ExitCode.DONE
+
+    return exit_code_of(write)
 
 
 if __name__ == "__main__":

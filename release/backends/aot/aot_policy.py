@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 from mlgo.problems.problem import Problem, load_problem
+from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import read_json
 from release.backends.aot import saved_model_compiler
@@ -92,12 +93,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--header", type=pathlib.Path, required=True, help="C++ header to write")
     parser.add_argument("--object", type=pathlib.Path, required=True, help="object file to write")
     flags = parser.parse_args(arguments)
-    try:
-        compile_policy(flags.policy, load_problem(flags.problem), flags.cpp_class, flags.header, flags.object)
-    except RunError as error:
-        print(f"aot: {error}", file=sys.stderr)
-        return error.exit_code
-    return ExitCode.DONE
+    problem = load_problem(flags.problem)
+    return exit_code_of(lambda: compile_policy(flags.policy, problem, flags.cpp_class, flags.header, flags.object))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from typing import Any
 from mlgo.policy.directory import load_policy
 from mlgo.policy.identity import identity
 from mlgo.problems.problem import Problem, load_problem
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit import exit_code_of
+from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_atomically
 from release.backends.cpp.generated_unit import GeneratedUnit, Origin
 
@@ -81,12 +82,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--header", type=pathlib.Path, required=True, help="C++ header to write")
     parser.add_argument("--source", type=pathlib.Path, required=True, help="C++ source to write")
     flags = parser.parse_args(arguments)
-    try:
-        generate(flags.policy, _problem(flags.problem), flags.cpp_class, flags.header, flags.source)
-    except RunError as error:
-        print(f"cpp_policy: {error}", file=sys.stderr)
-        return error.exit_code
-    return ExitCode.DONE
+    return exit_code_of(
+        lambda: generate(flags.policy, _problem(flags.problem), flags.cpp_class, flags.header, flags.source)
+    )
 
 
 def _problem(name: str) -> Problem:

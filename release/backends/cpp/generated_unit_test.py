@@ -123,7 +123,7 @@ class CommandTest(unittest.TestCase):
         code, said = self.run_command(**flags)
         self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertEqual(said.count("\n"), 1, said)
-        for part in ("cpp_policy: ", *parts):
+        for part in ("error: ", *parts):
             self.assertIn(part, said)
         self.assertFalse((self.folder / "out" / "p.h").exists())
 
