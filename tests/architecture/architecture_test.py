@@ -12,7 +12,6 @@ ALLOWED = {
     "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_chromium": "a former public label",
     "third_party/chromium/BUILD.bazel -> //mlgo/corpus/chromium:": "as above",
     "third_party/chromium/defs.bzl -> //mlgo/corpus/chromium:defs.bzl": "as above",
-    "toolchains/cc/defs.bzl -> //llvm:slots.bzl": "EVICTION and the like are options of the slots",
     "third_party/llvm/BUILD.bazel -> //development:private_config": "the link rules move to llvm/",
 }
 # Targets whose `deps` differ from the imports of their sources, with the reason.
