@@ -2,8 +2,8 @@
 
     ./bazelw run //examples:train_with_gymnasium -- --problem=regalloc_eviction --corpus=/srv/corpus --steps=20000
 
-One line per update: steps so far, episodes ended in it, their mean reward (how much better than the default heuristic's
-code), losses. Equal seeds give equal lines. The policy is thrown away at the end; train_regalloc is what trains to ship.
+It prints a line per update: steps so far, episodes that ended, their mean reward (the improvement over the default
+heuristic), losses. Equal seeds give equal lines. The policy is not saved; //mlgo:train_regalloc trains those we ship.
 """
 
 import argparse
@@ -28,7 +28,7 @@ NUMBER_DEVIATION = 0.1
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """PPO (arXiv:1707.06347) as in CleanRL's ppo.py; the reward comes at the end of long episodes, hence gamma and lambda."""
+    """PPO (arXiv:1707.06347) as in CleanRL's ppo.py; gamma and lambda suit a reward at the end of long episodes."""
 
     rollout_steps: int = 256
     epochs: int = 4
@@ -43,9 +43,10 @@ class Settings:
 
 
 class Agent:
-    """One network for every row of an observation, one row per possible choice (1 for yes-or-no and for a number).
+    """One network for every row of an observation, one row per position (one row for binary and continuous problems).
 
-    Its first output is the choice's logit, or the number's mean; the second, averaged over the legal rows, the value.
+    Its first output is the logit of the position, or the mean of the number. The second, averaged over the legal rows,
+    is the value.
     """
 
     def __init__(self, environment: gymnasium.Env, settings: Settings):
@@ -75,7 +76,7 @@ class Agent:
         return tf.where(legal > 0, rows[..., 0], ILLEGAL), value
 
     def logits(self, outputs):
-        """Log probabilities [N, choices]; yes-or-no has the logits (0, output)."""
+        """Log probabilities [N, choices]; a binary problem has the logits (0, output)."""
         if self.rows == 1:
             outputs = tf.concat([tf.zeros_like(outputs), outputs], axis=1)
         return tf.nn.log_softmax(outputs)
@@ -101,7 +102,7 @@ class Agent:
 
 
 def legal_rows(info: dict) -> np.ndarray:
-    """float32 [rows], 1 where a row may be chosen; where there is nothing to choose from, there is one row."""
+    """float32 [rows], 1 where a row may be chosen; binary and continuous problems have one row."""
     return info.get("action_mask", np.ones(1)).astype(np.float32)
 
 
@@ -178,7 +179,8 @@ def train(environment: gymnasium.Env, steps: int, seed: int, settings: Settings,
         done += taken
         mean = f"{np.mean(endings):+.4f}" if endings else "none ended"
         report(
-            f"{done} steps, {len(endings)} episodes, mean reward {mean}, policy loss {policy_loss:+.4f}, value loss {value_loss:.4f}"
+            f"{done} steps, {len(endings)} episodes, mean reward {mean}, policy loss {policy_loss:+.4f},"
+            f" value loss {value_loss:.4f}"
         )
 
 
@@ -186,7 +188,10 @@ def main(arguments: list[str]) -> int:
     names = {problem: name for name, problem in mlgo.environments.ENVIRONMENTS.items()}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--problem", choices=sorted(names), default="regalloc_eviction", help="whose decisions are learned"
+        "--problem",
+        choices=sorted(names),
+        default="regalloc_eviction",
+        help="what the agent decides (default: regalloc_eviction)",
     )
     parser.add_argument("--corpus", required=True, metavar="DIR", help="modules to compile (docs/corpora.md)")
     parser.add_argument("--steps", type=int, default=20_000, help="decisions to take in all (default: 20000)")

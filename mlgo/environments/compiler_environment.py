@@ -21,23 +21,24 @@ from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
 
-#: Reward of an action that the compiler does not allow, which also ends the episode: as bad as code twice as bad.
+#: Reward of an action that the compiler does not allow, which also ends the episode: as for code twice as bad.
 ILLEGAL_ACTION_REWARD = -1.0
 
 _PACKAGED_CLANG = "mlgo/environments/packaged_clang"
 
 
 class CompilerEnvironment(gymnasium.Env):
-    """Compiles modules of a corpus with a stock clang and lets the agent take its decisions.
+    """Compiles modules of a corpus with a stock clang whose decisions the agent takes.
 
-    The reward is 0 until the last decision of a module, then how much better the code is than the default heuristic's
-    (`ChannelScore.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it ends
-    the episode with ILLEGAL_ACTION_REWARD. When the compiler fails, the episode is truncated.
+    The reward is 0 until the last decision of a module, then the improvement of the code over the default heuristic's
+    (`ChannelScore.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it
+    ends the episode with ILLEGAL_ACTION_REWARD. When the compiler fails, the episode is truncated.
 
-    `info` holds `module`, `function` ("" for inlining); for a choice `action_mask` (int8 [n], 1 is legal; what
-    Discrete.sample takes); for inlining `default_action`; at the end `score`, `default_score`, or `illegal_action`, or `failure`.
+    `info` holds `module` and `function` ("" for inlining); `action_mask` (int8 [n], 1 is legal, as Discrete.sample
+    expects) for a categorical problem; `default_action` for inlining; at the end `score` and `default_score`, or
+    `illegal_action`, or `failure`.
 
-    Used by one thread, because the compiler dies with the thread that started it.
+    An environment belongs to one thread, because the compiler dies with the thread that started it.
     """
 
     metadata = {"render_modes": []}
@@ -64,7 +65,7 @@ class CompilerEnvironment(gymnasium.Env):
         Raises: RunError: the corpus or the clang is not there.
         """
         if render_mode is not None:
-            raise ValueError(f"render_mode={render_mode!r}: there is nothing to render")
+            raise ValueError(f"render_mode={render_mode!r}: the environments render nothing")
         self.problem = load_problem(problem)
         self.render_mode = None
         self.observation_space = spaces.observation_space(self.problem)
@@ -85,14 +86,14 @@ class CompilerEnvironment(gymnasium.Env):
 
     @property
     def function_scores(self) -> dict[str, tuple[float, float]]:
-        """Of the episode that ended last: function -> (score, the default heuristic's score); "" when they are the module's."""
+        """Scores of the last episode: function -> (score, score of the default heuristic); "" stands for the module."""
         return dict(self._part_scores)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Begins to compile the next module, or the one that `options["module"]` names.
 
-        Modules come in random order, each once before any comes again; `seed` determines the order. A module in which
-        nothing is to decide is passed over, and so is, with a warning, one which cannot be compiled.
+        Modules come in random order, each once before any comes again; `seed` determines the order. A module without a
+        decision is skipped, and so is, with a warning, a module that cannot be compiled.
 
         Raises: RunError: no module has a decision, or not the one named; or clang cannot be started.
         """
@@ -208,7 +209,7 @@ class CompilerEnvironment(gymnasium.Env):
         name = self._module.name
         self._leave()
         return (
-            spaces.nothing_to_see(self.problem),
+            spaces.final_observation(self.problem),
             reward,
             not truncated,
             truncated,

@@ -1,4 +1,4 @@
-"""The environments: Gymnasium's own check on a stock clang, the rules of an episode, and that nothing is left behind."""
+"""The environments: Gymnasium's own check on a stock clang, the rules of an episode, and that no process remains."""
 
 import gc
 import unittest

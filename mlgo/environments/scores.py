@@ -11,8 +11,8 @@ from mlgo.score.function_scores import score_ratio
 
 _REMARKS = "remarks.yaml"
 
-# RegAllocScore's weights (llvm/lib/CodeGen/RegAllocScore.cpp, LLVM 22.1.8) of what the allocator added: a spill is a store,
-# a reload a load, folded ones are operands in memory.
+# RegAllocScore's weights (llvm/lib/CodeGen/RegAllocScore.cpp, LLVM 22.1.8) of what the allocator added: a spill is a
+# store, a reload is a load, folded ones are operands in memory.
 SPILL_WEIGHTS = {"Spills": 1.0, "FoldedSpills": 1.0, "Reloads": 4.0, "FoldedReloads": 4.0, "Copies": 0.2}
 
 
@@ -24,8 +24,8 @@ class ChannelScore:
       unit: what one is.
       of_parts: the score of each part of the module by its name; their sum is the module's.
       flags, files: what a compile needs in `extra_flags` and `extra_files`.
-      offset: see `score_ratio`. Not the offset of the problem's own score: that one suits scores of at least 1, and many
-        modules have no spill at all. One byte, or one store per call, keeps their rewards within a few units.
+      offset: see `score_ratio`. The offset of the problem's own score suits scores of at least 1, but many modules have
+        no spill at all. With one byte, or one store per call, their rewards stay within a few units.
     """
 
     unit: str

@@ -20,7 +20,7 @@ def observation_space(problem: Problem) -> gymnasium.spaces.Dict:
 
 
 def action_space(problem: Problem) -> gymnasium.spaces.Space:
-    """Discrete for a choice and for yes-or-no; for a number a Box of one value in [0, 1], which `decision` scales."""
+    """Discrete, or for a continuous decision a Box of one value in [0, 1], which `decision` scales."""
     if problem.decision_kind == "continuous":
         return gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32)
     return gymnasium.spaces.Discrete(problem.action_count)
@@ -29,8 +29,8 @@ def action_space(problem: Problem) -> gymnasium.spaces.Space:
 def observation(features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Copies of the features, NaN as +infinity.
 
-    A space holds no NaN. LLVM's are inf/inf, of live ranges which must not be spilled; mlgo/learning/normalization.py
-    takes them for +infinity as well.
+    A space holds no NaN. LLVM computes inf/inf for live ranges that must not be spilled; mlgo/learning/normalization.py
+    treats NaN as +infinity too.
     """
     return {
         name: np.fmin(array, np.float32(np.inf)) if array.dtype == np.float32 else array.copy()
@@ -38,16 +38,16 @@ def observation(features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     }
 
 
-def nothing_to_see(problem: Problem) -> dict[str, np.ndarray]:
+def final_observation(problem: Problem) -> dict[str, np.ndarray]:
     """The observation at the end of an episode: zeros."""
     return {spec.name: np.zeros(spec.shape, spec.dtype) for spec in problem.observation_specs}
 
 
 def decision(problem: Problem, action: Any) -> Any:
-    """What to answer to the compiler for `action`; whether it is legal is not decided here.
+    """The answer to the compiler for `action`, which may be illegal.
 
-    For a number, 1 stands for the smallest power of two above the problem's largest decision, so that scaling rounds
-    nothing: a policy's number divided by that power is its action. 1 itself becomes the largest decision.
+    A continuous action is scaled by the smallest power of two above the problem's largest decision. Nothing is rounded:
+    a policy's decision divided by that power is its action. The action 1 becomes the largest decision.
     """
     if problem.decision_kind != "continuous":
         return action

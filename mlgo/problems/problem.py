@@ -81,7 +81,8 @@ class LoggedScore:
 class CodeSize:
     """The size of the code that a module is compiled to, in bytes; the compiler logs no score.
 
-    Attributes: as LoggedScore's. `rewards`: names of the ways to count bytes, the default first (mlgo/score/code_size.py).
+    Attributes: see LoggedScore.
+      rewards: names of the ways to count bytes, the default first (mlgo/score/code_size.py).
     """
 
     goal: ClassVar[Literal["minimize"]] = "minimize"
@@ -108,21 +109,21 @@ class Problem:
       decision_kind: "categorical": one of `action_count` positions, of which `mask_feature` allows some; "binary": 0 or
         1; "continuous": any float32 within `action_bounds`.
       action_bounds: (smallest, largest) legal decision, inclusive. Follows from action_count unless it is continuous.
-      max_output, output_unit: a policy's continuous decision is min(max(z, 0), max_output) * output_unit, where z is the
-        network's output. The unit is a power of two and max_output has few bits, so float32 never rounds the product.
-      default_decision_spec: the decision of the compiler's own heuristic, if LLVM logs it beside the policy's. It is not
-        an observation: no policy sees it.
+      max_output, output_unit: a continuous decision is min(max(z, 0), max_output) * output_unit, where z is the output
+        of the network. The unit is a power of two and max_output has few bits, so float32 never rounds the product.
+      default_decision_spec: the decision of the compiler's heuristic, if LLVM logs it beside the policy's. It is not an
+        observation: no policy sees it.
       decides_after_optimiser: whether all decisions are made in code generation. A corpus is then optimised once, and
         every further compile starts from the optimised modules.
       release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
       context_flags: further cc1 flags that make the log name each context after its call site.
-      threshold_option: LLVM option, without dash, of the heuristic's threshold. Evaluations can compare a policy with the
-        heuristic at other values of it. None: there is no such option.
-      interactive_flag: LLVM option, without dash: base name of the two files of the interactive channel. None: no channel.
+      threshold_option: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with
+        the heuristic at other values of it. None: there is no such option.
+      interactive_flag: LLVM option, without dash: base name of the interactive channel's two files. None: no channel.
       interactive_default_flag: option that sends `default_decision_spec` after the observations in the channel.
       interactive_score: how the interactive environments score a compile, for the channel carries no score: a name of
         mlgo/environments/scores.py. None: there is no environment.
-      choice_names: display names of decisions, by number; in `other_choice_name` "{}" stands for the number of any other.
+      choice_names: display names of decisions, by number; in `other_choice_name`, "{}" is the number of any other.
       model_input_prefix: what LLVM puts before the name of an observation to get the name of the model's input.
       model_only_inputs: inputs which the training model must have and which LLVM leaves at zero.
     """
@@ -171,16 +172,20 @@ class Problem:
             raise ValueError(
                 f"problem {self.name}: interactive_default_flag needs interactive_flag and default_decision_spec"
             )
-        check = {"categorical": self._check_choice, "binary": self._check_binary, "continuous": self._check_number}
+        check = {
+            "categorical": self._check_categorical,
+            "binary": self._check_binary,
+            "continuous": self._check_continuous,
+        }
         if self.decision_kind not in check:
             raise ValueError(f"problem {self.name}: decision_kind {self.decision_kind!r} is none of {', '.join(check)}")
         check[self.decision_kind]()
         if self.decision_kind != "continuous":
             object.__setattr__(self, "action_bounds", (0, self.action_count - 1))
 
-    def _check_choice(self) -> None:
+    def _check_categorical(self) -> None:
         if self.mask_feature is None or self.action_count is None or self.action_spec.dtype != "int64":
-            raise ValueError(f"problem {self.name}: a choice needs mask_feature, action_count and an int64 decision")
+            raise ValueError(f"problem {self.name}: categorical needs mask_feature, action_count and an int64 decision")
         mask = self.observation_spec(self.mask_feature)
         if mask.element_count != self.action_count:
             raise ValueError(
@@ -193,15 +198,15 @@ class Problem:
         if self.action_count != 2 or self.action_spec.dtype != "int64":
             raise ValueError(f"problem {self.name}: binary needs action_count=2 and an int64 decision")
 
-    def _check_number(self) -> None:
+    def _check_continuous(self) -> None:
         self._check_single("continuous")
         if self.action_count is not None or self.action_spec.dtype != "float32":
-            raise ValueError(f"problem {self.name}: a number needs action_count=None and a float32 decision")
+            raise ValueError(f"problem {self.name}: continuous needs action_count=None and a float32 decision")
         if self.action_bounds is None or not -math.inf < self.action_bounds[0] < self.action_bounds[1] < math.inf:
-            raise ValueError(f"problem {self.name}: a number needs finite action_bounds=(smallest, largest)")
+            raise ValueError(f"problem {self.name}: continuous needs finite action_bounds=(smallest, largest)")
         top, unit = self.max_output, self.output_unit
         if top is None or unit is None or not (top > 0 and unit > 0 and math.frexp(unit)[0] == 0.5):
-            raise ValueError(f"problem {self.name}: a number needs max_output > 0 and output_unit, a power of two")
+            raise ValueError(f"problem {self.name}: continuous needs max_output > 0 and output_unit, a power of two")
         if not self.action_bounds[0] <= 0 < top * unit <= self.action_bounds[1]:
             raise ValueError(
                 f"problem {self.name}: 0 and max_output * output_unit must lie within {self.action_bounds}"
@@ -216,7 +221,7 @@ class Problem:
             raise ValueError(f"problem {self.name}: {kind} is decided from single values; {large} have several")
 
     def logged_specs(self, extra_outputs: Sequence[TensorSpec] = ()) -> tuple[TensorSpec, ...]:
-        """All tensors of one observation of a training log, in its order; a model may log `extra_outputs` of its own."""
+        """The tensors of one observation in a training log. Args: extra_outputs: outputs that the model also logs."""
         default = () if self.default_decision_spec is None else (self.default_decision_spec,)
         return (*self.observation_specs, *extra_outputs, *default, self.action_spec)
 
@@ -267,7 +272,7 @@ class Problem:
         return (*self.observation_specs, self.default_decision_spec) if include_default else self.observation_specs
 
     def interactive_flags(self, channel_base: str, include_default: bool = False) -> list[str]:
-        """cc1 flags for any clang: it writes observations to `channel_base`.out and reads decisions from `channel_base`.in.
+        """cc1 flags for any clang: write observations to `channel_base`.out, read decisions from `channel_base`.in.
 
         Args: include_default: also send what the compiler's own heuristic would decide.
         Raises: ValueError: the problem has no such channel, or no such default.

@@ -82,7 +82,7 @@ class RefusalTest(unittest.TestCase):
             dataclasses.replace(problem, action_count=5)
         with self.assertRaisesRegex(ValueError, "decision_kind 'maybe' is none of categorical, binary, continuous"):
             dataclasses.replace(problem, decision_kind="maybe")
-        with self.assertRaisesRegex(ValueError, "a choice needs mask_feature"):
+        with self.assertRaisesRegex(ValueError, "categorical needs mask_feature"):
             dataclasses.replace(problem, mask_feature=None)
         with self.assertRaisesRegex(ValueError, "binary has no mask_feature; give None instead of 'mask'"):
             dataclasses.replace(problem, decision_kind="binary")

@@ -54,9 +54,9 @@ class CodeMeasure:
     def improvements_of(self, module, found, default, logs):
         """See Measure.
 
-        A caller is credited with the same functions in all compiles. Otherwise a caller that one compile inlines into many
-        functions would be charged with everything that other decisions did to them. A callee counts with its mean size if it
-        is still there, and with 0 if not.
+        A caller is credited with the same functions in all compiles. Otherwise a caller that one compile inlines into
+        many functions would be charged with everything that other decisions did to them. A callee counts with its mean
+        size if it is still there, and with 0 if not.
         """
         graphs = [_inline_graph(log) for log in logs]
         callees, parents = _united(graph.callees for graph in graphs), _united(graph.parents for graph in graphs)
@@ -114,7 +114,7 @@ def _united(graphs: Iterable[Mapping[str, set[str]]]) -> dict[str, set[str]]:
 
 
 def _with_ancestors(caller: str, parents: Mapping[str, set[str]]) -> list[str]:
-    """`caller` and the functions that it was inlined into, directly or not, the nearest ones if there are too many; sorted."""
+    """`caller` and the functions that it was inlined into, directly or not, sorted; the nearest of too many."""
     reached, waiting = {caller}, collections.deque([caller])
     while waiting and len(reached) <= _MOST_ANCESTORS:
         for parent in sorted(parents.get(waiting.popleft(), ())):

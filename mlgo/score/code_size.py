@@ -3,15 +3,16 @@
 Rewards:
 
     comdat_weighted_code   the code bytes of each function divided by the number of modules in the corpus whose default
-                           build carries its COMDAT, for a linker keeps one of them. Nothing else counts. Measured on LLVM
-                           and on C and C++ libraries, it ranks policies much as the size of the linked image does.
+                           build carries its COMDAT, for a linker keeps one of them. Nothing else counts. Measured on
+                           LLVM and on C and C++ libraries, it ranks policies much as the linked image does.
     linked_code            the bytes that the module adds to one program made of all modules of the corpus. The linker
                            keeps the copy of a COMDAT in the first module by name that carries it by default; it counts
                            there in full, and if that module drops it, the next copy counts. For corpora that are one
                            program. The sum over a whole corpus equals that of comdat_weighted_code, which spreads the
                            bytes of a COMDAT over all modules that may change it.
-    object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is .eh_frame
-                           and another third COMDAT code that other modules carry too, so it says little about a program.
+    object_text            llvm-size's `text` of the object, as in ml-compiler-opt's documents. A third of it is
+                           .eh_frame and another third COMDAT code that other modules carry too, so it says little about
+                           a program.
     estimated_code         as comdat_weighted_code, with sizes that an estimator (mlgo/size_estimator) predicts from the
                            optimised IR: no code is generated. The error of an estimate is several percent of a module,
                            more than the difference between most policies.
@@ -128,7 +129,7 @@ class SizeOfCode(Score):
 
 
 def code_scores(code: ObjectCode, log: TrainingLog | None) -> dict[str, FunctionScore]:
-    """Function -> its size in bytes and the decisions taken in it; the other bytes of the text under NON_FUNCTION_BYTES."""
+    """Function -> its size in bytes and the decisions taken in it; other bytes of the text under NON_FUNCTION_BYTES."""
     decisions = {} if log is None else decisions_by_caller(log)
     scores = {f.name: FunctionScore(decisions.pop(f.name, 0), float(f.size), f.comdat) for f in code.functions}
     rest = code.text_bytes - sum(function.size for function in code.functions)

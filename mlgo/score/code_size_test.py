@@ -86,7 +86,7 @@ class WeightsTest(unittest.TestCase):
         found = {**self.default["a"], "s": FunctionScore(1, 40.0, comdat="shared")}
         self.assertEqual(measure.module_improvement("a", found, self.default["a"]), (-math.log(40 / 60), 1.0))
 
-    def test_one_that_nobody_carried_counts_in_full(self):
+    def test_a_comdat_that_no_module_carried_counts_in_full(self):
         new = {**self.default["a"], "n": FunctionScore(1, 15.0, comdat="new")}
         self.assertEqual(SCORE.measure(self.default).compared("a", new)[""].score, 75.0)
 
@@ -98,7 +98,7 @@ class WeightsTest(unittest.TestCase):
         first, second = self.default["a"], self.default["b"]
         self.assertEqual(measure.compared("a", first)[""].score, 100.0)
         self.assertEqual(measure.compared("b", second)[""].score, 10.0)
-        # Of a second copy nothing is kept, however large; the first one counts in full; if it is gone, the second is kept.
+        # A second copy is not kept, however large. The first one counts in full. If it is gone, the second is kept.
         larger = FunctionScore(1, 200.0, comdat="shared")
         self.assertEqual(measure.compared("b", {**second, "s": larger})[""].score, 10.0)
         self.assertEqual(measure.compared("a", {**first, "s": larger})[""].score, 220.0)

@@ -1,7 +1,7 @@
 """The interface of scores: how a compile's result is read, compared with the default's, and credited to decisions.
 
-`Score` belongs to a problem (problem_score.py); `Measure` belongs to a problem and a corpus. There is one implementation
-of both for scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
+`Score` belongs to a problem (problem_score.py), `Measure` to a problem and a corpus. Both have one implementation for
+scores that the compiler logs (logged.py) and one for the size of the code (code_size.py, code_credit.py).
 """
 
 import abc
@@ -23,7 +23,7 @@ class Measure(typing.Protocol):
     def module_improvement(
         self, module: str, found: FunctionScores, default: FunctionScores
     ) -> tuple[float, float] | None:
-        """(improvement, weight in means) of `module`; 0.02 is about two percent better. None: there is nothing to compare."""
+        """(improvement, weight in means) of `module`; 0.02 is about 2 % better. None: nothing can be compared."""
 
     def compared(self, module: str, functions: FunctionScores) -> FunctionScores:
         """The scores that are compared one by one: those of the functions, or the score of the module under ""."""

@@ -15,7 +15,7 @@ MAGIC = b"mlgo-arrays-1\n"
 #: Files that claim to hold more than this are refused. The largest module seen (SimplifyCFG) has 10 MB uncompressed.
 MAX_UNCOMPRESSED_BYTES = 8 * 1024**3
 
-#: Place of the descriptor in a Zstandard frame, and the two bits of it that a decoder does not miss when they are damaged:
+#: Place of the descriptor in a Zstandard frame, and the two bits of it whose damage a decoder does not notice:
 #: "reserved, unused" must be 0, and "content checksum" 1, as `encode` writes them (RFC 8878, section 3.1.1.1.1).
 _DESCRIPTOR = 4
 _UNGUARDED_BITS, _WRITTEN_BITS = 0b0001_0100, 0b0000_0100
@@ -53,16 +53,16 @@ def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
 
     Raises: RunError: the content is damaged or was not written by `encode`.
     """
-    remedy = "Delete it and run the same command again; it is then made anew"
+    remedy = "Delete it and run the same command again; it is then made again"
     if not content.startswith(MAGIC):
-        raise RunError(what, "does not start as a file of arrays does", remedy)
+        raise RunError(what, "does not start like a file of arrays", remedy)
     frame = content[len(MAGIC) :]
     try:
         size = zstandard.frame_content_size(frame)
         if not 0 <= size <= MAX_UNCOMPRESSED_BYTES:
             raise RunError(what, f"claims {size} bytes, where 0 to {MAX_UNCOMPRESSED_BYTES} are allowed", remedy)
         if frame[_DESCRIPTOR] & _UNGUARDED_BITS != _WRITTEN_BITS:
-            raise RunError(what, "is damaged: its checksum is switched off", remedy)
+            raise RunError(what, "is damaged: its checksum is off", remedy)
         raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
         # Not `partition`, which copies what comes after.
         header = raw[: max(raw.find(b"\n"), 0)]

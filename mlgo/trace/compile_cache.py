@@ -1,4 +1,4 @@
-"""Keeps what compiles gave across runs: optimised modules and traces, by the content of all that they were made from."""
+"""Keeps the results of compiles across runs: optimised modules and traces, by the content of all their inputs."""
 
 import dataclasses
 import hashlib
@@ -13,15 +13,18 @@ from mlgo.run.cache import Cache
 from mlgo.run.manifest import digest_of_bytes
 from mlgo.trace.outcomes import Outcome, read_record
 
-#: Folders of mlgo whose code decides what a compile gives and how it is stored: a change in one makes all keys new.
+#: Folders of mlgo whose code determines the result of a compile and how it is stored. A change in one changes all keys.
 _CODE_FOLDERS = ("compiler", "corpus", "problems", "score", "size_estimator", "trace")
+
+#: Sources, and the libraries that Python loads: a program has compiler/libtraining_log_reader.so but not its source.
+_CODE_SUFFIXES = (".cc", ".h", ".py", ".so")
 
 
 class CompileCache:
-    """Fills a stage's folder with what is known of its modules, and learns from it what was not.
+    """Fills the folder of a stage with the cached results of its modules, and stores the new results afterwards.
 
     Args:
-      cache: where entries are; None: nothing is kept and nothing is known.
+      cache: where entries are; None: nothing is cached.
       identity: what all compiles of the run depend on, such as the compiler's digest; JSON values.
     """
 
@@ -32,7 +35,7 @@ class CompileCache:
     def optimised(
         self, folder: pathlib.Path, corpus: Corpus, work: Callable[[], Mapping[str, Any]]
     ) -> Mapping[str, Any]:
-        """Does the `work` of an optimised corpus's stage in `folder`, as far as it is not known; returns what it returns."""
+        """Fills `folder` with cached optimised modules and does the rest of the `work`; returns what `work` returns."""
         return self._filled("optimised", folder, corpus, lambda name: [f"{name}.bc", f"{name}.cmd"], work)
 
     def traced(
@@ -43,7 +46,7 @@ class CompileCache:
         keep_decisions: bool,
         work: Callable[[], Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """The same of a trace's stage; `policy` is the digest of what decided, None for the compiler's default."""
+        """The same for a trace. Args: policy: digest of the policy that decides; None: the compiler's heuristic."""
         what = f"trace of {policy or 'the default'}{'' if keep_decisions else ', scores only'}"
         return self._filled(what, folder, corpus, lambda name: [f"modules/{name}.arrays", f"modules/{name}.json"], work)
 
@@ -55,11 +58,11 @@ class CompileCache:
         names_of: Callable[[str], Sequence[str]],
         work: Callable[[], Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """Args: names_of: the files of a module below `folder`; the last one is there when the module is done."""
+        """Args: names_of: the files of a module below `folder`; the last one is present when the module is done."""
         if self._cache is None:
             return work()
         unknown: dict[str, str] = {}
-        # What the modules share: carried files may be large, so they are looked at once.
+        # Shared by the modules: carried files may be large, so they are hashed once.
         shared = {**self._identity, "what": what, "corpus": dataclasses.replace(corpus, modules=()).digest}
         for module in corpus.modules:
             names = names_of(module.name)
@@ -93,18 +96,22 @@ def _key(shared: Mapping[str, Any], module: Module) -> str:
     return digest_of_bytes(json.dumps(described, sort_keys=True).encode("utf-8"))
 
 
-def digest_of_code() -> str:
-    """sha256 over the sources that decide what is kept, as far as this program has them."""
+def code_files(root: pathlib.Path) -> list[pathlib.Path]:
+    """The files below `root` that determine what is kept, as far as this program has them."""
+    found = (path for folder in _CODE_FOLDERS for path in (root / folder).rglob("*"))
+    return sorted(path for path in found if path.suffix in _CODE_SUFFIXES and path.is_file())
+
+
+def digest_of_code(root: pathlib.Path = pathlib.Path(__file__).parent.parent) -> str:
+    """sha256 over the names and contents of `code_files`. Args: root: mlgo's folder."""
     whole = hashlib.sha256()
-    root = pathlib.Path(__file__).parent.parent
-    for folder in _CODE_FOLDERS:
-        for path in sorted((root / folder).rglob("*.py")):
-            whole.update(f"{path.relative_to(root)}\0{digest_of_bytes(path.read_bytes())}\n".encode())
+    for path in code_files(root):
+        whole.update(f"{path.relative_to(root)}\0{digest_of_bytes(path.read_bytes())}\n".encode())
     return whole.hexdigest()
 
 
 def _is_done(path: pathlib.Path) -> bool:
-    """Whether a module's last file is there and says nothing of a failure, which another run might not have."""
+    """Whether the last file of a module is present and records no failure, which another run might not have."""
     if not path.exists():
         return False
     return path.suffix != ".json" or read_record(path).outcome is not Outcome.FAILED

@@ -1,5 +1,6 @@
 """A second run over the same modules compiles nothing; anything else than the same modules is compiled."""
 
+import functools
 import pathlib
 import tempfile
 import unittest
@@ -9,7 +10,8 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.cache import Cache
-from mlgo.trace.compile_cache import CompileCache
+from mlgo.trace import compile_cache
+from mlgo.trace.compile_cache import CompileCache, code_files, digest_of_code
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
@@ -83,12 +85,29 @@ class CompileCacheTest(unittest.TestCase):
         compiled, _ = self.traced("third", self.corpus("third_corpus", {"b": "good"}), other)
         self.assertEqual(compiled, ["b"])
 
+    def test_the_code_of_every_language_is_part_of_the_key(self):
+        root = self.folder / "mlgo"
+        in_key = ("compiler/reader.cc", "compiler/reader.so", "corpus/command.py", "score/logged.py")
+        not_in_key = ("compiler/README.md", "run/files.py")
+        for name in (*in_key, *not_in_key):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            before = digest_of_code(root)
+            (root / name).write_text("content", encoding="utf-8")
+            self.assertEqual(digest_of_code(root) != before, name in in_key, name)
+
+    def test_this_program_has_the_reader_of_logs_and_the_scores(self):
+        mlgo = pathlib.Path(compile_cache.__file__).parent.parent
+        found = {str(path.relative_to(mlgo)) for path in code_files(mlgo)}
+        expected = {"compiler/libtraining_log_reader.so", "corpus/command.py", "score/logged.py", "trace/trace.py"}
+        self.assertEqual(expected - found, set())
+
     def test_optimised_modules(self):
         corpus = self.corpus("corpus", {"a": "good", "b": "crash"})
         for name, expected in (("first", ["a", "b"]), ("second", ["b"])):
             self.executor.compiled.clear()
             folder = self.folder / name
-            self.known.optimised(folder, corpus, lambda: optimise_corpus(folder, corpus, self.setup_used, name))
+            work = functools.partial(optimise_corpus, folder, corpus, self.setup_used, name)
+            self.known.optimised(folder, corpus, work)
             self.assertEqual(sorted(self.executor.compiled), expected)
         self.assertEqual(Corpus.load(self.folder / "first").digest, Corpus.load(self.folder / "second").digest)
 

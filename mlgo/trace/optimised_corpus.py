@@ -1,8 +1,8 @@
 """A corpus whose modules are already optimised, so that compiling one only generates code.
 
-Every candidate policy decides after the optimiser has run. Doing that part once makes each later compile about four
-times cheaper (LLVM's SimplifyCFG.cpp at -O2: 6.9 CPU s in full, 1.8 from here) and changes no byte of object or log, as
-a test checks: the bitcode keeps the order of use lists (`-emit-llvm-uselists`), without which two of four modules differed.
+Every candidate policy decides after the optimiser has run. Optimising once makes each later compile about four times
+cheaper (LLVM's SimplifyCFG.cpp at -O2: 6.9 CPU s in full, 1.8 from here). It changes no byte of object or log, as a
+test checks: the bitcode keeps the order of use lists (`-emit-llvm-uselists`). Without it, two of four modules differed.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""What became of each module of a stage: typed, counted, and refused when too many failed."""
+"""The outcome of each module of a stage: recorded, counted, and an error when too many modules fail."""
 
 import dataclasses
 import enum
@@ -11,27 +11,27 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell
 from mlgo.score.function_scores import FunctionScore
 
-_REMEDY = "Delete it and run the same command again; its module is then compiled anew"
+_REMEDY = "Delete it and run the same command again; its module is then compiled again"
 
 
 class Outcome(enum.Enum):
-    """How a module fared. The value is what files and summaries say."""
+    """The outcome of a module. Files and summaries hold the value."""
 
     #: Decisions were recorded.
     TRACED = "traced"
-    #: Compiled well, and there was nothing to decide in it.
+    #: The compile succeeded and made no decision.
     NO_DECISIONS = "no decisions"
-    #: Gave nothing; the record says of which kind the failure was.
+    #: The compile failed; the record says how.
     FAILED = "failed"
 
 
 @dataclasses.dataclass(frozen=True)
 class ModuleRecord:
-    """What is known of one module.
+    """The record of one module.
 
     Attributes:
-      outcome: how it fared.
-      failure_kind: why it failed, such as "crash"; None unless it failed.
+      outcome: what came of it.
+      failure_kind: such as "crash"; None unless it failed.
       functions: the scores of its functions, by name.
     """
 
@@ -41,7 +41,7 @@ class ModuleRecord:
 
     def __post_init__(self):
         if (self.outcome is Outcome.FAILED) != (self.failure_kind is not None):
-            raise ValueError(f"a failure kind belongs to failed modules and to no other, not to {self}")
+            raise ValueError(f"failed modules have a failure kind and no others do, unlike {self}")
 
     @property
     def decisions(self) -> int:
@@ -78,8 +78,8 @@ class FailureLimit:
     Args:
       stage: for messages: "trace".
       total: modules of the stage.
-      max_ratio: allowed failures as a part of `total`, in [0, 1]. Above 0 one failure is always allowed, so that a stage of
-        few modules does not end with the first; all of them never are.
+      max_ratio: allowed failures as a part of `total`, in [0, 1]. Above 0, one failure is always allowed, so that a
+        stage of few modules does not end with the first; the failure of all modules is never allowed.
     """
 
     def __init__(self, stage: str, total: int, max_ratio: float):
@@ -93,9 +93,9 @@ class FailureLimit:
         return self._failed
 
     def add(self, name: str, kind: str, detail: str = "") -> None:
-        """Module `name` failed; says so to the user.
+        """Counts the failure of module `name` and prints it.
 
-        Raises: RunError: that was one too many, or now all have failed.
+        Raises: RunError: more modules have failed than allowed, or all have.
         """
         tell(f"{self._stage}: failed: {name}: {kind}: {detail}")
         self._failed[name] = kind
@@ -108,7 +108,7 @@ class FailureLimit:
             self._refuse(f"more than {allowed} of {self._total} modules failed")
 
     def describe(self) -> str:
-        """For people: "2 failed: crash 1, timeout 1 (first: a/b.cpp: crash)", or "0 failed"."""
+        """A summary: "2 failed: crash 1, timeout 1 (first: a/b.cpp: crash)", or "0 failed"."""
         if not self._failed:
             return "0 failed"
         kinds = sorted(set(self._failed.values()))
@@ -121,7 +121,7 @@ class FailureLimit:
         raise RunError(
             f"stage {self._stage}",
             f"{wrong}; {self.describe()}",
-            "Look at the first failure; if failures are to be expected, raise --max_failure_ratio",
+            "Look at the first failure; if failures are expected, raise --max_failure_ratio",
             ExitCode.TOO_MANY_FAILURES,
         )
 

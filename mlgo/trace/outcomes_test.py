@@ -31,7 +31,7 @@ class RecordTest(unittest.TestCase):
             '{"outcome": "traced", "failure_kind": null, "functions": {"f": [-1, 1]}}',
         ):
             self.path.write_text(content)
-            with self.assertRaisesRegex(RunError, "is not one: .*its module is then compiled anew"):
+            with self.assertRaisesRegex(RunError, "is not one: .*its module is then compiled again"):
                 outcomes.read_record(self.path)
 
     def test_failures_have_a_kind_and_others_none(self):

@@ -1,4 +1,4 @@
-"""How the modules of a run are compiled: the settings that every stage shares."""
+"""How the modules of a run are compiled: the settings that all stages share."""
 
 import dataclasses
 import pathlib
@@ -13,19 +13,19 @@ from mlgo.score.problem_score import score_of
 
 @dataclasses.dataclass(frozen=True)
 class CompileSetup:
-    """What compiles of one run have in common.
+    """What the compiles of one run have in common.
 
     Attributes:
       clang: a development clang.
       problem: whose decisions are made and recorded.
-      limits: what one compile may use.
-      workers: compiles at a time, >= 1; changes no result.
-      max_failure_ratio: which part of a stage's modules may fail, in [0, 1].
+      limits: of the resources of one compile.
+      workers: concurrent compiles, >= 1; changes no result.
+      max_failure_ratio: the part of a stage's modules that may fail, in [0, 1].
       executor: where compiles run; changes no result. None: on this machine, `workers` at a time.
       extra_flags: further cc1 flags, after those of the module.
-      wants_objects: whether object files are wanted where the score does not need them.
-      code_of_bitcode: for a score that is the size of the code: says of optimised bitcode, and the module's name for messages, what
-        code it would become; no object is made then. Raises RunError. None: the object says it.
+      wants_objects: whether compiles also return object files that the score does not need.
+      code_of_bitcode: for a score that is the size of the code: estimates the code from (optimised bitcode, name of the
+        module for messages) in place of generating it; raises RunError. None: code is generated and measured.
     """
 
     clang: pathlib.Path

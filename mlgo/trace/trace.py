@@ -1,7 +1,7 @@
-"""Traces: what the compiler's own heuristic, or a policy, decides in every module, and the score it reaches.
+"""Traces: the decisions of the compiler's heuristic, or of a policy, in every module of a corpus, and the scores.
 
-Below the stage's folder lie, per module NAME, `modules/NAME.json` (outcome and scores, see outcomes.py) and, where decisions
-were taken, `modules/NAME.arrays` (the decisions, see arrays.py). The record is written last: a module that has one is done.
+The folder of the stage holds, for each module NAME, `modules/NAME.json` (outcome and scores, see outcomes.py) and, if
+decisions were made, `modules/NAME.arrays` (see arrays.py). The record is written last: a module that has one is done.
 """
 
 import dataclasses
@@ -55,7 +55,7 @@ class Trace:
 
     Attributes:
       folder: where it lies.
-      records: what became of each module, by name, in the corpus's order.
+      records: the outcome of each module, by name, in the order of the corpus.
     """
 
     folder: pathlib.Path
@@ -86,7 +86,7 @@ class Trace:
                 observation_context=content[OBSERVATION_CONTEXT_NAME],
             )
         except KeyError as error:
-            remedy = "Trace again, into another --output_dir"
+            remedy = "Trace again into another --output_dir"
             raise RunError(f"trace of {name} ({path})", f"lacks {error} of {problem.name}", remedy) from error
 
 
@@ -141,7 +141,7 @@ def compile_corpus(
     Args:
       folder, corpus, setup, title, model_dir: as trace_corpus.
       wants_decisions: whether decisions are logged where the score does not need it.
-      keep: told of every module before its record is written, to keep what else is wanted of it.
+      keep: called with every module before its record is written, to store more of the result.
 
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed (the next run compiles them again).
@@ -178,9 +178,9 @@ def compile_modules(
     modules: Sequence[Module],
     setup: CompileSetup,
     models: Iterable[pathlib.Path | None],
-    learned_from: Iterable[bool] = itertools.repeat(True),
+    want_decisions: Iterable[bool] = itertools.repeat(True),
 ) -> Iterator[tuple[Module, CompileResult | CompileFailure]]:
-    """Compiles `modules`; yields each with its outcome, which holds what its score is made of, in the given order.
+    """Compiles `modules`; yields each with its outcome, which the score of the problem can read, in the given order.
 
     Close the iterator when leaving early: it then ends the compilers that still run.
 
@@ -189,7 +189,7 @@ def compile_modules(
       setup: how to.
       models: the TFLite policy for each module, None for the compiler's default. Its next element is asked for in the
         caller's thread, shortly before the module's turn, so policies may be written as they are needed.
-      learned_from: whether decisions are wanted too; otherwise nothing is logged that the score does not need.
+      want_decisions: whether decisions are logged too; otherwise only what the score needs is logged.
     """
     score = score_of(setup.problem)
     estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
@@ -204,7 +204,7 @@ def compile_modules(
             extra_flags=(*setup.extra_flags, *estimated),
             limits=setup.limits,
         )
-        for module, model, wants_decisions in zip(modules, models, learned_from)
+        for module, model, wants_decisions in zip(modules, models, want_decisions)
     )
     outcomes = setup.executor.run_ordered(requests)
     try:
@@ -216,7 +216,7 @@ def compile_modules(
 def _with_code(
     outcomes: Iterable[CompileResult | CompileFailure], setup: CompileSetup
 ) -> Iterator[CompileResult | CompileFailure]:
-    """`outcomes`, with what the setup says of their bitcode in its place."""
+    """`outcomes`, with the code that the setup estimates in place of the bitcode."""
     for outcome in outcomes:
         if setup.code_of_bitcode is not None and isinstance(outcome, CompileResult):
             code = setup.code_of_bitcode(outcome.object_bytes, outcome.module_name)

@@ -36,8 +36,8 @@ class VocabularyConfig:
 
     Attributes:
       quantiles: lines per file, >= 2; 1,000 as in ml-compiler-opt.
-      sample_size: about how many observations are kept of a trace that has more, >= 1. With 50,000 a quantile is off by at
-        most 0.45 percent of rank (1.96 standard deviations, were all positions of an observation equal).
+      sample_size: about how many observations are kept of a trace that has more, >= 1. With 50,000, the error of a
+        quantile is at most 0.45 percent of rank (1.96 standard deviations, if all positions of an observation agree).
       sampling_fraction: of them, the part that is kept, in (0, 1]; ml-compiler-opt's flag.
       checkpoint_modules: after how many modules the state is saved; changes no output.
     """
@@ -59,9 +59,9 @@ def build_vocabulary(
 ) -> Mapping[str, Any]:
     """Writes the vocabulary of `trace` into `folder`; goes on where an interrupted run stopped.
 
-    Every observation is kept with the same probability, by a number drawn for it from (seed, module, place). Memory depends
-    on the sample's size and on the largest modules, not on the trace's length. Positions that the problem's mask rules out
-    hold padding and are left out.
+    Every observation is kept with the same probability, by a number drawn for it from (seed, module, place). Memory
+    depends on the size of the sample and on the largest modules, not on the length of the trace. Positions that the
+    mask rules out hold padding and are left out.
 
     Returns: counts for the manifest.
     Raises: RunError: a module's decisions are damaged.

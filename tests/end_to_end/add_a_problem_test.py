@@ -1,9 +1,13 @@
-"""The problem of docs/add-a-problem.md, added as the page says, is trained to 95 % of what is possible."""
+"""docs/add-a-problem.md alone suffices: its files and its command, on a copy of the workspace, train a good policy."""
 
+import csv
 import json
 import math
 import pathlib
 import re
+import shlex
+import shutil
+import sys
 import tempfile
 import unittest
 
@@ -13,12 +17,12 @@ import mlgo.problems
 from mlgo.compiler.testing import fake_clang
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
-from mlgo.training.configuration import configure, own_files
-from mlgo.training.run_inputs import RunInputs
-from mlgo.training.training_run import TrainingRun
-from tests.end_to_end import toy_compiler
+from tests.architecture import edges
+from tests.end_to_end import command, toy_compiler
 
-_FILE = re.compile(r"^`mlgo/problems/(toy_unrolling/[^`]+)`:\n\n((?:(?:    .*)?\n)+)", re.MULTILINE)
+NAME = "toy_prefetching"
+_FILE = re.compile(r"^`(mlgo/[^`]+)`:\n\n((?:(?:    .*)?\n)+)", re.MULTILINE)
+_COMMAND = re.compile(r"^    \./bazelw run //mlgo:(\w+) -- ((?:.*\\\n)*.*)$", re.MULTILINE)
 
 
 class AddAProblemTest(unittest.TestCase):
@@ -26,47 +30,81 @@ class AddAProblemTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        page = locate.runfile("docs/add-a-problem.md").read_text(encoding="utf-8")
-        for name, block in _FILE.findall(page):
-            path = self.folder / "problems" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+        self.page = locate.runfile("docs/add-a-problem.md").read_text(encoding="utf-8")
+        self.workspace = self.folder / "workspace"
+        shutil.copytree(pathlib.Path(command.__file__).parents[2] / "mlgo", self.workspace / "mlgo", ignore=_is_data)
+        for name, block in _FILE.findall(self.page):
+            path = self.workspace / name
+            path.parent.mkdir(exist_ok=True)
             path.write_text("".join(line[4:] + "\n" for line in block.rstrip().split("\n")), encoding="utf-8")
-        # What a folder below mlgo/problems/ is to Python.
-        mlgo.problems.__path__ = [*mlgo.problems.__path__, str(self.folder / "problems")]
+        mlgo.problems.__path__ = [*mlgo.problems.__path__, str(self.workspace / "mlgo" / "problems")]
+        self.problem = load_problem(NAME)
 
-    def corpus(self, name: str, seed: int, modules: int) -> pathlib.Path:
+    def corpus(self, name: str, seed: int, modules: int) -> dict[str, dict]:
+        """Writes a corpus of random modules; returns them by name."""
         random = np.random.Generator(np.random.Philox(seed))
-        contents = {
-            f"{name}{index}": toy_compiler.made_up_module(random, functions=4, loops=6) for index in range(modules)
-        }
+        contents = {f"{name}{n}": toy_compiler.made_up_module(random, functions=4, loops=6) for n in range(modules)}
         (self.folder / name).mkdir()
-        return pathlib.Path(fake_clang.write_corpus(self.folder / name, contents))
+        fake_clang.write_corpus(self.folder / name, contents)
+        return {module: json.loads(content) for module, content in contents.items()}
 
-    def test_added_as_described_it_learns_what_is_best(self):
-        problem = load_problem("toy_unrolling")
-        self.assertEqual(
-            own_files("toy_unrolling", "ppo"), [str(self.folder / "problems" / "toy_unrolling" / "ppo.gin")]
-        )
+    def run_command(self, clang: pathlib.Path, *more: str) -> tuple[int, str]:
+        """Runs the command of the page, with paths of this test in place of the page's."""
+        ((program, flags),) = _COMMAND.findall(self.page)
+        paths = {
+            "/path/to/clang": clang,
+            "/data/corpus": self.folder / "train",
+            "/data/held_out_corpus": self.folder / "held_out",
+            f"out/{NAME.removesuffix('_prefetching')}": self.folder / "out",
+        }
+        words = [word.partition("=") for word in shlex.split(flags.replace("\\\n", ""))]
+        given = [f"{flag}={paths.get(value, value)}" for flag, _, value in words]
+        self.assertEqual(set(map(str, paths)) - {value for _, _, value in words}, set(), "paths that the page lacks")
+        return command.Command([*given, *more], program, [str(self.workspace), *sys.path]).end()
+
+    def test_the_page_is_enough_to_train_a_good_policy(self):
+        self.corpus("train", 1, 20)
+        modules = self.corpus("held_out", 2, 8)
         (self.folder / "bin").mkdir()
-        clang = pathlib.Path(fake_clang.install(self.folder / "bin", problem))  # For preflight.
-        train, held_out = self.corpus("train", 1, 20), self.corpus("held_out", 2, 8)
-        settings = {"problem": "toy_unrolling", "iterations": 20, "modules_per_iteration": 6, "validation_modules": 4}
-        inputs = RunInputs(clang, train, held_out, None, None, self.folder / "output")
-        run = TrainingRun(inputs, configure(settings, [], []), workers=1, executor=toy_compiler.ToyExecutor())
-        comparison = run.run()
-        self.assertEqual(comparison.failed, {})
-        reached = {(row.module, row.function): math.log(row.ratios["policy"]) for row in comparison.rows}
-        self.assertEqual(len(reached), 32)
-        possible = 0.0
-        for module in sorted({name for name, _ in reached}):
-            functions = json.loads((held_out / f"{module}.bc").read_bytes())
-            for loops in functions.values():
-                possible += math.log(
-                    toy_compiler.cycles(loops, toy_compiler.best) / toy_compiler.cycles(loops, toy_compiler.default)
-                )
-        share = sum(reached.values()) / possible
-        self.assertLess(possible, -3.0)
-        self.assertGreaterEqual(share, 0.95)
+        with toy_compiler.ToyCompiler(self.folder / "bin", self.problem) as compiler:
+            code, said = self.run_command(compiler.clang)
+        self.assertEqual(code, 0, said)
+        with open(self.folder / "out/held_out/functions.csv", encoding="utf-8", newline="") as file:
+            ratios = {(row["module"], row["function"]): float(row["policy_ratio"]) for row in csv.DictReader(file)}
+        best = {
+            (module, function): toy_compiler.throughput(loops, toy_compiler.default)
+            / toy_compiler.throughput(loops, toy_compiler.best)
+            for module, functions in modules.items()
+            for function, loops in functions.items()
+        }
+        self.assertEqual(ratios.keys(), best.keys())
+        reached, possible = (sum(map(math.log, found.values())) for found in (ratios, best))
+        self.assertLess(possible, -10.0)
+        self.assertGreaterEqual(reached / possible, 0.8, said)
+
+    def test_bazel_finds_the_package(self):
+        (target,) = (
+            target
+            for target in edges.python_targets(self.workspace, "mlgo/problems/BUILD.bazel")
+            if target.label == "//mlgo/problems:problems"
+        )
+        self.assertIn(f"//mlgo/problems/{NAME}:{NAME}", target.deps)
+        (mine,) = edges.python_targets(self.workspace, f"mlgo/problems/{NAME}/BUILD.bazel")
+        self.assertEqual(
+            (mine.label, mine.sources), (f"//mlgo/problems/{NAME}:{NAME}", (f"mlgo/problems/{NAME}/problem.py",))
+        )
+
+    def test_a_wrong_name_is_answered_with_the_problems_there_are(self):
+        code, said = self.run_command(self.folder / "clang", "--problem=toy")
+        self.assertEqual(code, 2)
+        self.assertIn("the problems are inlining_for_size, regalloc_eviction, regalloc_priority, toy_prefetching", said)
+
+
+def _is_data(folder: str, names: list[str]) -> list[str]:
+    """What the copy leaves out: everything but sources, settings and BUILD files."""
+    wanted = (".py", ".gin", "BUILD.bazel")
+    here = pathlib.Path(folder)
+    return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
 
 
 if __name__ == "__main__":

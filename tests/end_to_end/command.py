@@ -32,9 +32,10 @@ INCOMPARABLE = ("timings.json", "seconds/", "tensorboard/", ".lock")
 class Command:
     """A started command; `end` waits for it."""
 
-    def __init__(self, flags: Sequence[str], program: str = "train_regalloc"):
+    def __init__(self, flags: Sequence[str], program: str = "train_regalloc", path: Sequence[str] | None = None):
+        """Args: path: where Python looks for modules; None: where this process does."""
         self._said = tempfile.TemporaryFile("w+")
-        arguments = [sys.executable, "-c", _START.format(path=sys.path, program=program), *flags]
+        arguments = [sys.executable, "-c", _START.format(path=list(path or sys.path), program=program), *flags]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
         self._process = subprocess.Popen(
             arguments, stdout=self._said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment

@@ -1,97 +1,147 @@
-"""A made-up compiler for the problem in docs/add-a-problem.md, whose best policy is known. It runs in this process.
+"""A made-up compiler for the problem in docs/add-a-problem.md, whose best policy is known.
 
-A module is a JSON object, function name -> list of [trip_count, body_size]. Each loop costs body_size cycles when it is
-unrolled, else trip_count; a function costs FIXED_CYCLES more. The compiler's own heuristic unrolls bodies smaller than
-SMALL_BODY.
+A module is a JSON object, function name -> list of loops [latency, trip_count]. A function's throughput is FIXED plus,
+for each loop, trip_count / (1 + (distance - latency / 10)^2). The compiler's own heuristic always takes the distance 1.
+
+The program `clang` is a client of `ToyCompiler`, which compiles in the process of the test: a process of its own would
+spend seconds per module on loading TensorFlow Lite.
 """
 
+import functools
 import json
 import pathlib
-from collections.abc import Callable, Iterable, Iterator
+import socketserver
+import sys
+import threading
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from mlgo.compiler.request import CompileRequest, CompileResult
-from mlgo.compiler.training_log import TrainingLog
+from mlgo.compiler.testing import log_writer
+from mlgo.problems.problem import Problem
 
-FIXED_CYCLES = 20.0
-SMALL_BODY = 4
-LARGEST = 40
+FIXED = 20.0
+LARGEST_LATENCY = 40
 
-#: Decides for (trip_count, body_size).
-Decide = Callable[[int, int], int]
+#: Distance for (latency, trip_count).
+Decide = Callable[[int, int], float]
+Loops = Iterable[tuple[int, int]]
+
+_CLIENT = """\
+import json, os, socket, sys
+with socket.create_connection(("127.0.0.1", {port})) as server:
+    stream = server.makefile("rwb")
+    stream.write(json.dumps([os.getcwd(), *sys.argv[1:]]).encode() + b"\\n")
+    stream.flush()
+    error = json.loads(stream.readline())
+sys.exit(error)
+"""
 
 
 def made_up_module(random: np.random.Generator, functions: int, loops: int) -> bytes:
     """A module with random loops."""
-    return json.dumps(
-        {f"f{index}": random.integers(1, LARGEST + 1, (loops, 2)).tolist() for index in range(functions)}
-    ).encode()
+    made = {f"f{n}": random.integers(1, LARGEST_LATENCY + 1, (loops, 2)).tolist() for n in range(functions)}
+    return json.dumps(made).encode()
 
 
-def default(trip_count: int, body_size: int) -> int:
+def default(latency: int, trip_count: int) -> float:
     """The compiler's own heuristic."""
-    del trip_count
-    return int(body_size < SMALL_BODY)
+    del latency, trip_count
+    return 1.0
 
 
-def best(trip_count: int, body_size: int) -> int:
+def best(latency: int, trip_count: int) -> float:
     """The best policy."""
-    return int(body_size < trip_count)
+    del trip_count
+    return latency / 10.0
 
 
-def cycles(loops: Iterable[tuple[int, int]], decide: Decide) -> float:
-    """What a function costs."""
-    return FIXED_CYCLES + sum(body if decide(trips, body) else trips for trips, body in loops)
+def throughput(loops: Loops, decide: Decide) -> float:
+    """The score of a function."""
+    return FIXED + sum(trips / (1.0 + (decide(latency, trips) - best(latency, trips)) ** 2) for latency, trips in loops)
 
 
-class ToyExecutor:
-    """Compiles in this process, one module after another; the policy is evaluated by TensorFlow Lite."""
+class ToyCompiler:
+    """The compiler of `problem`; `clang` in `folder` runs it for as long as the `with` block lasts."""
 
-    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult]:
-        for request in requests:
-            module = json.loads(request.module.read_bitcode())
-            decide = default if request.model_dir is None else _model(request.model_dir)
-            yield CompileResult(request.module.name, _log(module, decide), None, 0.0)
+    def __init__(self, folder: pathlib.Path, problem: Problem):
+        self._problem = problem
+        compiler = self
 
-    def close(self) -> None:
-        pass
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                try:
+                    answer = compiler.compile(*json.loads(self.rfile.readline()))
+                except Exception as error:  # The compiler of this process must survive, and the run must learn of it.
+                    answer = f"toy compiler: {error!r}"
+                self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        client = folder / "client.py"
+        client.write_text(_CLIENT.format(port=self._server.server_address[1]), encoding="utf-8")
+        self.clang = folder / "clang"
+        self.clang.write_text(f"#!/bin/sh\nexec '{sys.executable}' -I -S '{client}' \"$@\"\n", encoding="utf-8")
+        self.clang.chmod(0o755)
+
+    def __enter__(self) -> "ToyCompiler":
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def compile(self, folder: str, *arguments: str) -> str | None:
+        """Does what `clang ARGUMENTS...` asks for in `folder`; returns an error message or None."""
+        options = {option: value for option, value in zip(arguments, arguments[1:]) if option in ("-o", "-x")}
+        llvm = [value for option, value in zip(arguments, arguments[1:]) if option == "-mllvm"]
+        flags = dict(value.lstrip("-").split("=", 1) for value in llvm)
+        problem = self._problem
+        if unknown := set(flags) - {problem.advisor_flag, problem.log_flag, problem.model_flag}:
+            return f"clang (LLVM option parsing): Unknown command line argument '-{sorted(unknown)[0]}'."
+        content = pathlib.Path(folder, arguments[-1]).read_bytes()
+        # The first module that a run compiles is textual IR, and has no loop.
+        module = json.loads(content) if content.startswith(b"{") else {"preflight": []}
+        decide = default
+        if problem.model_flag in flags:
+            decide = _model(pathlib.Path(folder, flags[problem.model_flag], "model.tflite").read_bytes())
+        contexts = [(name, _observations(loops, decide)) for name, loops in module.items()]
+        pathlib.Path(folder, flags[problem.log_flag]).write_bytes(log_writer.write_log(problem, contexts))
+        pathlib.Path(folder, options["-o"]).write_bytes(b"object")
+        return None
 
 
-def _log(module: dict[str, list[list[int]]], decide: Decide) -> TrainingLog:
-    loops = [(number, trips, body) for number, each in enumerate(module.values()) for trips, body in each]
-    actions = [decide(trips, body) for _, trips, body in loops]
-    outcomes, place = [], 0
-    for each in module.values():
-        taken = iter(actions[place : place + len(each)])
-        outcomes.append(cycles(each, lambda trips, body, taken=taken: next(taken)))
-        place += len(each)
-    column = np.array(loops, np.int64).reshape(-1, 3)
-    return TrainingLog(
-        contexts=list(module),
-        observation_context=column[:, 0].astype(np.int32),
-        features={"trip_count": column[:, 1:2], "body_size": column[:, 2:3]},
-        actions=np.array(actions, np.int64),
-        outcomes=np.array(outcomes, np.float32),
-        extra_outputs={},
-    )
+def _observations(loops: Loops, decide: Decide) -> list[log_writer.Observation]:
+    distances = [np.float32(decide(*loop)) for loop in loops]
+    taken = iter(distances)
+    score = throughput(loops, lambda latency, trips: float(next(taken)))
+    return [
+        log_writer.Observation(
+            (np.array([latency]), np.array([trips]), np.array([distance])),
+            score if place == len(distances) - 1 else 0.0,
+        )
+        for place, ((latency, trips), distance) in enumerate(zip(loops, distances, strict=True))
+    ]
 
 
-def _model(folder: pathlib.Path) -> Decide:
-    import tensorflow as tf  # pylint: disable=import-outside-toplevel  # The run sets it up before it is needed here.
+@functools.lru_cache(maxsize=4)
+def _model(content: bytes) -> Decide:
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Takes seconds.
 
-    interpreter = tf.lite.Interpreter(model_content=(folder / "model.tflite").read_bytes())
+    lock, interpreter = threading.Lock(), tf.lite.Interpreter(model_content=content)
     interpreter.allocate_tensors()
-    places = {
-        entry["name"].removeprefix("action_").removesuffix(":0"): entry["index"]
-        for entry in interpreter.get_input_details()
+    inputs = {
+        each["name"].removeprefix("action_").removesuffix(":0"): each["index"]
+        for each in interpreter.get_input_details()
     }
-    (output,) = (entry["index"] for entry in interpreter.get_output_details())
+    (output,) = (each["index"] for each in interpreter.get_output_details())
 
-    def decide(trips: int, body: int) -> int:
-        for name, value in (("trip_count", trips), ("body_size", body)):
-            interpreter.set_tensor(places[name], np.array([value], np.int64))
-        interpreter.invoke()
-        return int(interpreter.get_tensor(output)[0])
+    def decide(latency: int, trip_count: int) -> float:
+        with lock:
+            for name, value in (("latency", latency), ("trip_count", trip_count)):
+                interpreter.set_tensor(inputs[name], np.array([value], np.int64))
+            interpreter.invoke()
+            return float(interpreter.get_tensor(output)[0])
 
     return decide

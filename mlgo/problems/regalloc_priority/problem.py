@@ -7,12 +7,12 @@ Reward). A decision is a number; the live range with the highest is allocated fi
 from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 from mlgo.problems.slots import slot_arguments
 
-# The advisor converts the answer to `unsigned` (32 bits), which is undefined below 0, from 2^32 on and for NaN. This is the
-# largest float32 below 2^32.
+# The advisor converts the answer to `unsigned` (32 bits), which is undefined below 0, from 2^32 on and for NaN. This is
+# the largest float32 below 2^32.
 LARGEST_PRIORITY = 2.0**32 - 2.0**8
 
-# What our own policies answer: 2048 steps of 2^20, below 2^31. Only the order matters, and whole steps of 1 would be lost:
-# a network's output has a handful of units.
+# The answers of our policies: 2048 steps of 2^20, below 2^31. Only the order of the answers matters. A network's output
+# spans a few units, so steps of 1 would be too small.
 POLICY_TOP = 2047.0
 POLICY_STEP = 2.0**20
 
