@@ -18,7 +18,7 @@ than --fail_if_worse_than allows.
 
 from absl import flags
 
-from mlgo.commands.training import run_command
+from mlgo.commands.main import run_command
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines

@@ -19,8 +19,8 @@ Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many mo
 from absl import flags
 
 from mlgo.commands.compiling import define_compiler_flags
-from mlgo.commands.measuring import compiling_given, define_measuring_flags
-from mlgo.commands.training import held_out_corpus, problem_given, refuse_arguments, run_command
+from mlgo.commands.main import problem_given, refuse_arguments, run_command
+from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than

@@ -23,7 +23,7 @@ differently, 130 interrupted.
 
 from absl import flags
 
-from mlgo.commands.training import refuse_arguments, run_command
+from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.evaluation.programs import results, run_time, size
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given

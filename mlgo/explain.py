@@ -24,8 +24,8 @@ import pathlib
 from absl import flags
 
 from mlgo.commands.compiling import define_compiler_flags
-from mlgo.commands.measuring import compiling_given, define_measuring_flags
-from mlgo.commands.training import held_out_corpus, problem_given, refuse_arguments, run_command
+from mlgo.commands.main import problem_given, refuse_arguments, run_command
+from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import selection
 from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus

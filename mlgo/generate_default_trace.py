@@ -24,7 +24,7 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module has a decis
 from absl import flags
 
 from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
-from mlgo.commands.training import problem_given, refuse_arguments, run_command
+from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus

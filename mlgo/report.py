@@ -19,7 +19,7 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.training import run_command
+from mlgo.commands.main import run_command
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
 from mlgo.reporting.reading import read_folder

@@ -1,18 +1,18 @@
-"""Makes a vocabulary: quantiles of every feature over a trace, from which policies take how they normalise features.
+"""Makes a vocabulary: the quantiles of every feature over a trace, by which policies normalise features.
 
-    ./bazelw run //mlgo:sparse_bucket_generator -- --input=/data/trace --output_dir=/data/vocabulary
-    ./bazelw run //mlgo:sparse_bucket_generator -- --input=/data/trace --output_dir=/data/vocabulary --sampling_fraction=0.1
+    ./bazelw run //mlgo:sparse_bucket_generator -- --trace=/data/trace --output_dir=/data/vocabulary
+    ./bazelw run //mlgo:sparse_bucket_generator -- --trace=/data/trace --output_dir=/data/vocabulary --sampling_fraction=0.1
 
-Input: what //mlgo:generate_default_trace has written, of any size: memory stays the same. Output: one file FEATURE.buckets per
-feature, ascending numbers, one a line, as ml-compiler-opt has them; --vocabulary of the training commands takes the folder. The
-observations are chosen by --seed; equal input, flags and seed give equal bytes. Ctrl-C or worse: the same command goes on.
+Input: a trace of //mlgo:generate_default_trace, of any size: memory use is constant. Output: one file FEATURE.buckets per
+feature, ascending numbers, one per line, as in ml-compiler-opt; --vocabulary of the training commands accepts the folder.
+--seed selects the observations; equal input, flags and seed give equal bytes. After an interruption, the same command resumes.
 
-Exit codes: 0 done, 2 something is not as it should be, 10 the trace holds no decision, 130 interrupted.
+Exit codes: 0 done, 2 wrong input or flags, 10 the trace has no decision, 130 interrupted.
 """
 
 from absl import flags
 
-from mlgo.commands.training import refuse_arguments, run_command
+from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.run_folder import RunFolder
@@ -22,22 +22,26 @@ from mlgo.training.settings import RunSettings
 
 FLAGS = flags.FLAGS
 
-flags.DEFINE_string("input", None, "The trace.", required=True)
+flags.DEFINE_string("trace", None, "Trace whose features are counted.", required=True)
+flags.DEFINE_alias("input", "trace")
 flags.DEFINE_string("output_dir", None, "Folder of the vocabulary.", required=True)
 flags.DEFINE_float(
-    "sampling_fraction", VocabularyConfig.sampling_fraction, "Part of the observations that are looked at.", 0.0, 1.0
+    "sampling_fraction", VocabularyConfig.sampling_fraction, "Fraction of the observations that are read.", 0.0, 1.0
 )
 flags.DEFINE_integer("num_buckets", VocabularyConfig.quantiles, "Quantiles per feature.", lower_bound=2)
 flags.DEFINE_integer(
-    "sample_size", VocabularyConfig.sample_size, "About how many observations are kept at most.", lower_bound=1
+    "sample_size",
+    VocabularyConfig.sample_size,
+    "Approximate upper limit of the observations kept in memory.",
+    lower_bound=1,
 )
-flags.DEFINE_integer("seed", RunSettings.seed, "Of the choice of observations.", lower_bound=0)
+flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the choice of observations.", lower_bound=0)
 
 
 def main(arguments: list[str]) -> int:
     """Makes the vocabulary; returns the exit code."""
     refuse_arguments(arguments)
-    trace, problem, manifest = open_trace(locate.user_path(FLAGS.input), "--input")
+    trace, problem, manifest = open_trace(locate.user_path(FLAGS.trace), "--trace")
     config = VocabularyConfig(FLAGS.num_buckets, FLAGS.sample_size, max(FLAGS.sampling_fraction, 1e-12))
     folder = RunFolder(locate.user_path(FLAGS.output_dir))
     folder.claim({"trace": manifest.digest, "configuration": {**config.__dict__, "seed": FLAGS.seed}})

@@ -1,13 +1,13 @@
-"""Trains a register-allocation policy and tells what it is worth.
+"""Trains a register-allocation policy and measures it.
 
 Without flags it trains eviction on the built-in corpus (LLVM's own libraries) and writes to out/regalloc in the workspace:
 
     ./bazelw run //mlgo:train_regalloc
 
-It compiles every module once with the development clang to record what the default heuristic decides, learns to repeat
-that, improves on it (by PPO, unless --algorithm says otherwise), chooses the best weights on modules set aside, and compares
-them with the default on held-out modules. Ctrl-C or worse: the same command goes on, losing at most the current iteration. The
-result depends on the corpora, the settings and --seed only, not on --workers or the machine's load.
+It compiles every module once with the development clang to record the decisions of the default heuristic, learns to repeat
+them, improves on them (by PPO, unless --algorithm is given), chooses the best weights on modules that are not learned from,
+and compares them with the default on held-out modules. After an interruption, the same command resumes and repeats at most one
+iteration. The result depends on the corpora, the settings and --seed only, not on --workers or the machine's load.
 
     ./bazelw run //mlgo:train_regalloc -- --iterations=300 --modules_per_iteration=64 --output_dir=out/long
     ./bazelw run //mlgo:train_regalloc -- --problem=regalloc_priority
@@ -15,17 +15,17 @@ result depends on the corpora, the settings and --seed only, not on --workers or
     ./bazelw run //mlgo:train_regalloc -- --warm_start=models/regalloc_eviction/policy --output_dir=out/further
     ./bazelw run //mlgo:train_regalloc -- --gin_bindings="PpoConfig.learning_rate=1e-4"
 
-A corpus is a folder with corpus_description.json ({"modules": ["a/b.cpp", ...]}) and, per module, NAME.bc (bitcode before
-optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL), or a .zip, .tar, .tar.gz or .tar.zst file of it. Relative paths
-are relative to where you type the command. Exit codes: 0 done, 2 something is not as it should be and nothing was trained, 10 input
-empty, 11 too many modules failed, 130 interrupted.
+A corpus is a folder with corpus_description.json ({"modules": ["a/b.cpp", ...]}) and, per module, NAME.bc (bitcode
+before optimisation) and NAME.cmd (cc1 arguments, each followed by a NUL), or a .zip, .tar, .tar.gz or .tar.zst file
+of it. Relative paths are relative to the directory of the command. Exit codes: 0 done, 2 wrong input or flags and
+nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted.
 """
 
-from mlgo.commands import training as command
+from mlgo.commands import training
 
-DEFAULTS = command.Defaults(("regalloc_eviction", "regalloc_priority"), "mlgo/corpus/llvm_small", "regalloc")
+DEFAULTS = training.Defaults(("regalloc_eviction", "regalloc_priority"), "mlgo/corpus/llvm_small", "regalloc")
 
-command.define_flags(DEFAULTS)
+training.define_flags(DEFAULTS)
 
 if __name__ == "__main__":
-    command.run_main(DEFAULTS)
+    training.run_main(DEFAULTS)

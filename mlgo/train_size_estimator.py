@@ -1,12 +1,12 @@
-"""Trains an estimator of code size from IR (the RFC's IR2Native) and tells how far off it is on functions it never saw.
+"""Trains an estimator of code size from IR (the RFC's IR2Native) and measures its error on held-out functions.
 
     ./bazelw run //mlgo:train_size_estimator
     ./bazelw run //mlgo:train_size_estimator -- --train_corpus=/data/train --held_out_corpus=/data/held_out --output_dir=out/sizes
 
 Every module of both corpora is optimised, its functions' properties are read by `opt -passes='print<func-properties>'`, and their
-bytes of code from the object. Functions whose name is in the training corpus are no held-out functions. It writes
-estimator.json (read by mlgo.size_estimator.estimator.SizeEstimator.load) and accuracy.json below --output_dir, and goes on where
-it was stopped. Exit codes: 0 done, 2 something is not as it should be, 11 too many modules failed, 130 interrupted.
+bytes of code from the object. Functions whose name is in the training corpus are not held-out functions. It writes
+estimator.json (for --size_estimator of the training commands) and accuracy.json below --output_dir. After an interruption, the
+same command resumes. Exit codes: 0 done, 2 wrong input or flags, 11 too many modules failed, 130 interrupted.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ import pathlib
 from absl import app, flags
 
 from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
-from mlgo.commands.training import parse_flags, refuse_arguments
+from mlgo.commands.main import parse_flags, refuse_arguments
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
@@ -41,8 +41,8 @@ def _define_flags() -> None:
     flags.DEFINE_string("train_corpus", None, "Corpus to learn from. Default: the built-in one at -Oz.")
     flags.DEFINE_string("held_out_corpus", None, "Corpus to measure on. Default: the built-in one at -Oz.")
     flags.DEFINE_string("output_dir", None, "Folder of the result. Default: out/size_estimator in the workspace.")
-    flags.DEFINE_string("opt", None, "LLVM's opt, of the version of the clang. Default: //development:opt.")
-    flags.DEFINE_integer("seed", 1, "Of the network's first weights.", lower_bound=0)
+    flags.DEFINE_string("opt", None, "LLVM's opt, of the same version as the clang. Default: //development:opt.")
+    flags.DEFINE_integer("seed", 1, "Seed of the network's initial weights.", lower_bound=0)
     define_compiler_flags()
 
 
@@ -69,7 +69,7 @@ def _train(arguments: list[str]) -> int:
             f"{name}: {value.functions} held-out functions off by {value.median:.1f} % (median), {value.mean:.1f} % (mean);"
             f" sums of {value.modules} modules by {value.module_mean:.1f} %, of all by {value.total:+.1f} %"
         )
-    print(f"done: {len(training.functions)} functions learnt from -> {output / 'estimator.json'}")
+    print(f"done: {len(training.functions)} functions learned from -> {output / 'estimator.json'}")
     return ExitCode.DONE
 
 

@@ -22,7 +22,7 @@ def define_compiler_flags() -> None:
     flags.DEFINE_integer(
         "workers",
         None,
-        "Compiles at a time, with --executor=ray on each node. Default: one per core. Changes no result.",
+        "Compiles at a time; with --executor=ray, on each node. Default: one per core. Does not change results.",
         lower_bound=1,
     )
     flags.DEFINE_alias("clang_path", "clang")

@@ -13,6 +13,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.manifest import digest_of_file
 from mlgo.run.run_folder import RunFolder
+from mlgo.score.problem_score import score_of
 from mlgo.trace.setup import CompileSetup
 from mlgo.training.settings import RunSettings
 
@@ -52,3 +53,8 @@ def compiling_given(problem: Problem, output: str) -> Iterator[tuple[RunFolder, 
         setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
         yield folder, setup, digest_of_file(clang)
     folder.remove_work()
+
+
+def held_out_corpus(problem: Problem) -> str:
+    """Runfile of the built-in corpus on which policies of `problem` are evaluated."""
+    return f"{score_of(problem).built_in_corpus}_held_out"

@@ -10,8 +10,7 @@ from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.configuration import configure
-from mlgo.training.settings import RunSettings
+from mlgo.training.settings import RunSettings, configure
 
 #: Part of a configuration -> the class that gin bindings name.
 _CLASSES = {

@@ -18,7 +18,7 @@ from mlgo.score.function_scores import FunctionScore
 from mlgo.score.problem_score import score_of
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
-from mlgo.training import preflight
+from mlgo.training import input_checks
 
 #: The stage that holds the trace.
 STAGE = "trace/default"
@@ -62,7 +62,7 @@ def record_trace(
     chosen = corpus.select(chosen_modules(names, selection.module_filter, selection.sampling_rate, selection.seed))
     network, record = load_policy(policy, setup.problem) if policy else (None, None)
     folder = RunFolder(output)
-    preflight.check_disk_space(folder.path, [chosen])
+    input_checks.check_disk_space(folder.path, [chosen])
     check_compiler(setup.clang, setup.problem)
     inputs = {"corpus": corpus.digest, "clang": digest_of_file(setup.clang)}
     if record is not None:

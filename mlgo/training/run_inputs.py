@@ -1,4 +1,4 @@
-"""Where a training run reads and writes, and what makes it the run it is."""
+"""The inputs of a training run, and the identity that they give it."""
 
 import dataclasses
 import importlib.metadata
@@ -13,28 +13,54 @@ from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.size_estimator.estimated_code import EstimatedCode
+from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.trace.vocabulary import digest_of_vocabulary
-from mlgo.training.configuration import Configurations
-from mlgo.training.estimated_reward import Estimation
+from mlgo.training.settings import Configurations
 
 #: Packages whose version can change a result.
 _PACKAGES = ("numpy", "tensorflow-cpu", "tf-agents", "tensorflow-probability", "zstandard")
 
 
+#: Names of the digests that `Estimation.digests` gives.
+ESTIMATION_INPUTS = ("size_estimator", "opt")
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimation:
+    """Inputs of estimated code sizes.
+
+    Attributes:
+      size_estimator: estimator.json of //mlgo:train_size_estimator.
+      opt: LLVM's opt, of the same version as the clang.
+    """
+
+    size_estimator: pathlib.Path
+    opt: pathlib.Path
+
+    def digests(self) -> dict[str, str]:
+        """Digests of the inputs that determine a score, by ESTIMATION_INPUTS."""
+        return {name: digest_of_file(getattr(self, name)) for name in ESTIMATION_INPUTS}
+
+    def load(self) -> EstimatedCode:
+        """Raises: RunError: the estimator is absent or damaged."""
+        return EstimatedCode(SizeEstimator.load(self.size_estimator), self.opt)
+
+
 @dataclasses.dataclass(frozen=True)
 class RunInputs:
-    """Where a run reads and writes.
+    """Paths that a run reads and writes.
 
     Attributes:
       clang: the development clang.
-      train_corpus: what is learned from.
-      held_out_corpus: what the result is measured on; None: it is not measured.
+      train_corpus: corpus to learn from.
+      held_out_corpus: corpus on which the result is measured; None: it is not measured.
       vocabulary: a vocabulary to use; None: one is made from the default trace.
-      policy: what RunSettings.warm_start "policy" starts from; None with every other.
+      policy: the policy to start from with RunSettings.warm_start "policy", else None.
       output: the run's folder.
-      cache: where what compiles gave is kept for other runs; None: nowhere.
-      imitated: policies to learn from, for an algorithm that imitates.
-      estimation: how code sizes are estimated, for a reward that is an estimate; None with every other.
+      cache: compile results that runs share; None: no cache.
+      imitated: policies to imitate, for an algorithm that imitates.
+      estimation: inputs of a reward that is an estimate; None for other rewards.
     """
 
     clang: pathlib.Path
@@ -51,9 +77,9 @@ class RunInputs:
 def identity_of(
     inputs: RunInputs, configurations: Configurations, corpora: Mapping[str, Corpus], problem: Problem
 ) -> dict[str, Any]:
-    """Everything that decides the result of a run: its settings, the digests of what it reads, and versions; JSON values.
+    """Everything that determines the result of a run, as JSON values: settings, digests of the inputs, and versions.
 
-    Raises: RunError: a policy to start from or to imitate is none of `problem`.
+    Raises: RunError: a policy to start from or to imitate is not a policy for `problem`.
     """
 
     def digest_of_policy(folder: pathlib.Path) -> str:

@@ -1,42 +1,50 @@
-"""The settings of a training run: what is learned, how, from how much, with which seed."""
+"""The settings of a training run, read from a problem's own gin files, the user's gin files and bindings, and flags."""
 
 import dataclasses
+import importlib.util
+import pathlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gin
 
 from mlgo.compiler.request import CompileLimits
-from mlgo.learning.algorithms.registry import algorithm_named
+from mlgo.learning.algorithms.registry import ALGORITHMS, algorithm_named
+from mlgo.learning.cloning_config import BcConfig
+from mlgo.learning.divergence import DivergenceRules
+from mlgo.learning.network import NetworkConfig
+from mlgo.run.exit_codes import RunError
+from mlgo.trace.vocabulary import VocabularyConfig
 
-#: What a run may start from; see RunSettings.warm_start.
+#: Values of RunSettings.warm_start.
 WARM_STARTS = ("bc", "none", "policy")
 
-#: What a run does when an update leaves the region where its numbers mean anything; see RunSettings.on_divergence.
+#: Values of RunSettings.on_divergence.
 ON_DIVERGENCE = ("stop", "roll_back")
 
 
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class RunSettings:
-    """What decides the result of a run beside corpus, compiler and vocabulary; every field is part of its identity.
+    """The settings that determine the result of a run, besides those of its parts. Every field is part of its identity.
 
     Attributes:
       problem: a folder below mlgo/problems.
       algorithm: one of mlgo/learning/algorithms/registry.py. Names of earlier versions are accepted.
-      reward: of the problem's rewards, where it has several; "": its usual one.
+      reward: one of the problem's rewards; "": its default.
       warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random weights;
-        "policy": start from a policy that an earlier run has left.
-      seed: of everything random, >= 0.
-      iterations: how often modules are compiled and learned from, >= 0; the papers: thousands. 80 iterations of eviction at
-        the default size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
+        "policy": start from a policy of an earlier run.
+      seed: random seed, >= 0.
+      iterations: rounds of compiling and learning, >= 0; the papers: thousands. 80 iterations of eviction at the default
+        size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
       modules_per_iteration: modules compiled in each iteration, >= 1; the papers: 512 and more.
-      validation_modules: modules of the training corpus that are not learned from and choose the policy, >= 1. Fewer than a
-        dozen choose by noise.
+      validation_modules: modules of the training corpus that are not learned from and choose the policy, >= 1. With fewer
+        than a dozen, noise determines the choice.
       validation_interval: iterations between two validations, >= 1.
-      max_failure_ratio: which part of a stage's compiles may fail before the run ends, in [0, 1].
-      compile_cpu_seconds: CPU time one compile may use.
-      on_divergence: "stop": the run ends and says why; "roll_back": it goes on from the best validated weights with the next
-        iteration's modules, three times in a row at most.
+      max_failure_ratio: fraction of a stage's compiles that may fail before the run stops, in [0, 1].
+      compile_cpu_seconds: CPU time that one compile may use.
+      on_divergence: "stop": the run stops with an error; "roll_back": it continues from the weights before the update,
+        with the next iteration's modules and a smaller learning rate, at most DivergenceRules.most_rollbacks times.
     """
 
     problem: str = "regalloc_eviction"
@@ -73,9 +81,93 @@ class RunSettings:
 
     @property
     def limits(self) -> CompileLimits:
-        """What one compile may use."""
+        """Limits of one compile."""
         return CompileLimits(cpu_seconds=self.compile_cpu_seconds)
 
     def to_json(self) -> dict[str, Any]:
         """Every field by name."""
         return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Configurations:
+    """The settings of all parts of a run. Every field of every part is part of the run's identity.
+
+    Attributes:
+      learner: those of the algorithm that `run` names.
+    """
+
+    run: RunSettings
+    vocabulary: VocabularyConfig
+    network: NetworkConfig
+    behavioural_cloning: BcConfig
+    learner: Any
+    divergence: DivergenceRules = DivergenceRules()
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field of every part by name; the learner's under the algorithm's name."""
+        parts = {field.name: dataclasses.asdict(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        parts[self.run.algorithm] = parts.pop("learner")
+        return parts
+
+
+def gin_classes() -> str:
+    """The classes that a binding may name, for messages."""
+    learners = [algorithm.config.__name__ for algorithm in ALGORITHMS.values()]
+    return ", ".join(["RunSettings", "VocabularyConfig", "NetworkConfig", "BcConfig", "DivergenceRules", *learners])
+
+
+def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
+    """The settings of a run.
+
+    Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist, defaults.gin, which
+    may name an algorithm, the algorithm's shared settings and <algorithm>.gin; the user's files; bindings; flags.
+
+    Args:
+      given: fields of RunSettings that flags set; they include `problem`.
+      gin_files: the user's files.
+      bindings: `CLASS.FIELD=VALUE`.
+
+    Raises: RunError: the settings are not usable.
+    """
+    try:
+        users = [str(path) for path in gin_files]
+        defaults = own_files(given["problem"], "defaults")
+        # Twice, because the problem's own files depend on the algorithm, which the user's files may set.
+        gin.clear_config()
+        gin.parse_config_files_and_bindings([*defaults, *users], list(bindings))
+        algorithm = algorithm_named(dataclasses.replace(RunSettings(), **given).algorithm)
+        names = [*algorithm.shared_settings, algorithm.former_name, algorithm.name]
+        own = [path for name in names if name for path in own_files(given["problem"], name)]
+        gin.clear_config()
+        gin.parse_config_files_and_bindings([*defaults, *own, *users], list(bindings))
+        run = dataclasses.replace(RunSettings(), **given)
+        return Configurations(
+            run=run,
+            vocabulary=VocabularyConfig(),
+            network=NetworkConfig(),
+            behavioural_cloning=BcConfig(),
+            learner=algorithm_named(run.algorithm).config(),
+            divergence=DivergenceRules(),
+        )
+    except (OSError, ValueError, TypeError, AttributeError, SyntaxError) as error:
+        raise RunError(
+            "--gin_files, --gin_bindings or a flag",
+            f"gives unusable settings: {error}",
+            f"Correct it; `CLASS.FIELD=VALUE` with CLASS one of {gin_classes()}",
+        ) from error
+
+
+def own_files(problem: str, name: str) -> list[str]:
+    """The path of mlgo/problems/<problem>/<name>.gin, if it exists.
+
+    Raises: ValueError: there is no such problem.
+    """
+    try:
+        specification = importlib.util.find_spec(f"mlgo.problems.{problem}.problem")
+    except ModuleNotFoundError:
+        specification = None
+    if specification is None or specification.origin is None:
+        raise ValueError(f"problem {problem!r} is no folder below mlgo/problems")
+    path = pathlib.Path(specification.origin).parent / f"{name}.gin"
+    return [str(path)] if path.exists() else []

@@ -1,7 +1,6 @@
 """A whole training run: the stages in their order, from two corpora to a policy with a held-out score.
 
-A stage that a problem or a warm start does not need is left out; which, their data says (Problem.decides_after_optimiser,
-RunSettings.warm_start).
+Problem.decides_after_optimiser and RunSettings.warm_start determine which stages a run needs.
 """
 
 import dataclasses
@@ -27,12 +26,11 @@ from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
-from mlgo.trace.vocabulary import build_vocabulary, digest_of_vocabulary
-from mlgo.training import candidates, export, figures, preflight, warm_start
-from mlgo.training.configuration import Configurations
-from mlgo.training.estimated_reward import ESTIMATION_INPUTS
+from mlgo.training import candidates, export, figures, former_runs, input_checks, warm_start
+from mlgo.training.cloning_run import vocabulary_of
 from mlgo.training.module_order import validation_split
-from mlgo.training.run_inputs import RunInputs, identity_of
+from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
+from mlgo.training.settings import Configurations
 
 #: Folder of the learning stage.
 _LEARNING = "learning"
@@ -43,9 +41,9 @@ class PreparedCorpus:
     """One of the two corpora as it is compiled.
 
     Attributes:
-      corpus: optimised, where the problem's decisions come after that.
-      digest: what later stages name as their input.
-      not_optimised: kind of failure by name of the modules that were lost on the way.
+      corpus: optimised if the problem's decisions come after the optimiser.
+      digest: the digest that later stages name as their input.
+      not_optimised: module name -> kind of failure of the modules that could not be optimised.
     """
 
     corpus: Corpus
@@ -57,14 +55,14 @@ class TrainingRun:
     """One run.
 
     Args:
-      inputs: where it reads and writes.
-      configurations: what decides its result, beside what it reads.
-      workers: compiles at a time; changes no result.
-      executor: where they run; None: on this machine.
+      inputs: the paths it reads and writes.
+      configurations: its settings.
+      workers: compiles at a time; does not change results.
+      executor: where compiles run; None: on this machine.
 
     Attributes:
       problem: what is learned.
-      learned: figures of the learning stage, once it has ended: which iteration was chosen, and its validation.
+      learned: figures of the finished learning stage: the chosen iteration and its validation.
     """
 
     def __init__(
@@ -88,10 +86,11 @@ class TrainingRun:
         self.learned: Mapping[str, Any] = {}
 
     def run(self) -> Comparison | None:
-        """Does everything that is left to do.
+        """Runs all stages that are not done yet.
 
-        Returns: the held-out comparison of "policy", and of "warm_start" where there is one, with the compiler's default; None without such a corpus.
-        Raises: RunError: something is not as a stage needs it.
+        Returns: the held-out comparison of "policy", and of "warm_start" if there is one, with the compiler's default; None
+          without a held-out corpus.
+        Raises: RunError: a stage cannot run with its inputs.
         """
         try:
             return self._run()
@@ -119,7 +118,7 @@ class TrainingRun:
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Seconds by stage, of this run and of what it went on with."""
+        """Seconds by stage, of this run and of the interrupted runs that it resumed."""
         return self._folder.seconds
 
     @property
@@ -127,20 +126,21 @@ class TrainingRun:
         return self._inputs.output
 
     def _check(self) -> dict[str, Corpus]:
-        """Everything that can be known before the first compile; then the run owns its folder."""
+        """Checks the inputs, and takes possession of the run's folder."""
         inputs, settings = self._inputs, self._configurations.run
         corpora = {"train": Corpus.load(inputs.train_corpus)}
         if inputs.held_out_corpus is not None:
             corpora["held_out"] = Corpus.load(inputs.held_out_corpus)
-        preflight.check_corpora(corpora["train"], corpora.get("held_out"))
+        input_checks.check_corpora(corpora["train"], corpora.get("held_out"))
         if inputs.vocabulary is not None:
-            preflight.check_vocabulary(inputs.vocabulary, self.problem)
+            input_checks.check_vocabulary(inputs.vocabulary, self.problem)
         self._folder = RunFolder(self._out)
-        preflight.check_disk_space(self._out, list(corpora.values()))
+        input_checks.check_disk_space(self._out, list(corpora.values()))
         check_compiler(inputs.clang, self.problem)
         if not (self._out / run_folder.CONFIGURATION_NAME).exists():
-            preflight.check_modules(corpora["train"], self._setup)
+            input_checks.check_modules(corpora["train"], self._setup)
         self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
+        former_runs.rename(self._out)
         resumed = self._folder.claim(self._identity)
         self._known = CompileCache(inputs.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
@@ -159,7 +159,7 @@ class TrainingRun:
         }
 
     def _compiled_by(self) -> dict[str, Any]:
-        """What every compile depends on beside its module and the policy."""
+        """The inputs of every compile besides its module and the policy."""
         return {
             **self._tools(),
             "problem": self.problem.name,
@@ -171,7 +171,7 @@ class TrainingRun:
         return {"corpus": digest, **self._tools()}
 
     def _tools(self) -> dict[str, str]:
-        """Digests of the programs and the estimator, if any, that make scores of modules."""
+        """Digests of the compiler and, if used, the estimator and opt."""
         inputs = self._identity["inputs"]
         return {name: inputs[name] for name in ("clang", *ESTIMATION_INPUTS) if name in inputs}
 
@@ -201,22 +201,8 @@ class TrainingRun:
         )
         return Trace.load(self._out / name, prepared.corpus), manifest
 
-    def _vocabulary(self, traced: tuple[Trace, Manifest]) -> tuple[pathlib.Path, str]:
-        """The vocabulary's folder and digest."""
-        folder = self._inputs.vocabulary
-        if folder is None:
-            folder = self._out / "vocabulary"
-            config, seed = self._configurations.vocabulary, self._configurations.run.seed
-            self._folder.stage(
-                "vocabulary",
-                {"trace": traced[1].digest},
-                {**dataclasses.asdict(config), "seed": seed},
-                lambda folder: build_vocabulary(folder, traced[0], self.problem, config, seed),
-            )
-        return folder, digest_of_vocabulary(folder, self.problem)
-
     def _start(self, traced: tuple[Trace, Manifest], training: list[str]) -> Manifest:
-        """The stage that makes the weights to start from."""
+        """Runs the stage that makes the initial weights."""
         configurations, settings = self._configurations, self._configurations.run
         configuration = {"seed": settings.seed, "warm_start": settings.warm_start}
         if settings.warm_start == "policy":
@@ -227,16 +213,16 @@ class TrainingRun:
                 configuration,
                 lambda folder: warm_start.start_from_policy(folder, self._inputs.policy, self.problem),
             )
-        vocabulary, digest = self._vocabulary(traced)
+        vocabulary, digest = vocabulary_of(
+            self._folder, self._inputs.vocabulary, traced[0], traced[1], self.problem, configurations
+        )
         configuration["network"] = dataclasses.asdict(configurations.network)
         if settings.warm_start == "none":
             return self._folder.stage(
                 "warm_start",
                 {"vocabulary": digest},
                 configuration,
-                lambda folder: warm_start.start_randomly(
-                    folder, vocabulary, self.problem, settings.seed, configurations.network
-                ),
+                lambda folder: warm_start.start_randomly(folder, vocabulary, self.problem, configurations),
             )
         manifest = self._folder.stage(
             "warm_start",
@@ -259,21 +245,14 @@ class TrainingRun:
         self, folder: pathlib.Path, trace: Trace, training: list[str], vocabulary: pathlib.Path
     ) -> Mapping[str, Any]:
         self._start_tensorflow("mlgo.learning.behavioural_cloning")
-        configurations = self._configurations
-        return warm_start.clone_default(
-            folder,
-            trace,
-            training,
-            vocabulary,
-            self.problem,
-            configurations.run.seed,
-            configurations.network,
-            configurations.behavioural_cloning,
-        )
+        return warm_start.clone_default(folder, trace, training, vocabulary, self.problem, self._configurations)
 
     @staticmethod
     def _start_tensorflow(module: str) -> types.ModuleType:
-        """`module`, which imports TensorFlow, with TensorFlow set up to repeat itself."""
+        """Imports `module`, which imports TensorFlow, and makes TensorFlow deterministic.
+
+        By name, because the import takes seconds and a resumed run may not need it.
+        """
         with quiet_libraries():
             found = importlib.import_module(module)
             determinism.configure_tensorflow()
@@ -354,7 +333,7 @@ class TrainingRun:
 
         works = {"warm_start": (start, work_warm_start), "policy": (exported, work_policy)}
         if self._configurations.run.warm_start == "none":
-            # Random weights are nothing to compare with.
+            # Random weights are not a useful comparison.
             del works["warm_start"]
         policies = {}
         for name, (policy, work) in works.items():
@@ -378,7 +357,7 @@ class TrainingRun:
     def _score(
         self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str
     ) -> Mapping[str, Any]:
-        """The work of a held-out stage; `policy` is the digest of what is in `model_dir`."""
+        """The work of a held-out stage; `policy` is the digest of the model in `model_dir`."""
         return self._known.traced(
             folder,
             part.corpus,
@@ -395,7 +374,7 @@ class TrainingRun:
         start: Manifest,
         learned: Manifest,
     ) -> None:
-        """Writes what people and later commands look at: record, figures, table of functions."""
+        """Writes the files for users and later commands: record, figures, table of functions."""
         iterations, validations = figures.read_metrics(self._out / _LEARNING)
         files.write_atomically(self._out / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
         with quiet_libraries():

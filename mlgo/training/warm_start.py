@@ -1,6 +1,6 @@
-"""The stage that makes the weights a run starts from: cloned from the default heuristic, random, or an earlier policy's.
+"""The stage that makes the initial weights of a run: cloned from the default heuristic, random, or those of a policy.
 
-Its folder then holds a checkpoint `result` and the normaliser that belongs to these weights, `normalizer.json`.
+The stage leaves a checkpoint `result` and the normaliser of these weights, `normalizer.json`, in its folder.
 """
 
 import dataclasses
@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.learning import checkpoint
-from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.network import PolicyNetwork, initial_network
 from mlgo.learning.normalization import Normalizer, load_normalizer
-from mlgo.learning.observations import concatenate, pack
+from mlgo.learning.observations import Observations, concatenate, pack
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.trace import Trace
+from mlgo.training.settings import Configurations
 
 _RESULT = "result"
 _NORMALIZER_NAME = "normalizer.json"
@@ -29,23 +30,18 @@ def clone_default(
     names: Sequence[str],
     vocabulary: pathlib.Path,
     problem: Problem,
-    seed: int,
-    network_config: NetworkConfig,
-    config: Any,
+    configurations: Configurations,
 ) -> Mapping[str, Any]:
-    """Clones the default's decisions in modules `names` of `trace`, with a BcConfig.
+    """Clones the default's decisions in modules `names` of `trace`.
 
     Returns: the figures for the manifest.
     """
-    # It brings TensorFlow, which the other ways to start do without.
+    # Imports TensorFlow, which the other ways to start do without.
     from mlgo.learning.behavioural_cloning import train_bc  # pylint: disable=import-outside-toplevel
 
-    normalizer = load_normalizer(vocabulary, problem, network_config.segments, network_config.knots)
-    parts = []
-    for name in names:
-        decisions = trace.decisions(name, problem)
-        parts.append(pack(decisions.features, decisions.actions, normalizer, problem, decisions.observation_context))
-    network = initial_network(normalizer, seed, network_config)
+    config, seed = configurations.behavioural_cloning, configurations.run.seed
+    network = _random_network(vocabulary, problem, configurations)
+    parts = packed(trace, names, network.normalizer, problem)
     done = checkpoint.load_checkpoint(folder / "epochs", "behavioural_cloning")
     shown = progress.start("warm start", config.epochs, "epochs", done=len(done[1]["epochs"]) if done else 0)
     try:
@@ -63,27 +59,41 @@ def clone_default(
     return _keep(folder, result.network, {"from": "bc", **figures})
 
 
+def packed(trace: Trace, names: Sequence[str], normalizer: Normalizer, problem: Problem) -> list[Observations]:
+    """The decisions in modules `names` of `trace`, packed for a network with this normaliser, by module."""
+    found = []
+    for name in names:
+        log = trace.decisions(name, problem)
+        found.append(pack(log.features, log.actions, normalizer, problem, log.observation_context))
+    return found
+
+
 def start_randomly(
-    folder: pathlib.Path, vocabulary: pathlib.Path, problem: Problem, seed: int, network_config: NetworkConfig
+    folder: pathlib.Path, vocabulary: pathlib.Path, problem: Problem, configurations: Configurations
 ) -> Mapping[str, Any]:
-    """Fresh weights over the normaliser of `vocabulary`."""
-    normalizer = load_normalizer(vocabulary, problem, network_config.segments, network_config.knots)
-    return _keep(folder, initial_network(normalizer, seed, network_config), {"from": "none"})
+    """Keeps random weights over the normaliser of `vocabulary`."""
+    return _keep(folder, _random_network(vocabulary, problem, configurations), {"from": "none"})
+
+
+def _random_network(vocabulary: pathlib.Path, problem: Problem, configurations: Configurations) -> PolicyNetwork:
+    config = configurations.network
+    normalizer = load_normalizer(vocabulary, problem, config.segments, config.knots)
+    return initial_network(normalizer, configurations.run.seed, config)
 
 
 def start_from_policy(folder: pathlib.Path, policy: pathlib.Path, problem: Problem) -> Mapping[str, Any]:
-    """The weights and the normaliser of the policy directory `policy`.
+    """Keeps the weights and the normaliser of the policy directory `policy`.
 
-    Raises: RunError: it is none, or of another problem.
+    Raises: RunError: it is not a policy for `problem`.
     """
     network, record = load_policy(policy, problem)
     return _keep(folder, network, {"from": "policy", "policy_sha256": record["sha256"]})
 
 
 def load_start(folder: pathlib.Path) -> PolicyNetwork:
-    """The network that the stage has left in `folder`.
+    """The network that the stage left in `folder`.
 
-    Raises: RunError: there is none, or it is damaged.
+    Raises: RunError: it is absent or damaged.
     """
     loaded = checkpoint.load_checkpoint(folder, _RESULT)
     if loaded is None:

@@ -15,9 +15,8 @@ from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.run import locate
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.configuration import Configurations
 from mlgo.training.run_inputs import RunInputs
-from mlgo.training.settings import RunSettings
+from mlgo.training.settings import Configurations, RunSettings
 from mlgo.training.training_run import TrainingRun
 from tests.benchmarks.row import Row, at_most
 

@@ -14,7 +14,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run import run_folder
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.training import preflight
+from mlgo.training import input_checks
 from tests.end_to_end import command
 
 
@@ -71,7 +71,7 @@ class BadInputTest(unittest.TestCase):
         )
         (self.folder / "empty").mkdir()
         self.refused(ExitCode.USER_ERROR, r"policy.json\): does not exist", f"--warm_start={self.folder / 'empty'}")
-        self.refused(ExitCode.USER_ERROR, "--imitate=x: means nothing to ppo. Add --algorithm=bc_max", "--imitate=x")
+        self.refused(ExitCode.USER_ERROR, "--imitate=x: is not supported by --algorithm=ppo. Add --algorithm=bc_max", "--imitate=x")
 
     def test_unknown_algorithm(self):
         self.refused(
@@ -83,7 +83,7 @@ class BadInputTest(unittest.TestCase):
     def test_run_that_must_be_new(self):
         self.output.mkdir()
         (self.output / run_folder.CONFIGURATION_NAME).write_text("{}")
-        self.refused(ExitCode.USER_ERROR, "holds a run. Leave --noresume out", "--noresume")
+        self.refused(ExitCode.USER_ERROR, "holds a run. Remove --noresume", "--noresume")
 
     def test_clang_that_is_not_there(self):
         self.refused(ExitCode.USER_ERROR, "no_clang: is not an executable file", f"--clang={self.folder / 'no_clang'}")
@@ -128,7 +128,7 @@ class BadInputTest(unittest.TestCase):
         )
         self.refused(
             ExitCode.USER_ERROR,
-            "label //no:corpus: is not built|label //no:corpus: belongs to no workspace",
+            "label //no:corpus: is not built|label //no:corpus: cannot be found",
             "--train_corpus=//no:corpus",
         )
 
@@ -178,10 +178,10 @@ class DiskSpaceTest(unittest.TestCase):
             with self.assertRaisesRegex(
                 RunError, r"has 0.00 GB free on its disk, and this run may write 0.54 GB. Free space"
             ):
-                preflight.check_disk_space(self.folder, self.corpora)
+                input_checks.check_disk_space(self.folder, self.corpora)
 
     def test_enough_is_fine(self):
-        preflight.check_disk_space(self.folder, self.corpora, lambda folder: 10**12)
+        input_checks.check_disk_space(self.folder, self.corpora, lambda folder: 10**12)
 
 
 if __name__ == "__main__":

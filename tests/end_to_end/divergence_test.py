@@ -18,9 +18,8 @@ from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.network import NetworkConfig
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.configuration import Configurations
 from mlgo.training.run_inputs import RunInputs
-from mlgo.training.settings import RunSettings
+from mlgo.training.settings import Configurations, RunSettings
 from mlgo.training.training_run import TrainingRun
 
 #: Learning rates of the learners that were made, in their order.

@@ -20,9 +20,8 @@ from mlgo.learning.network import NetworkConfig
 from mlgo.policy import collection, saved_model
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
-from mlgo.training.configuration import Configurations
 from mlgo.training.run_inputs import RunInputs
-from mlgo.training.settings import RunSettings
+from mlgo.training.settings import Configurations, RunSettings
 from mlgo.training.training_run import TrainingRun
 from tests.end_to_end import command
 

@@ -112,7 +112,7 @@ class StagesTest(unittest.TestCase):
             (
                 [*self.trace_flags, trace, "--problem=x"],
                 ExitCode.USER_ERROR,
-                "--problem=x: .*Give the name of a folder",
+                "--problem=x: .*Give one of these, or add a folder",
             ),
             ([*self.trace_flags[:2], trace], ExitCode.USER_ERROR, "corpus.* See --help"),
         ):
@@ -121,14 +121,14 @@ class StagesTest(unittest.TestCase):
         nowhere = self.folder / "nowhere"
         self.refused(
             ExitCode.USER_ERROR,
-            "--input=.*nowhere: is no finished trace",
+            "--trace=.*nowhere: is no finished trace",
             "sparse_bucket_generator",
             f"--input={nowhere}",
             f"--output_dir={nowhere}",
         )
         self.refused(
             ExitCode.USER_ERROR,
-            "--data_path=.*nowhere: is no finished trace",
+            "--trace=.*nowhere: is no finished trace",
             "train_bc",
             f"--data_path={nowhere}",
             f"--root_dir={nowhere}",

@@ -1,4 +1,4 @@
-"""Which flags go with which reward, and that an estimator is part of what a run is."""
+"""Flags and rewards that go together, and the digests of an estimation."""
 
 import pathlib
 import tempfile
@@ -7,13 +7,14 @@ import unittest
 from absl import flags
 from absl.testing import flagsaver
 
+from mlgo.commands import estimation
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import RunError
 from mlgo.score.code_size import ESTIMATED_CODE
-from mlgo.training import estimated_reward
+from mlgo.training.run_inputs import ESTIMATION_INPUTS
 
-estimated_reward.define_estimation_flags()
+estimation.define_estimation_flags()
 flags.FLAGS(["test"])
 
 
@@ -27,7 +28,7 @@ class EstimationGivenTest(unittest.TestCase):
 
     def given(self, problem, reward, **values):
         with flagsaver.flagsaver(**{name: str(self.folder / value) for name, value in values.items()}):
-            return estimated_reward.estimation_given(problem, reward)
+            return estimation.estimation_given(problem, reward)
 
     def test_other_rewards_need_none(self):
         self.assertIsNone(self.given(INLINING, ""))
@@ -37,7 +38,7 @@ class EstimationGivenTest(unittest.TestCase):
     def test_what_is_given_is_part_of_the_run(self):
         found = self.given(INLINING, ESTIMATED_CODE, size_estimator="estimator.json", opt="opt")
         before = found.digests()
-        self.assertEqual(tuple(before), estimated_reward.ESTIMATION_INPUTS)
+        self.assertEqual(tuple(before), ESTIMATION_INPUTS)
         (self.folder / "estimator.json").write_text("another", encoding="utf-8")
         after = found.digests()
         self.assertNotEqual(before["size_estimator"], after["size_estimator"])
@@ -49,10 +50,10 @@ class EstimationGivenTest(unittest.TestCase):
                 INLINING,
                 "",
                 {"size_estimator": "estimator.json"},
-                "--size_estimator: means nothing to the usual reward. Add --gin_bindings",
+                "--size_estimator: is not supported for the default reward. Add --gin_bindings",
             ),
-            (INLINING, "object_text", {"opt": "opt"}, "--opt: means nothing to reward object_text"),
-            (INLINING, ESTIMATED_CODE, {}, "reward estimated_code: needs an estimator, .* Train one"),
+            (INLINING, "object_text", {"opt": "opt"}, "--opt: is not supported for reward object_text"),
+            (INLINING, ESTIMATED_CODE, {}, "reward estimated_code: needs an estimator, .* Train one with"),
             (
                 INLINING,
                 ESTIMATED_CODE,
@@ -63,9 +64,14 @@ class EstimationGivenTest(unittest.TestCase):
                 EVICTION,
                 "",
                 {"size_estimator": "estimator.json"},
-                "--size_estimator: means nothing to regalloc_eviction",
+                "--size_estimator: is not supported for regalloc_eviction",
             ),
-            (EVICTION, ESTIMATED_CODE, {}, "RunSettings.reward='estimated_code'.*: means nothing to regalloc_eviction"),
+            (
+                EVICTION,
+                ESTIMATED_CODE,
+                {},
+                "RunSettings.reward='estimated_code'.*: is not supported for regalloc_eviction",
+            ),
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 self.given(problem, reward, **values)

@@ -6,7 +6,7 @@ import unittest
 
 import mlgo.problems
 from mlgo.run.exit_codes import RunError
-from mlgo.training.configuration import configure
+from mlgo.training.settings import configure
 
 
 class ConfigurationTest(unittest.TestCase):
@@ -66,7 +66,7 @@ class ConfigurationTest(unittest.TestCase):
             ("RunSettings.algorithm = 'x'", "must be one of ppo, es"),
             ("RunSettings.warm_start = 'x'", "must be one of bc, none, policy"),
         ):
-            with self.subTest(text), self.assertRaisesRegex(RunError, f"does not give usable settings: .*{message}"):
+            with self.subTest(text), self.assertRaisesRegex(RunError, f"gives unusable settings: .*{message}"):
                 self.configured(text)
         with self.assertRaisesRegex(RunError, "is no folder below mlgo/problems"):
             configure({"problem": "nowhere"}, [], [])

@@ -1,0 +1,49 @@
+"""How a command starts and ends: it parses flags, runs its main function, and exits with a documented code."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from absl import app, flags
+
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.run.exit import RESUMABLE, exit_code_of
+from mlgo.run.exit_codes import ExitCode, RunError
+
+FLAGS = flags.FLAGS
+
+
+def run_command(main: Callable[[list[str]], int]) -> None:
+    """Parses the flags, calls `main` with the positional arguments, and exits with its code or that of its error."""
+    # tf-agents 0.19 needs Keras 2. The start-up messages of TensorFlow are of no use to a user.
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    app.run(lambda arguments: exit_code_of(lambda: main(arguments), RESUMABLE), flags_parser=parse_flags)
+
+
+def parse_flags(arguments: list[str]) -> list[str]:
+    """For app.run: reports a wrong flag in one sentence and exits with ExitCode.USER_ERROR."""
+    try:
+        return FLAGS(arguments)
+    except flags.Error as error:
+        print(f"error: {error}. See --help", file=sys.stderr)
+        raise SystemExit(int(ExitCode.USER_ERROR)) from error
+
+
+def refuse_arguments(arguments: list[str]) -> None:
+    """Raises: RunError: there is a positional argument."""
+    if len(arguments) > 1:
+        raise RunError(f"argument {arguments[1]!r}", "is not a flag", "See --help")
+
+
+def problem_given(name: str) -> Problem:
+    """The problem that --problem names.
+
+    Raises: RunError: there is none of this name.
+    """
+    try:
+        return load_problem(name)
+    except ValueError as error:
+        raise RunError(
+            f"--problem={name}", str(error), "Give one of these, or add a folder below mlgo/problems"
+        ) from error
