@@ -16,12 +16,11 @@ class FunctionRow:
     """One function that every side compiled with decisions.
 
     Attributes:
-      module, function: its names.
-      decisions: of the default.
-      default_score: of the default.
+      module, function: names.
+      decisions, default_score: of the default.
       scores: by policy name.
-      ratios: policy's score by the default's, by policy name; below 1 is better.
-      seen: whether a function of this name was compiled in training, for instance a template of a shared header.
+      ratios: score divided by the default's, by policy name; below 1 is better.
+      seen: whether training compiled a function of this name, such as a template of a shared header.
     """
 
     module: str
@@ -39,10 +38,10 @@ class Comparison:
 
     Attributes:
       rows: one per compared function, sorted by module and function.
-      summaries: of all rows, by policy name; None when there is no row.
-      unseen: of the rows which training did not see, by policy name.
-      failed: module name -> "SIDE: KIND" of those left out because they failed on a side.
-      unmatched: functions left out because a side had no decision in them.
+      summaries: over all rows, by policy name; None when there is no row.
+      unseen: over the rows that training did not see, by policy name.
+      failed: module that failed on one side -> "SIDE: KIND".
+      unmatched: functions without a decision on one side; they are not compared.
     """
 
     rows: Sequence[FunctionRow]
@@ -52,7 +51,7 @@ class Comparison:
     unmatched: int
 
     def to_json(self) -> dict[str, Any]:
-        """For the evaluation's record; `rows` stand in the CSV file instead."""
+        """For the evaluation's record, without `rows`."""
 
         def described(summaries: Mapping[str, RatioSummary | None]) -> dict[str, Any]:
             return {name: summary and dataclasses.asdict(summary) for name, summary in summaries.items()}
@@ -74,11 +73,10 @@ def compare(
 ) -> Comparison:
     """Compares `policies` with `default`, module by module and function by function.
 
-    A module that failed on any side is left out on all sides and named; so every policy is measured on the same
-    functions.
+    A module that failed on one side is left out on all sides, so every policy is measured on the same functions.
 
     Args:
-      problem: says whether less is better.
+      problem: of the policies.
       default: module name -> record under the compiler's default.
       policies: policy name -> module name -> record under that policy, over the same modules.
       seen_functions: names of the functions that training compiled.
@@ -91,7 +89,8 @@ def compare(
         raise ValueError("the sides of a comparison have different modules")
     failed = {}
     for module in sorted(default):
-        kinds = [f"{name}: {side[module].failure_kind}" for name, side in sides.items() if _has_failed(side[module])]
+        records = {name: side[module] for name, side in sides.items()}
+        kinds = [f"{name}: {r.failure_kind}" for name, r in records.items() if r.outcome is Outcome.FAILED]
         if kinds:
             failed[module] = ", ".join(kinds)
     score, rows, unmatched = score_of(problem), [], 0
@@ -118,7 +117,8 @@ def compare(
 
 
 def rows_to_csv(rows: Sequence[FunctionRow], policies: Sequence[str]) -> bytes:
-    """The rows as CSV with a header: module, function, decisions, scores and ratios of each policy, seen in training."""
+    """The rows as CSV with a header: module, function, decisions, scores and ratios of each policy, seen in
+    training."""
     of_policies = [f"{name}_{what}" for name in policies for what in ("score", "ratio")]
     columns = ["module", "function", "default_decisions", "default_score", *of_policies, "seen_in_training"]
 
@@ -127,10 +127,6 @@ def rows_to_csv(rows: Sequence[FunctionRow], policies: Sequence[str]) -> bytes:
         return [row.module, row.function, row.decisions, row.default_score, *values, int(row.seen)]
 
     return encode_csv(columns, map(cells, rows))
-
-
-def _has_failed(record: ModuleRecord) -> bool:
-    return record.outcome is Outcome.FAILED
 
 
 def _summary(rows: Sequence[FunctionRow], policy: str, seed: int) -> RatioSummary | None:

@@ -1,7 +1,7 @@
-"""Policies against the compiler's default on whole corpora: module by module, and as linked images.
+"""Compares policies with the compiler's default on corpora, module by module and in the linked image.
 
-Below the output folder: `CORPUS/SIDE/` (evaluation_sides.py), `CORPUS/SIDE.linked/` (code bytes of each module in the linked image), and the
-results. A module that fails on any side is left out on all of them.
+Folders below the output folder: `CORPUS/SIDE/` (sides.py) and `CORPUS/SIDE.linked/` (code bytes of each module in the
+linked image). A module that fails on one side is left out on all sides.
 """
 
 import dataclasses
@@ -30,15 +30,15 @@ _LINKED_NAME = "linked.json"
 
 @dataclasses.dataclass(frozen=True)
 class CorpusResult:
-    """What came of one corpus.
+    """The result of one corpus.
 
     Attributes:
-      corpus: its name in tables.
+      corpus: name in tables.
       digest: of the corpus.
-      comparison: by function or module; see held_out.py.
-      linked: side -> module -> code bytes in the linked image; empty where the problem is not about size.
+      comparison: by function or module.
+      linked: side -> module -> code bytes in the linked image; empty when nothing is linked.
       linked_summaries: side -> ratio of the image's code bytes to the default's.
-      code: side -> module -> function -> its bytes in the object; of the modules that failed on no side.
+      code: side -> module -> function -> bytes in the object; only modules that failed on no side.
     """
 
     corpus: str
@@ -49,7 +49,7 @@ class CorpusResult:
     code: Mapping[str, Mapping[str, Mapping[str, int]]]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; what is known of single modules and functions stands in the tables instead."""
+        """JSON values, without single modules and functions."""
         return {
             "digest": self.digest,
             **self.comparison.to_json(),
@@ -64,15 +64,15 @@ class CorpusResult:
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """What all corpora of an evaluation share.
+    """Settings that all corpora of an evaluation share.
 
     Attributes:
-      folder: where results lie.
+      folder: folder of the results.
       setup: how modules are compiled.
-      inputs: digests of what the sides share beside the corpus: the compiler's.
-      configuration: what else a side's result depends on.
+      inputs: digests of inputs that all sides share, besides the corpus.
+      configuration: other settings that change the result of a side.
       seed: of the bootstraps.
-      reward: which of the problem's rewards; None: its usual one.
+      reward: one of the problem's rewards; None: the default one.
       linker: ld.lld; None: nothing is linked.
       icf: whether the linker folds identical functions.
     """
@@ -94,12 +94,12 @@ class Evaluation:
         model_of: Callable[[Side], pathlib.Path | None],
         only: Sequence[str] | None = None,
     ) -> CorpusResult:
-        """Compiles and links `corpus` under the default and all `sides`, as far as that was not done before.
+        """Compiles and links `corpus` under the default and all `sides`; skips work that was done before.
 
-        Args: only: the modules to compare; None: all. The default compiles the others too where it takes them to know what a module
-          costs (a COMDAT counts by the number of modules that carry it); nothing is linked then.
+        Args: only: the modules to compare, without linking; None: all. The default still compiles the whole corpus
+          where the score of a module depends on the others.
 
-        Raises: RunError: too many modules fail, or the rest cannot be linked.
+        Raises: RunError: too many modules fail, or linking fails.
         """
         everyone = [Side(DEFAULT), *sides]
         compared_modules = corpus if only is None else corpus.select(list(only))
@@ -181,14 +181,16 @@ def chosen_reward(problem: Problem, name: str | None) -> str:
 
 
 def best_side(result: CorpusResult, names: Sequence[str]) -> str | None:
-    """Of the sides `names` the one with the least linked code; the first of equals; None: nothing was linked, or there is none."""
+    """The side among `names` with the least linked code, the first of equals; None: none was linked."""
     candidates = [name for name in names if name in result.linked_summaries]
     return min(candidates, key=lambda name: result.linked_summaries[name].geometric_mean, default=None)
 
 
 def worse_than(results: Sequence[CorpusResult], policies: Sequence[str], allowed: float) -> list[str]:
-    """ "CORPUS: POLICY +0.30 %" for each policy that is worse than the default by more than `allowed`, 0.001 for 0.1 %: in linked code, or
-    where nothing is linked in the geometric mean."""
+    """ "CORPUS: POLICY +0.30 %" for each policy worse than the default by more than `allowed` (0.001 is 0.1 %).
+
+    Linked code is compared or, where nothing is linked, the geometric mean.
+    """
     found = []
     for result in results:
         for policy in policies:

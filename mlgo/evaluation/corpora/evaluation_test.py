@@ -32,7 +32,8 @@ _MODULES = [f"m{index}.cpp" for index in range(6)]
 
 
 class MadeUpCompilers:
-    """An executor that compiles nothing: a module's function has `sizes[module]` bytes, and with -other `other[module]` (None: it crashes)."""
+    """An executor that compiles nothing: a module's function has `sizes[module]` bytes, and with -other `other[module]`
+    (None: it crashes)."""
 
     def __init__(self, sizes, other):
         self._sizes, self._other = sizes, other
@@ -68,8 +69,9 @@ class EvaluationTest(unittest.TestCase):
         return whole.of_corpus(name, self.corpus, [_OTHER], lambda side: None, only)
 
     def test_a_known_effect_lies_in_its_interval(self):
-        """Two compilers, one of which gives 2 % less code, with noise of 4 % on every module: 95 of 100 runs must hold the truth. 400 runs say it more
-        surely than 100. Without the disk, on which so many evaluations would wait for minutes."""
+        """Two compilers, one of which gives 2 % less code, with noise of 4 % on every module: 95 of 100 runs must hold
+        the truth. 400 runs say it more surely than 100. Without the disk, on which so many evaluations would wait for
+        minutes."""
         runs, held, modules = 400, 0, [f"m{index}" for index in range(24)]
         for seed in range(runs):
             random = np.random.Generator(np.random.Philox(10_000 + seed))  # Not what the bootstrap draws from.

@@ -1,4 +1,5 @@
-"""The compiler's heuristic at other values of its threshold, such as -inline-threshold (llvm/lib/Analysis/InlineCost.cpp)."""
+"""The compiler's heuristic at other values of its threshold, such as -inline-threshold
+(llvm/lib/Analysis/InlineCost.cpp)."""
 
 import re
 from collections.abc import Sequence

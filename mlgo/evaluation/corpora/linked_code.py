@@ -1,9 +1,9 @@
-"""How much code of each module is in the linked image: the size that a user gets, of which objects tell little.
+"""The code bytes of each module in a linked image.
 
-A third of an object's text is .eh_frame and another third are COMDATs that other objects carry too. So all objects of a corpus
-are linked as one image, unused sections are dropped, and what is left of each object's code is read from the linker's map. The
-image need not run: corpora are parts of programs, so symbols may be missing, and every function that other
-programs could call is kept, as in a library.
+The text of objects is misleading: a third of it is .eh_frame and another third are COMDATs that other objects carry
+too. All objects of a corpus are linked into one image, unused sections are dropped, and the remaining code of each
+object is read from the linker's map. The image does not run: a corpus is part of a program, so symbols may be missing,
+and every function that other programs could call is kept, as in a library.
 """
 
 import pathlib
@@ -13,8 +13,7 @@ from collections.abc import Mapping
 
 from mlgo.run.exit_codes import RunError
 
-# A position-independent image that exports all that a library would, and nothing that is reachable from nowhere. It is not run: symbols
-# that are missing or twice there are no faults.
+# A position-independent image that exports what a library would. Missing and duplicate symbols are accepted.
 _FLAGS = (
     "-pie",
     "--export-dynamic",
@@ -28,9 +27,9 @@ _FLAGS = (
     "--entry=0",
     "--threads=1",
 )
-#: A line of lld's map: address, load address, size, alignment, then either an output section or FILE:(SECTION) or a symbol.
+#: A line of lld's map: address, load address, size, alignment, then an output section, FILE:(SECTION) or a symbol.
 _INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\((\.text[^)]*)\)$")
-#: A symbol's line in it, below the input section that holds it: VMA, LMA, size, alignment, name.
+#: The line of a symbol, below its input section: address, load address, size, alignment, name.
 _SYMBOL = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {17}(\S.*)$")
 _SECONDS = 600
 
@@ -54,28 +53,19 @@ def link(
     command = [linker, *_FLAGS, *(["--icf=all"] if icf else []), f"--Map={map_path}", "-o", image, f"@{response}"]
     try:
         done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_SECONDS,
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(f"linker {linker}", f"does not run: {error}", "Give the path of ld.lld") from error
     if not map_path.exists():
-        raise RunError(
-            f"linker {linker}", f"gives no image of {len(objects)} objects: {done.stderr[-500:]}", "Look at its message"
-        )
+        wrong = f"writes no map of {len(objects)} objects: {done.stderr[-500:]}"
+        raise RunError(f"linker {linker}", wrong, "See its message")
     sizes = dict.fromkeys(objects, 0)
     for path, size in code_in_map(map_path.read_text(encoding="utf-8", errors="replace")):
         if path in by_path:
             sizes[by_path[path]] += size
     if not any(sizes.values()):
-        raise RunError(
-            f"image of {len(objects)} objects", "holds no code of theirs", "Give a corpus with functions in it"
-        )
+        raise RunError(f"image of {len(objects)} objects", "holds none of their code", "Give a corpus with functions")
     return sizes
 
 
@@ -88,7 +78,7 @@ def code_in_map(content: str) -> list[tuple[str, int]]:
 def functions_in_map(content: str) -> list[tuple[str, str, int]]:
     """(file, symbol, bytes) of each function in input sections with code that lld's map `content` names.
 
-    Of several names for one place, such as those of a constructor, the first in the alphabet is given.
+    Of several symbols at one address, such as those of a constructor, the alphabetically first is given.
     """
     found: dict[tuple[str, int], tuple[str, int]] = {}
     file = None

@@ -45,7 +45,7 @@ class LinkedCodeTest(unittest.TestCase):
             broken = folder / "ld.lld"
             broken.write_text(f"#!{sys.executable}\nraise SystemExit('no such thing')\n", encoding="utf-8")
             broken.chmod(0o755)
-            with self.assertRaisesRegex(RunError, "gives no image of 1 objects: no such thing"):
+            with self.assertRaisesRegex(RunError, "writes no map of 1 objects: no such thing"):
                 linked_code.link(broken, {"a": folder / "a.o"}, folder)
             with self.assertRaisesRegex(RunError, "linker .*absent: does not run"):
                 linked_code.link(folder / "absent", {"a": folder / "a.o"}, folder)
@@ -55,11 +55,12 @@ class LinkedCodeTest(unittest.TestCase):
             folder = pathlib.Path(scratch)
             empty = folder / "ld.lld"
             empty.write_text(
-                f"#!{sys.executable}\nimport sys\nopen([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n",
+                f"#!{sys.executable}\nimport sys\n"
+                "open([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n",
                 encoding="utf-8",
             )
             empty.chmod(0o755)
-            with self.assertRaisesRegex(RunError, "holds no code of theirs"):
+            with self.assertRaisesRegex(RunError, "holds none of their code"):
                 linked_code.link(empty, {"a": folder / "a.o"}, folder)
 
 

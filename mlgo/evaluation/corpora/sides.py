@@ -1,7 +1,7 @@
-"""One side of an evaluation: a corpus compiled under one policy, or under the default with other flags, scored and linked.
+"""One side of an evaluation: a corpus compiled under a policy, or under the default with other flags.
 
-Below the side's folder lie, per module NAME, `modules/NAME.json` (outcomes.py), `code/NAME.json` (bytes of each function) and, where it is to be
-linked, `objects/NAME.o`.
+Files in the side's folder, for each module NAME: `modules/NAME.json` (mlgo/trace/outcomes.py), `code/NAME.json` (bytes
+of each function) and, if objects are linked, `objects/NAME.o`.
 """
 
 import dataclasses
@@ -62,8 +62,8 @@ def compile_side(
     """Compiles every module of `corpus` that has no record in `folder` yet.
 
     Args:
-      model_dir: the TFLite policy that decides; None: the compiler's heuristic.
-      keep_objects: whether objects will be linked.
+      model_dir: TFLite policy; None: the compiler's heuristic.
+      keep_objects: whether objects are kept for linking.
 
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed.
@@ -85,18 +85,18 @@ def compile_side(
 
 
 def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Of each of `modules` the bytes of each function, as the side in `folder` compiled it.
+    """Module -> function -> bytes, for the side in `folder`.
 
-    Raises: RunError: a file is gone or damaged.
+    Raises: RunError: a file is missing or damaged.
     """
     remedy = "Delete the folder and run again"
     return {name: files.read_json(_code_path(folder, name), "function sizes", remedy) for name in modules}
 
 
 def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:
-    """Code bytes of each of `modules` in the image of them all, as the side in `folder` compiled them.
+    """Code bytes of each of `modules` in their linked image, for the side in `folder`.
 
-    Raises: RunError: they cannot be linked.
+    Raises: RunError: linking fails.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-link-") as work:
         objects = {name: _object_path(folder, name) for name in modules}

@@ -1,4 +1,4 @@
-"""The results of an evaluation as tables: for people, for documents, and as CSV and Parquet for other programs."""
+"""The results of an evaluation as tables: text, Markdown, CSV and Parquet."""
 
 import dataclasses
 import math
@@ -9,7 +9,7 @@ from mlgo.evaluation.corpora.evaluation import CorpusResult
 from mlgo.evaluation.corpora.sides import DEFAULT
 from mlgo.run.tabular import aligned_lines, markdown_head, markdown_row
 
-#: modules.csv: what the geometric mean is over, functions or modules. Column -> how it is stored in Parquet (pyarrow's names).
+#: Columns of modules.csv, one row per compared function or module -> type in Parquet (pyarrow's names).
 COMPARED_COLUMNS = {
     "corpus": "string",
     "policy": "string",
@@ -23,7 +23,7 @@ COMPARED_COLUMNS = {
     "default_linked_bytes": "int64",
     "linked_bytes": "int64",
 }
-#: functions.csv: every function that a side's object holds, with its size.
+#: Columns of functions.csv, one row per function in an object.
 FUNCTION_COLUMNS = {
     "corpus": "string",
     "policy": "string",
@@ -33,13 +33,13 @@ FUNCTION_COLUMNS = {
     "code_bytes": "int64",
 }
 
-#: A row of a table, in the order of its columns; None: there is no such number.
+#: A row of a table, in the order of its columns; None: no value.
 Row = tuple[Any, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class Regression:
-    """A function or module that a policy made worse. `ratio` is of the scores, above 1."""
+    """A function or module that a policy made worse; `ratio` is above 1."""
 
     corpus: str
     policy: str
@@ -51,7 +51,7 @@ class Regression:
 
 
 def compared_rows(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[Row]:
-    """A row per corpus, side and function or module that was compared, as COMPARED_COLUMNS says; `reward` is minus the ratio's logarithm."""
+    """Rows of COMPARED_COLUMNS; `reward` is minus the logarithm of the ratio."""
     for result in results:
         for side in sides:
             for row in result.comparison.rows:
@@ -60,7 +60,7 @@ def compared_rows(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iter
                     for which in (DEFAULT, side)
                 ]
                 ratio = row.ratios[side]
-                # Where objects are scored nothing is logged, so decisions were not counted.
+                # Decisions are counted only where they are logged.
                 decisions = row.decisions if row.function else None
                 yield (
                     result.corpus,
@@ -77,7 +77,7 @@ def compared_rows(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iter
 
 
 def function_rows(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[Row]:
-    """A row per corpus, side, module and function, as FUNCTION_COLUMNS says. None: that side's object does not hold the function."""
+    """Rows of FUNCTION_COLUMNS; None: the object of that side does not hold the function."""
     for result in results:
         for side in sides:
             for module, by_default in result.code[DEFAULT].items():
@@ -87,46 +87,33 @@ def function_rows(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iter
 
 
 def worst_regressions(results: Sequence[CorpusResult], sides: Sequence[str], most: int) -> list[Regression]:
-    """Of each corpus and side the `most` rows with the largest ratios above 1, the worst first."""
+    """The `most` rows of each corpus and side with the largest ratios above 1, worst first."""
     found = []
     for result in results:
         for side in sides:
-            worse = [row for row in result.comparison.rows if row.ratios[side] > 1.0]
-            worse.sort(key=lambda row: (-row.ratios[side], row.module, row.function))
-            found += [
-                Regression(
-                    result.corpus, side, row.module, row.function, row.default_score, row.scores[side], row.ratios[side]
-                )
-                for row in worse[:most]
+            worse = [
+                Regression(result.corpus, side, row.module, row.function, row.default_score, row.scores[side], ratio)
+                for row in result.comparison.rows
+                if (ratio := row.ratios[side]) > 1.0
             ]
+            found += sorted(worse, key=lambda each: (-each.ratio, each.module, each.function))[:most]
     return found
 
 
 def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> list[str]:
-    """For people: a line per corpus and side. Args: what: "functions" or "modules", of which geometric means are."""
-    heads = (
-        "corpus",
-        "policy",
-        f"{what}, geometric mean, 95 % interval",
-        "better/worse/equal",
-        "object code",
-        "linked code, 95 % interval",
-    )
-    return aligned_lines([heads, *_cells(results, sides)])
+    """The table as aligned text. Args: what: "functions" or "modules", over which geometric means are taken."""
+    return aligned_lines([_heads(what, "better/worse/equal"), *_cells(results, sides)])
 
 
 def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> str:
-    """The same as a table of a document."""
-    heads = (
-        "corpus",
-        "policy",
-        f"{what}, geometric mean, 95 % interval",
-        "better / worse / equal",
-        "object code",
-        "linked code, 95 % interval",
-    )
-    lines = [*markdown_head(heads), *(markdown_row(cell or "-" for cell in cells) for cells in _cells(results, sides))]
-    return "\n".join(lines) + "\n"
+    """The table as Markdown; arguments as of table_lines."""
+    rows = (markdown_row(cell or "-" for cell in cells) for cells in _cells(results, sides))
+    return "\n".join([*markdown_head(_heads(what, "better / worse / equal")), *rows]) + "\n"
+
+
+def _heads(what: str, counts: str) -> tuple[str, ...]:
+    mean = f"{what}, geometric mean, 95 % interval"
+    return ("corpus", "policy", mean, counts, "object code", "linked code, 95 % interval")
 
 
 def _cells(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -135,18 +122,12 @@ def _cells(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[tu
             mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
             counts = f"{mean.better}/{mean.worse}/{mean.equal} of {mean.functions}" if mean else ""
             shown = linked.percent() + f" ({linked.modules} modules)" if linked else ""
-            yield (
-                result.corpus,
-                side,
-                mean.percent() if mean else "nothing to compare",
-                counts,
-                _object_code(result, side),
-                shown,
-            )
+            shown_mean = mean.percent() if mean else "nothing to compare"
+            yield (result.corpus, side, shown_mean, counts, _object_code(result, side), shown)
 
 
 def _object_code(result: CorpusResult, side: str) -> str:
-    """How much more code the objects hold than the default's, all functions added up: "+0.31 %"."""
+    """The change of the objects' code, summed over all functions: "+0.31 %"."""
     sums = [sum(sum(functions.values()) for functions in result.code[which].values()) for which in (side, DEFAULT)]
     return f"{100.0 * (sums[0] / sums[1] - 1.0):+.2f} %" if sums[1] else ""
 

@@ -30,10 +30,10 @@ class GnPrograms:
 
 
 def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) -> GnPrograms:
-    """What the file that mlgo_gn_programs writes says.
+    """Reads the file that the rule mlgo_gn_programs writes.
 
-    Args: locate: where a runfile of that target lies.
-    Raises: RunError: it is no such file.
+    Args: locate: finds a runfile of that target.
+    Raises: RunError: the file is damaged.
     """
     content = files.read_json(path, "gn programs", _REMEDY)
     try:
@@ -54,21 +54,21 @@ def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) 
 
 
 def complete(programs: GnPrograms, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
-    """Configures the project below `work`, and writes there the whole descriptions of the programs with these names.
+    """Configures the project below `work` and writes there complete descriptions of the programs `names`.
 
-    Raises: RunError: gn or ninja refuses, or an executable has no compile command.
+    Raises: RunError: gn or ninja fails, or an executable has no compile command.
     """
     added = {f"{gn_files.PROGRAMS_FOLDER}/{path.name}": path.read_text(encoding="utf-8") for path in programs.sources}
-    # All of them, for what is configured does not depend on what is asked for today.
+    # All targets, so that the configuration does not depend on `names`.
     targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in programs.descriptions]
     configured = configure(programs.project, work / "gn", targets, added=added)
-    # What else is there is compiled, or decides about commands: it is known by itself.
+    # Other sources are compiled or change commands, so they need no fingerprint.
     fingerprints = [*programs.project.fingerprints, *sorted(path for path in programs.sources if path.suffix == ".h")]
     return [_write(name, programs.descriptions[name], configured, fingerprints) for name in names]
 
 
 def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:
-    """The compiles among the lines of a shell that ninja would run, as entries of a compilation database, in the order of their sources."""
+    """The compiles among ninja's shell commands as entries of a compilation database, sorted by source."""
     found: dict[str, dict[str, Any]] = {}
     for line in lines:
         words = shlex.split(line)
@@ -79,7 +79,7 @@ def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]
 
 
 def libraries(lines: Sequence[str]) -> list[str]:
-    """What the last line, a link, says about libraries."""
+    """The library options in the last line, which links."""
     words = shlex.split(lines[-1]) if lines else []
     return [word for word in words if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
 
@@ -111,7 +111,7 @@ def _write(
         "compile_commands": database.name,
         "fingerprints": [str(part) for part in fingerprints],
         "libraries": [*libraries(lines), *description.get("libraries", [])],
-        # One file is named as it lies beside the description that people wrote.
+        # A single file is named relative to the user's description.
         "inputs": {
             key: str(given.parent / value) if isinstance(value, str) else value for key, value in inputs.items()
         },
