@@ -6,6 +6,7 @@
 The linker searches an archive only for symbols that no object defines, so the units of `llvm_units` replace those of the archives.
 """
 
+load("@llvm//:chosen.bzl", "CHOSEN")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
 load("//llvm/private:directory.bzl", "copied_directory")
 load("//llvm/private:program.bzl", "installed_program")
@@ -65,7 +66,7 @@ def llvm_program(
     Makes `<name>`, a link to the program, and the tree `<name>.llvm` with LLVM's installation layout:
 
         <name>.llvm/bin/<program>, and beside it the aliases
-        <name>.llvm/lib/clang/22   clang's headers and run-time libraries, with `resource_directory`
+        <name>.llvm/lib/clang/<major>   clang's headers and run-time libraries, with `resource_directory`
 
     clang searches its headers relative to its own file, hence the link and the tree.
 
@@ -76,7 +77,7 @@ def llvm_program(
         archives, so fewer archives save time.
       program: file name of the program; default: `name`.
       aliases: more names of the program in the tree and beside the link; `clang++` selects another driver mode.
-      resource_directory: label of the directory that becomes `lib/clang/22`.
+      resource_directory: label of the directory that becomes `lib/clang/<major>`.
       visibility: visibility of `name`.
     """
     private = ["//visibility:private"]
@@ -95,7 +96,7 @@ def llvm_program(
         copied_directory(
             name = name + "_resources",
             src = resource_directory,
-            out = tree + "/lib/clang/22",
+            out = tree + "/lib/clang/" + CHOSEN["major"],
             visibility = private,
         )
         resources.append(name + "_resources")

@@ -13,9 +13,9 @@ _PACKAGES = [
 
 # What programs are built and run with besides the compiler that is judged.
 PACKAGED_PROGRAMS_TOOLS = [
-    "@llvm22//:clang",
-    "@llvm22//:ld.lld",
-    "@llvm22//:runtime",
+    "@llvm//:clang",
+    "@llvm//:ld.lld",
+    "@llvm//:runtime",
     "@sysroot",
     "@sysroot//:usr",
     "@valgrind//:tools",
@@ -32,8 +32,8 @@ PROGRAMS_DATA = PROGRAMS_TOOLS + [
 ]
 
 PROGRAMS_TOOLS_ENV = {
-    "MLGO_PACKAGED_CLANG": "$(rlocationpath @llvm22//:clang)",
-    "MLGO_PACKAGED_LINKER": "$(rlocationpath @llvm22//:ld.lld)",
+    "MLGO_PACKAGED_CLANG": "$(rlocationpath @llvm//:clang)",
+    "MLGO_PACKAGED_LINKER": "$(rlocationpath @llvm//:ld.lld)",
     "MLGO_SYSROOT": "$(rlocationpath @sysroot//:usr)",
     "MLGO_VALGRIND": "$(rlocationpath @valgrind//:valgrind)",
 }

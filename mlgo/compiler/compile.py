@@ -23,7 +23,7 @@ _UNKNOWN_FLAG = re.compile(
     r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: "
 )
 _NO_MEMORY = re.compile(r"out of memory|bad_alloc|Cannot allocate memory|cannot allocate memory")
-# patches/llvm/eviction_answer_outside_mask_is_fatal.patch
+# patches/llvm/22/eviction_answer_outside_mask_is_fatal.patch
 _WRONG_ANSWER = re.compile(r"policy answered .* not among the allowed")
 # LLVM says so and then crashes on the missing model.
 _NO_MODEL = re.compile(r"Could not load the policy model|could not set up the model runner")

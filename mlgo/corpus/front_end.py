@@ -1,6 +1,6 @@
 """Runs a compiler's front end for one module of a corpus: bitcode before optimisation, and the command that made it.
 
-    front_end --bitcode FILE.bc --command FILE.cmd [--level Oz] -- CLANG ARGUMENT...
+    front_end --llvm_major 22 --bitcode FILE.bc --command FILE.cmd [--level Oz] -- CLANG ARGUMENT...
 
 The arguments are those of an ordinary compile to an object. No code is generated, which is half of its time; and the bitcode is
 all that code generation would have seen. What `-fembed-bitcode` leaves in an object is not: LLVM takes `llvm.compiler.used` away
@@ -18,8 +18,6 @@ from collections.abc import Sequence
 
 # Nothing else of mlgo: a change to a file named here compiles every module again.
 from mlgo.run.exit_codes import ExitCode, RunError
-
-LLVM_MAJOR = 22
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 
@@ -53,18 +51,18 @@ def driver_arguments(arguments: Sequence[str], level: str) -> list[str]:
     return [*kept, *([f"-{level}"] if level else []), "-w", "-c", "-o", "-"]
 
 
-def front_end_command(shown: str) -> list[str]:
+def front_end_command(shown: str, llvm_major: int) -> list[str]:
     """The one `-cc1` command, without the program, in what `clang -### -c` shows.
 
-    Raises: RunError: this is no clang of LLVM 22, or it does not compile with one front end.
+    Raises: RunError: this is no clang of LLVM `llvm_major`, or it does not compile with one front end.
     """
     version = _VERSION.search(shown)
-    if version is None or int(version["major"]) != LLVM_MAJOR:
+    if version is None or int(version["major"]) != llvm_major:
         found = version[0] if version else f"something that shows {shown.strip().splitlines()[:1]}"
         raise RunError(
             "the C++ toolchain's compiler",
-            f"is {found}; a corpus is made by clang {LLVM_MAJOR}, which also compiles it",
-            "register @mlgo//toolchains/cc:clang22_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang22_toolchain",
+            f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it",
+            "register @mlgo//toolchains/cc:clang_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
         )
     jobs = [
         [re.sub(r"\\(.)", r"\1", word, flags=re.DOTALL) for word in _QUOTED.findall(line)]
@@ -97,13 +95,15 @@ def _end(cc1: Sequence[str]) -> int:
     return len(cc1) - 1 - list(reversed(cc1)).index("-o")
 
 
-def run(clang: str, arguments: Sequence[str], level: str, bitcode: pathlib.Path, command: pathlib.Path) -> None:
+def run(
+    clang: str, llvm_major: int, arguments: Sequence[str], level: str, bitcode: pathlib.Path, command: pathlib.Path
+) -> None:
     """Writes the two files.
 
     Raises: RunError: the compiler is another one, or it fails; what it said is on standard error already.
     """
     shown = _run([clang, "-###", *driver_arguments(arguments, level)], capture_output=True)
-    cc1 = front_end_command(shown.stderr)
+    cc1 = front_end_command(shown.stderr, llvm_major)
     _run([clang, *bitcode_command(cc1, str(bitcode))])
     command.write_bytes(b"".join(os.fsencode(argument) + b"\0" for argument in recorded_command(cc1)))
 
@@ -125,6 +125,7 @@ def _run(command: Sequence[str], **options) -> subprocess.CompletedProcess:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llvm_major", type=int, required=True, help="major version that the compiler must have")
     parser.add_argument("--bitcode", type=pathlib.Path, required=True, help="bitcode file to write")
     parser.add_argument(
         "--command", type=pathlib.Path, required=True, help="command file to write, arguments ended by NUL"
@@ -135,7 +136,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("compile", nargs="+", help="compiler and arguments, after --")
     flags = parser.parse_args(arguments)
     try:
-        run(flags.compile[0], flags.compile[1:], flags.level, flags.bitcode, flags.command)
+        run(flags.compile[0], flags.llvm_major, flags.compile[1:], flags.level, flags.bitcode, flags.command)
     except RunError as error:
         print(f"front_end: {error}", file=sys.stderr)
         return error.exit_code

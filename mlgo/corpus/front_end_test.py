@@ -13,6 +13,7 @@ from mlgo.corpus import command, corpus, front_end
 from mlgo.run.exit_codes import RunError
 
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
+LLVM_MAJOR = int(sys.argv.pop(1))
 
 VERSION = "Debian clang version 22.1.8 (1~deb12u1)\nTarget: x86_64-pc-linux-gnu\n (in-process)\n"
 CC1 = ' "/a b/clang" "-cc1" "-O2" "-emit-obj" "-D" "A=\\"x\\$\\"" "-o" "-" "-x" "c" "m.c"\n'
@@ -30,7 +31,7 @@ class DriverArgumentsTest(unittest.TestCase):
 class FrontEndCommandTest(unittest.TestCase):
     def test_words_are_unquoted(self):
         self.assertEqual(
-            front_end.front_end_command(VERSION + CC1),
+            front_end.front_end_command(VERSION + CC1, 22),
             ["-cc1", "-O2", "-emit-obj", "-D", 'A="x$"', "-o", "-", "-x", "c", "m.c"],
         )
 
@@ -40,22 +41,20 @@ class FrontEndCommandTest(unittest.TestCase):
         quoted = "".join(
             ' "' + "".join("\\" + c if c in '"\\$' else c for c in word) + '"' for word in ["-cc1", *words, "-x"]
         )
-        self.assertEqual(front_end.front_end_command(VERSION + ' "clang"' + quoted + "\n"), ["-cc1", *words, "-x"])
+        self.assertEqual(front_end.front_end_command(VERSION + ' "clang"' + quoted + "\n", 22), ["-cc1", *words, "-x"])
 
     def test_another_compiler(self):
         for shown, found in (
             (VERSION.replace("22.1.8", "19.1.7") + CC1, "is clang version 19.1.7; .* clang 22"),
             ("gcc version 12.2.0 (Debian)\n", "is something that shows .*gcc version 12.2.0"),
         ):
-            with self.assertRaisesRegex(
-                RunError, found + ".*--extra_toolchains=@mlgo//toolchains/cc:clang22_toolchain"
-            ):
-                front_end.front_end_command(shown)
+            with self.assertRaisesRegex(RunError, found + ".*--extra_toolchains=@mlgo//toolchains/cc:clang_toolchain"):
+                front_end.front_end_command(shown, 22)
 
     def test_no_single_front_end(self):
         for jobs in ("", CC1 + CC1, CC1.replace("-cc1", "-cc1as")):
             with self.assertRaisesRegex(RunError, r"has \d front ends, not 1"):
-                front_end.front_end_command(VERSION + jobs)
+                front_end.front_end_command(VERSION + jobs, 22)
 
 
 class CommandsTest(unittest.TestCase):
@@ -98,7 +97,12 @@ class SameObjectTest(unittest.TestCase):
         for level in ("O1", "O2", "Oz"):
             self.clang(f"-{level}", "-c", "m.c", "-o", "m.o")
             front_end.run(
-                str(CLANG), ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"], level, bitcode, recorded
+                str(CLANG),
+                LLVM_MAJOR,
+                ["-O3", "-MD", "-MF", "m.d", "-c", str(source), "-o", "m.o"],
+                level,
+                bitcode,
+                recorded,
             )
             original = (self.root / "m.o").read_bytes()
             self.assertIn(b"kept", original)
@@ -108,7 +112,9 @@ class SameObjectTest(unittest.TestCase):
     def test_a_source_that_does_not_compile(self):
         (self.root / "m.c").write_text("int f( {", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "ended with status 1. mend the source"):
-            front_end.run(str(CLANG), ["-c", str(self.root / "m.c")], "", self.root / "m.bc", self.root / "m.cmd")
+            front_end.run(
+                str(CLANG), LLVM_MAJOR, ["-c", str(self.root / "m.c")], "", self.root / "m.bc", self.root / "m.cmd"
+            )
 
 
 if __name__ == "__main__":

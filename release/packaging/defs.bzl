@@ -10,21 +10,24 @@
     compiler_image(name = "image", tarball = ":tarball")
 """
 
+load("@llvm//:chosen.bzl", "CHOSEN")
 load("@rules_pkg//pkg:mappings.bzl", "pkg_files")
 load("@rules_pkg//pkg:tar.bzl", "pkg_tar")
 load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part")
 load("//release/packaging/private:image.bzl", "oci_image")
 load("//release/packaging/private:provenance.bzl", "provenance")
 
-# Of the packages in third_party/debian/lock.json; a test compares it with what clang says.
-LLVM_VERSION = "22.1.8"
+# A test compares it with what clang prints.
+LLVM_VERSION = CHOSEN["version"]
+_MAJOR = CHOSEN["major"]
+_CLANG_RUNTIME = Label("@release_debs//:libclang-rt-{}-dev.deb".format(_MAJOR))
 _TOP = "mlgo-clang-" + LLVM_VERSION
 
 # The packages that a compiler with generated C++ is linked from. glibc: its start-up files and libc_nonshared.a.
 _LINKED = {
     Label("@compiler_root_debs//:gcc-12-base.deb"): "libstdc++_and_libgcc",
     Label("@compiler_root_debs//:libc6-dev.deb"): "glibc",
-    Label("@release_debs//:libclang-rt-22-dev.deb"): "llvm",
+    _CLANG_RUNTIME: "llvm",
     Label("@release_debs//:libgoogle-perftools-dev.deb"): "gperftools",
     Label("@release_debs//:libzstd-dev.deb"): "zstd",
     Label("@release_debs//:zlib1g-dev.deb"): "zlib",
@@ -75,8 +78,8 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
                 "*i386*",
                 "README.txt",
             ],
-            package = Label("@release_debs//:libclang-rt-22-dev.deb"),
-            prefix = "usr/lib/llvm-22/lib/clang/22/" + folder,
+            package = _CLANG_RUNTIME,
+            prefix = "usr/lib/llvm-{0}/lib/clang/{0}/{1}".format(_MAJOR, folder),
             visibility = private,
         )
     licences(
@@ -95,9 +98,9 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         module = "{} {}".format(native.module_name() or "mlgo", native.module_version() or ""),
         policies = policies,
         program = compiler,
-        runtime = [Label("@release_debs//:libclang-rt-22-dev.deb")],
+        runtime = [_CLANG_RUNTIME],
         toolchains_used = [
-            Label("@llvm22//:cc_toolchain"),
+            Label("@toolchain_llvm//:cc_toolchain"),
             Label("@python311//:files"),
         ],
         visibility = visibility,
@@ -116,7 +119,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
     pkg_files(
         name = name + "_runtime_files",
         srcs = ["{}_runtime/{}".format(name, folder) for folder in _RUNTIME_FOLDERS],
-        prefix = "lib/clang/22",
+        prefix = "lib/clang/" + _MAJOR,
         renames = {"{}_runtime/{}".format(name, folder): folder for folder in _RUNTIME_FOLDERS},
         visibility = private,
     )

@@ -18,7 +18,7 @@ _INHERITED = [
 
 # One file of each repository that is large or slow to unpack.
 _FETCHED = [
-    "@llvm22//:clang",
+    "@llvm//:clang",
     "@llvm_source//:llvm/tools/opt/opt.cpp",
     "@pip//:site",
     "@python311//:usr/bin/python3.11",

@@ -6,26 +6,48 @@
     debian.archives(name = "rescue_debs", group = "build_root")
     use_repo(debian, "sysroot", "llvm_source", "rescue_debs")
 
+A tag with `versions` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
 `@debian_inventory//:inventory.json` says which archives each of these repositories is made of.
 """
 
 load(":archives.bzl", "debian_archives", "debian_inventory")
 load(":messages.bzl", "missing_entry")
 load(":repositories.bzl", "debian_repository")
+load(":versions.bzl", "chosen_repository", "chosen_version", "instances")
 
 def _entry(kind, name, table):
     if name not in table:
         fail(missing_entry(kind, name, table.keys()))
     return json.encode(dict(table[name], name = name))
 
+def _packages(lock, tag):
+    """The lock entries of a tag's group and packages."""
+    group = lock["groups"].get(tag.group, {})
+    if tag.group and not group:
+        fail(missing_entry("group", tag.group, lock["groups"].keys()))
+    table = lock["packages"].get(tag.suite, {})
+    return [_entry("package", name, group) for name in group] + [_entry("package", name, table) for name in tag.packages]
+
+def _versions(mctx, tag):
+    """(decoded versions file, chosen version) of a tag, or (None, None)."""
+    if not tag.versions:
+        return None, None
+    file = json.decode(mctx.read(tag.versions))
+    chosen, error = chosen_version(file, mctx.os.environ)
+    if error:
+        fail(error)
+    return file, chosen
+
+def _instances(mctx, tags, fields):
+    return [made for tag in tags for made in instances(tag, fields, *_versions(mctx, tag))]
+
 def _debian_impl(mctx):
     lock = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
     patchelf = _entry("package", "patchelf", lock["packages"]["bookworm"])
     inventory = {}
     for module in mctx.modules:
-        for tag in module.tags.tree:
-            table = lock["packages"].get(tag.suite, {})
-            entries = [_entry("package", package, table) for package in tag.packages]
+        for tag in _instances(mctx, module.tags.tree, _TREE):
+            entries = _packages(lock, tag)
             inventory[tag.name] = {"entries": entries, "kind": "packages"}
             debian_repository(
                 name = tag.name,
@@ -37,7 +59,7 @@ def _debian_impl(mctx):
                 patches = tag.patches,
                 build_file = tag.build_file,
             )
-        for tag in module.tags.source:
+        for tag in _instances(mctx, module.tags.source, _SOURCE):
             entries = [_entry("source", tag.package, lock["sources"])]
             inventory[tag.name] = {"entries": entries, "kind": "source"}
             debian_repository(
@@ -50,14 +72,21 @@ def _debian_impl(mctx):
                 patches = tag.patches,
                 build_file = tag.build_file,
             )
-        for tag in module.tags.archives:
-            group = lock["groups"].get(tag.group, {})
-            if tag.group and not group:
-                fail(missing_entry("group", tag.group, lock["groups"].keys()))
-            entries = [_entry("package", package, group) for package in group]
-            entries += [_entry("package", package, lock["packages"][tag.suite]) for package in tag.packages]
+        for tag in _instances(mctx, module.tags.archives, _PACKAGES):
+            entries = _packages(lock, tag)
             inventory[tag.name] = {"entries": entries, "kind": "packages"}
             debian_archives(name = tag.name, entries = entries)
+        for tag in module.tags.chosen:
+            file, chosen = _versions(mctx, tag)
+
+            # It holds nothing of its own.
+            inventory[tag.name] = {"entries": [], "kind": "packages"}
+            chosen_repository(
+                name = tag.name,
+                actual = tag.actual.replace("{major}", chosen),
+                targets = file["targets"],
+                version = json.encode(dict(file["versions"][chosen], default = file["default"], major = chosen)),
+            )
     debian_inventory(
         name = "debian_inventory",
         repositories = json.encode({
@@ -66,43 +95,62 @@ def _debian_impl(mctx):
         }),
     )
 
+_VERSIONS = attr.label(doc = "JSON file of versions (versions.bzl) that `{major}` in this tag stands for.")
+
+_NAME = attr.string(doc = "Name of the repository.", mandatory = True)
+
 _COMMON = {
     "build_file": attr.label(doc = "BUILD file of the repository; by default every file is exported."),
     "exclude": attr.string_list(doc = "Shell patterns of paths that are not unpacked."),
-    "name": attr.string(doc = "Name of the repository.", mandatory = True),
-    "patches": attr.label_list(doc = "Patches in -p1 form, applied in order."),
+    "name": _NAME,
+    "patches": attr.label_list(doc = "Patches in -p1 form, applied in order, before those of the version."),
+    "versions": _VERSIONS,
 }
+
+_PACKAGES = {
+    "group": attr.string(doc = "A group of packages.json; all its packages, which `closure` makes complete."),
+    "name": _NAME,
+    "packages": attr.string_list(doc = "Package names in lock.json, besides the group's; their dependencies are not added."),
+    "suite": attr.string(doc = "Family of suites that `packages` come from, as in packages.json.", default = "bookworm"),
+    "versions": _VERSIONS,
+}
+
+_SOURCE = dict(
+    _COMMON,
+    include = attr.string_list(doc = "Path prefixes (ending in /) or shell patterns that are unpacked; empty means all."),
+    keep_bazel_files = attr.bool(doc = "Keep the tarball's own BUILD and MODULE files."),
+    package = attr.string(doc = "Source package name in lock.json.", mandatory = True),
+)
+
+_TREE = dict(
+    _COMMON | _PACKAGES,
+    rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; programs are made to find them."),
+)
 
 debian = module_extension(
     implementation = _debian_impl,
     doc = "Repositories made of Debian archives pinned in lock.json.",
+    environ = ["MLGO_LLVM_MAJOR"],
     tag_classes = {
         "archives": tag_class(
             doc = "Binary packages as they are, <package>.deb each: for who needs what a tree leaves out.",
+            attrs = _PACKAGES,
+        ),
+        "chosen": tag_class(
+            doc = "Aliases for the targets of the chosen version's repository.",
             attrs = {
-                "group": attr.string(doc = "A group of packages.json; all its packages."),
-                "name": attr.string(doc = "Name of the repository.", mandatory = True),
-                "packages": attr.string_list(doc = "Package names in lock.json, besides the group's."),
-                "suite": attr.string(doc = "Family of suites, as in packages.json.", default = "bookworm"),
+                "actual": attr.string(doc = "That repository; `{major}` stands for the version.", mandatory = True),
+                "name": _NAME,
+                "versions": attr.label(doc = "JSON file of versions (versions.bzl).", mandatory = True),
             },
         ),
         "source": tag_class(
             doc = "The upstream tarball of a Debian source package, without its top-level folder.",
-            attrs = dict(
-                _COMMON,
-                include = attr.string_list(doc = "Path prefixes (ending in /) or shell patterns that are unpacked; empty means all."),
-                keep_bazel_files = attr.bool(doc = "Keep the tarball's own BUILD and MODULE files."),
-                package = attr.string(doc = "Source package name in lock.json.", mandatory = True),
-            ),
+            attrs = _SOURCE,
         ),
         "tree": tag_class(
             doc = "Binary packages unpacked into one tree, with bin, lib and sbin merged into usr/.",
-            attrs = dict(
-                _COMMON,
-                packages = attr.string_list(doc = "Package names in lock.json; what they depend on is not added.", mandatory = True),
-                rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; programs are made to find them."),
-                suite = attr.string(doc = "Family of suites, as in packages.json.", default = "bookworm"),
-            ),
+            attrs = _TREE,
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Configuration of the C++ toolchains: clang 22 and lld on a Debian sysroot, independent of the machine they run on."""
+"""Configuration of the C++ toolchains: clang and lld on a Debian sysroot, independent of the machine they run on."""
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load(
@@ -161,7 +161,7 @@ def _clang_toolchain_config_impl(ctx):
     tools = ctx.file.clang.short_path.split("/", 2)[2].rpartition("/")[0]
     return _info(
         ctx,
-        identifier = "clang22_debian12_x86_64",
+        identifier = "clang_debian12_x86_64",
         linker = ["-fuse-ld=lld"],
         tool_paths = [
             tool_path(name = name, path = tools + "/" + program)
@@ -208,7 +208,7 @@ def _policy_toolchain_config_impl(ctx):
     clang = ctx.file.compiler
     return _info(
         ctx,
-        identifier = "mlgo_clang22_debian12_x86_64",
+        identifier = "mlgo_clang_debian12_x86_64",
         linker = ["--ld-path=" + ctx.file._linker.path],
         copts = ctx.attr.copts,
         # Files and not paths: paths must not leave the toolchain's package, which is anybody's.
@@ -244,10 +244,10 @@ policy_toolchain_config = rule(
         _TREES,
         compiler = attr.label(doc = "The clang program.", allow_single_file = True, cfg = "exec", mandatory = True),
         copts = attr.string_list(doc = "Flags that switch its policies on."),
-        _archiver = attr.label(default = "@llvm22//:llvm-ar", allow_single_file = True, cfg = "exec"),
-        _linker = attr.label(default = "@llvm22//:ld.lld", allow_single_file = True, cfg = "exec"),
-        _objcopy = attr.label(default = "@llvm22//:llvm-objcopy", allow_single_file = True, cfg = "exec"),
-        _strip = attr.label(default = "@llvm22//:llvm-strip", allow_single_file = True, cfg = "exec"),
+        _archiver = attr.label(default = "@toolchain_llvm//:llvm-ar", allow_single_file = True, cfg = "exec"),
+        _linker = attr.label(default = "@toolchain_llvm//:ld.lld", allow_single_file = True, cfg = "exec"),
+        _objcopy = attr.label(default = "@toolchain_llvm//:llvm-objcopy", allow_single_file = True, cfg = "exec"),
+        _strip = attr.label(default = "@toolchain_llvm//:llvm-strip", allow_single_file = True, cfg = "exec"),
     ),
     provides = [CcToolchainConfigInfo],
 )

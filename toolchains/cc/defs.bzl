@@ -8,7 +8,7 @@
 
 and in MODULE.bazel, the packaged clang second: it builds the first one.
 
-    register_toolchains("//:toolchain", "@mlgo//toolchains/cc:clang22_toolchain")
+    register_toolchains("//:toolchain", "@mlgo//toolchains/cc:clang_toolchain")
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_toolchain")
@@ -35,7 +35,7 @@ _X86_64_LINUX = [
 def mlgo_cc_toolchain(name, clang, copts, visibility = None):
     """A C++ toolchain for x86-64 Linux whose compiler is `clang`.
 
-    Sysroot (Debian 12), flags, linker and archiver are those of //toolchains/cc:clang22_toolchain. The toolchain stands back
+    Sysroot (Debian 12), flags, linker and archiver are those of //toolchains/cc:clang_toolchain. The toolchain stands back
     while `clang` itself is built, so that its definition is no circle.
 
     Args:
@@ -55,7 +55,7 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_config",
         compiler = name + "_clang",
         copts = copts,
-        resource_directory = Label("@llvm22//:resource_headers"),
+        resource_directory = Label("@toolchain_llvm//:resource_headers"),
         sysroot = Label("@sysroot//:usr"),
         visibility = private,
     )
@@ -63,7 +63,7 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_files",
         srcs = [
             name + "_clang",
-            Label("@llvm22//:toolchain_files"),
+            Label("@toolchain_llvm//:toolchain_files"),
         ],
         visibility = private,
     )
@@ -71,7 +71,7 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_compiler_files",
         srcs = [
             name + "_clang",
-            Label("@llvm22//:resource_headers"),
+            Label("@toolchain_llvm//:resource_headers"),
             Label("@sysroot"),
         ],
         visibility = private,
@@ -80,20 +80,20 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
         name = name + "_linker_files",
         srcs = [
             name + "_clang",
-            Label("@llvm22//:linker_files"),
+            Label("@toolchain_llvm//:linker_files"),
         ],
         visibility = private,
     )
     cc_toolchain(
         name = name + "_cc",
         all_files = name + "_files",
-        ar_files = Label("@llvm22//:archiver_files"),
+        ar_files = Label("@toolchain_llvm//:archiver_files"),
         as_files = name + "_compiler_files",
         compiler_files = name + "_compiler_files",
-        dwp_files = Label("@llvm22//:binary_files"),
+        dwp_files = Label("@toolchain_llvm//:binary_files"),
         linker_files = name + "_linker_files",
-        objcopy_files = Label("@llvm22//:binary_files"),
-        strip_files = Label("@llvm22//:binary_files"),
+        objcopy_files = Label("@toolchain_llvm//:binary_files"),
+        strip_files = Label("@toolchain_llvm//:binary_files"),
         toolchain_config = name + "_config",
         visibility = private,
     )

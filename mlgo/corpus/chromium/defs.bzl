@@ -3,6 +3,7 @@
 `chromium_project`: the same tree and arguments as attributes, for rules that build something else of them.
 """
 
+load("@llvm//:chosen.bzl", "CHOSEN")
 load("//mlgo/corpus:defs.bzl", "mlgo_gn_corpus")
 
 # What a release of Chromium sets, and what a compiler and a C++ library that are not Chromium's own need. Source of both:
@@ -12,7 +13,7 @@ _ARGUMENTS = {
     "clang_base_path": "\"//mlgo_toolchain/llvm\"",
     # Chromium's plugins and warnings are for its own clang.
     "clang_use_chrome_plugins": "false",
-    "clang_version": "\"22\"",
+    "clang_version": "\"{}\"".format(CHOSEN["major"]),
     "clang_warning_suppression_file": "\"\"",
     # One toolchain for everything: compilers as the environment names them.
     "custom_toolchain": "\"//build/toolchain/linux/unbundle:default\"",
@@ -33,12 +34,12 @@ _TOOLCHAIN = "../../mlgo_toolchain"
 
 # What lies there. clang finds its headers from where it is started.
 _TOOLCHAIN_FILES = dict(
-    {"@llvm22//:" + tool: "llvm/bin/" + tool for tool in ["clang", "clang++", "ld.lld", "lld", "llvm-ar", "llvm-nm"]},
+    {"@llvm//:" + tool: "llvm/bin/" + tool for tool in ["clang", "clang++", "ld.lld", "lld", "llvm-ar", "llvm-nm"]},
     **{
         # Where clang_base_path has it; Chromium's targets name it as an input.
-        "@clang_builtins//:archive": "llvm/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
+        "@clang_builtins//:archive": "llvm/lib/clang/{}/lib/linux/libclang_rt.builtins-x86_64.a".format(CHOSEN["major"]),
         "@libcxx19//:libcxx": "libcxx",
-        "@llvm22//:resource_include": "llvm/lib/clang/22/include",
+        "@llvm//:resource_include": "llvm/lib/clang/{}/include".format(CHOSEN["major"]),
         "@sysroot//:lib": "sysroot/lib",
         "@sysroot//:lib64": "sysroot/lib64",
         "@sysroot//:usr": "sysroot/usr",
@@ -56,8 +57,8 @@ _LINK_WITH_THINLTO = "-nostdlib++ -L{}/libcxx/lib -Wl,--push-state,--no-whole-ar
 
 # Debian's patches name its own linker; the link's table of contents is read with GNU's name of the tool.
 _TOOLCHAIN_FILES_OF_LINKS = {
-    "@llvm22//:usr/lib/llvm-22/bin/ld.lld": "llvm/bin/ld.lld-19",
-    "@llvm22//:llvm-readelf": "llvm/bin/readelf",
+    "//third_party/chromium:ld.lld": "llvm/bin/ld.lld-19",
+    "@llvm//:llvm-readelf": "llvm/bin/readelf",
 }
 
 # What //base and all above it need. Parts of it are written in Rust: their C++ sides are generated, by tools that are built on the way.
@@ -138,7 +139,7 @@ def chromium_corpus(
         linked = False,
         with_base = False,
         **kwargs):
-    """A corpus of targets of Chromium, compiled by the packaged clang 22.
+    """A corpus of targets of Chromium, compiled by the packaged clang.
 
     Args:
       name: of the corpus.
@@ -146,7 +147,7 @@ def chromium_corpus(
       targets: gn labels; the tree must have all that they need.
       gn_args: further arguments, values as gn writes them; they count before ours.
       chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
-      profile: label of an indexed profile (.profdata) that LLVM 22 reads; it is carried into the corpus.
+      profile: label of an indexed profile (.profdata) that this LLVM reads; it is carried into the corpus.
       linked: link with ThinLTO, and take the modules as they are after importing.
       with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
       **kwargs: common attributes; not `path` and `env` of mlgo_gn_corpus.
@@ -197,7 +198,7 @@ def chromium_project(tree, gn_args, linked = False, chrome_pgo_phase = 0, profil
         toolchain = toolchain,
         tools = [
             "@gn_tools//:runtime",
-            "@llvm22//:all_tools",
+            "@llvm//:all_tools",
             "@python311//:files",
             "@sysroot",
         ],

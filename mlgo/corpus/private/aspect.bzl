@@ -5,6 +5,7 @@ they come from. So no rule's way of making a command is imitated here.
 """
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
+load("@llvm//:chosen.bzl", "CHOSEN")
 load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "C_EXTENSIONS", "CorpusModulesInfo", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "front_end_module", "owner_name", "source_name")
 
 # Attributes that lead to what a target links.
@@ -25,8 +26,12 @@ def message_not_clang(label, compiler):
     Returns:
       The message.
     """
-    return ("%s: its C++ toolchain's compiler is %s, and a corpus is made by clang 22, which also compiles it. Register " +
-            "@mlgo//toolchains/cc:clang22_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang22_toolchain") % (label, compiler)
+    return ("%s: its C++ toolchain's compiler is %s, and a corpus is made by clang %s, which also compiles it. Register " +
+            "@mlgo//toolchains/cc:clang_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain") % (
+        label,
+        compiler,
+        CHOSEN["major"],
+    )
 
 def source_of(argv):
     """The source which a compile command compiles to an object.

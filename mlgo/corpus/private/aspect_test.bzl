@@ -1,6 +1,7 @@
 """Tests of aspect.bzl: its pure functions, and what it registers for the targets of //mlgo/corpus/testdata."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
+load("@llvm//:chosen.bzl", "CHOSEN")
 load("//mlgo/corpus:defs.bzl", "CorpusModulesInfo")
 load(":aspect.bzl", "chosen", "kind_of", "message_not_clang", "outside", "source_of")
 
@@ -58,8 +59,9 @@ def _message_test_impl(ctx):
     env = unittest.begin(ctx)
     asserts.equals(
         env,
-        "//x:y: its C++ toolchain's compiler is gcc, and a corpus is made by clang 22, which also compiles it. Register " +
-        "@mlgo//toolchains/cc:clang22_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang22_toolchain",
+        "//x:y: its C++ toolchain's compiler is gcc, and a corpus is made by clang " + CHOSEN["major"] +
+        ", which also compiles it. Register " +
+        "@mlgo//toolchains/cc:clang_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
         message_not_clang("//x:y", "gcc"),
     )
     return unittest.end(env)
@@ -104,5 +106,5 @@ def aspect_test_suite(name, corpus, modules, skipped):
       skipped: which sources have no bitcode, "KIND SOURCE" each, sorted.
     """
     _modules_test(name = name + "_modules", size = "small", target_under_test = corpus, modules = modules, skipped = skipped)
-    _refused_test(name = name + "_refused", size = "small", target_under_test = corpus, said = "compiler is gcc, and a corpus is made by clang 22")
+    _refused_test(name = name + "_refused", size = "small", target_under_test = corpus, said = "compiler is gcc, and a corpus is made by clang " + CHOSEN["major"])
     unittest.suite(name, _source_of_test, _kind_of_test, _chosen_test, _outside_test, _message_test)

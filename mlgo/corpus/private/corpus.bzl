@@ -1,5 +1,6 @@
 """`mlgo_corpus` and `mlgo_corpus_part`: directories of modules that other rules or the aspect compiled."""
 
+load("//toolchains/cc:llvm_toolchain.bzl", "FLAG", "FOR_CORPUS")
 load(":aspect.bzl", "corpus_aspect")
 load(":modules.bzl", "ASSEMBLE", "CorpusModulesInfo", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "module_struct")
 
@@ -9,6 +10,7 @@ def _release_impl(_settings, _attr):
         "//command_line_option:conlyopt": [],
         "//command_line_option:copt": [],
         "//command_line_option:cxxopt": [],
+        FLAG: FOR_CORPUS,
     }
 
 # A corpus must not change because somebody debugs something else.
@@ -20,6 +22,7 @@ _release = transition(
         "//command_line_option:conlyopt",
         "//command_line_option:copt",
         "//command_line_option:cxxopt",
+        FLAG,
     ],
 )
 

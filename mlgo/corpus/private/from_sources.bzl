@@ -2,6 +2,7 @@
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain", "use_cpp_toolchain")
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
+load("//toolchains/cc:llvm_toolchain.bzl", "llvm_toolchain")
 load(":aspect.bzl", "message_not_clang")
 load(":modules.bzl", "ASSEMBLE", "CXX_EXTENSIONS", "FRONT_END", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "front_end_module", "module_struct", "owner_name", "source_name")
 
@@ -147,6 +148,7 @@ def _from_sources_impl(ctx):
 mlgo_corpus_from_sources = rule(
     implementation = _from_sources_impl,
     doc = "A corpus directory made from sources: per module one cached compile, bitcode as it is before optimisation.",
+    cfg = llvm_toolchain,
     attrs = {
         "srcs": attr.label_list(
             doc = "C and C++ sources, one module each. A module is named after its source's path in its repository.",
@@ -173,6 +175,7 @@ mlgo_corpus_from_sources = rule(
         ),
         "level": attr.string(doc = "Optimisation level in place of the one in `copts`.", values = LEVELS, default = ""),
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
+        "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_assemble": ASSEMBLE,
         "_front_end": FRONT_END,
     },

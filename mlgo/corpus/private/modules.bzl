@@ -1,5 +1,7 @@
 """What all corpus rules share: modules, their names, the action that makes one, the action that makes a directory of many."""
 
+load("@llvm//:chosen.bzl", "CHOSEN")
+
 CorpusModulesInfo = provider(
     doc = "Compiled modules that have not been put into a directory yet.",
     fields = {
@@ -102,6 +104,7 @@ def front_end_module(ctx, *, front_end, argv, env, inputs, tools, source, name, 
     bitcode = ctx.actions.declare_file(folder + name + ".bc")
     command = ctx.actions.declare_file(folder + name + ".cmd")
     arguments = ctx.actions.args()
+    arguments.add("--llvm_major", CHOSEN["major"])
     arguments.add("--bitcode", bitcode)
     arguments.add("--command", command)
     if level:

@@ -1,0 +1,100 @@
+"""Versions as data: tags of the extension `debian` that stand for one repository per version of a JSON file.
+
+The file names an environment variable that chooses a version, the default, and the versions:
+
+    {"variable": "MLGO_LLVM_MAJOR", "default": "22", "targets": ["clang"],
+     "versions": {"22": {"version": "22.1.8", "patches": {"llvm_source": ["//patches/llvm/22:a.patch"]}}}}
+
+`{major}` in a tag's strings is replaced by a version's key. A tag whose name contains it makes one repository per version; any other
+tag makes one repository, of the chosen version.
+"""
+
+def unknown_version(variable, asked, known):
+    """The error for a version that the file does not hold.
+
+    Args:
+        variable: the environment variable.
+        asked: its value.
+        known: list of the versions.
+    Returns: one sentence.
+    """
+    return "{}={}: no such version; known: {}. Choose one of them, or add the version as docs/another-llvm.md describes".format(
+        variable,
+        asked,
+        ", ".join(sorted(known)),
+    )
+
+def chosen_version(file, environ):
+    """The version that the environment chooses.
+
+    Args:
+        file: the decoded JSON file.
+        environ: dict of environment variables.
+    Returns: (key of `versions`, None), or (None, one sentence).
+    """
+    asked = environ.get(file["variable"]) or file["default"]
+    if asked not in file["versions"]:
+        return None, unknown_version(file["variable"], asked, file["versions"].keys())
+    return asked, None
+
+def filled(value, major):
+    """`value`, a string or a list of strings, with `{major}` replaced; anything else unchanged."""
+    if type(value) == "list":
+        return [filled_string(item, major) for item in value]
+    return filled_string(value, major) if type(value) == "string" else value
+
+def filled_string(value, major):
+    """`value` with `{major}` replaced."""
+    return value.replace("{major}", major)
+
+def instances(tag, fields, file, chosen):
+    """The repositories that one tag stands for.
+
+    Args:
+        tag: the tag.
+        fields: names of its attributes.
+        file: the decoded versions file, or None for a tag without versions.
+        chosen: the chosen version; None without versions.
+    Returns: list of struct with `fields`; `patches` holds the version's own patches as well.
+    """
+    given = {field: getattr(tag, field) for field in fields}
+    if not file:
+        return [struct(**given)]
+    made = []
+    for major in file["versions"] if "{major}" in tag.name else [chosen]:
+        values = {field: filled(value, major) for field, value in given.items()}
+        patches = file["versions"][major].get("patches", {}).get(values["name"], [])
+        values["patches"] = given.get("patches", []) + [Label(patch) for patch in patches]
+        made.append(struct(**values))
+    return made
+
+_CHOSEN = '''"""The chosen version, as the versions file describes it."""
+
+CHOSEN = {}
+'''
+
+_BUILD = '''package(default_visibility = ["//visibility:public"])
+
+[
+    alias(
+        name = name,
+        actual = "@{actual}//:" + name,
+    )
+    for name in {targets}
+]
+'''
+
+def _chosen_repository_impl(rctx):
+    rctx.file("BUILD.bazel", _BUILD.format(actual = rctx.attr.actual, targets = repr(rctx.attr.targets)), executable = False)
+    rctx.file("chosen.bzl", _CHOSEN.format(repr(json.decode(rctx.attr.version))), executable = False)
+    rctx.file("REPO.bazel", "", executable = False)
+
+chosen_repository = repository_rule(
+    implementation = _chosen_repository_impl,
+    doc = "Aliases for the targets of another repository, and `CHOSEN` of chosen.bzl: the chosen version and its key `major`.",
+    attrs = {
+        "actual": attr.string(doc = "Name of the other repository.", mandatory = True),
+        "targets": attr.string_list(doc = "Names of its targets.", mandatory = True),
+        "version": attr.string(doc = "What CHOSEN is, as JSON.", mandatory = True),
+    },
+)
