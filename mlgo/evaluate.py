@@ -28,6 +28,7 @@ from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import DEFAULT, threshold_sides
 from mlgo.evaluation.corpora.tables import Regression
+from mlgo.problems.problem import problem_names
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
@@ -36,7 +37,7 @@ FLAGS = flags.FLAGS
 
 define_compiler_flags()
 define_measuring_flags()
-flags.DEFINE_string("problem", "inlining_for_size", "Problem that the policies are for: a folder below mlgo/problems.")
+flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policies are for: {', '.join(problem_names())}.")
 flags.DEFINE_multi_string("policy", [], "Folder of a policy, as [NAME=]FOLDER; repeatable.")
 flags.DEFINE_multi_string("corpus", [], "Corpus, as [NAME=]PATH; repeatable. Default: the built-in held-out corpus.")
 flags.DEFINE_list("inline_thresholds", [], "For inlining: values of -inline-threshold to compare as well.")

@@ -32,7 +32,7 @@ from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.module_explanation import FunctionRequest, explain_module
 from mlgo.policy.directory import load_policy
-from mlgo.problems.problem import Problem
+from mlgo.problems.problem import Problem, problem_names
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_json
@@ -41,7 +41,7 @@ FLAGS = flags.FLAGS
 
 define_compiler_flags()
 define_measuring_flags()
-flags.DEFINE_string("problem", "inlining_for_size", "Problem that the policy is for: a folder below mlgo/problems.")
+flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policy is for: {', '.join(problem_names())}.")
 flags.DEFINE_string("policy", None, "Folder of the policy.")
 flags.DEFINE_string("corpus", None, "Path of the corpus. Default: the built-in held-out corpus.")
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/explanation/PROBLEM in the workspace.")

@@ -28,6 +28,7 @@ from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
+from mlgo.problems.problem import problem_names
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.trace.setup import CompileSetup
@@ -37,7 +38,7 @@ from mlgo.training.settings import RunSettings
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
-flags.DEFINE_string("problem", "inlining_for_size", "A folder below mlgo/problems: the decisions to record.")
+flags.DEFINE_string("problem", "inlining_for_size", f"Problem whose decisions to record: {', '.join(problem_names())}.")
 flags.DEFINE_string("corpus", None, "The corpus.", required=True)
 flags.DEFINE_string("output_dir", None, "Folder of the trace.", required=True)
 flags.DEFINE_string("policy", None, "Folder of the policy that makes the decisions. Default: the compiler's heuristic.")

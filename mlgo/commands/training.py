@@ -13,6 +13,7 @@ from mlgo.compiler.executor import available_cores
 from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.parts import write_parts
+from mlgo.problems.problem import problem_names
 from mlgo.run import locate, run_folder
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.training import summary, training_run
@@ -41,7 +42,7 @@ class Defaults:
 def define_flags(defaults: Defaults) -> None:
     """Defines all flags of a training command."""
     if not defaults.problems:
-        flags.DEFINE_string("problem", None, "What to learn: a folder below mlgo/problems.", required=True)
+        flags.DEFINE_string("problem", None, f"What to learn: {', '.join(problem_names())}.", required=True)
     elif len(defaults.problems) > 1:
         flags.DEFINE_enum("problem", defaults.problems[0], defaults.problems, "What to learn.")
     default = (

@@ -7,6 +7,7 @@ from typing import Any
 from mlgo.evaluation.corpora.comparison import Comparison
 from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration
+from mlgo.score.problem_score import score_of
 
 
 def closing_lines(
@@ -30,7 +31,7 @@ def closing_lines(
       estimated: whether the scores are estimates.
     """
     change = 100.0 * (learned["validation_ratio"] - 1.0)
-    lines = ["", *([] if comparison is None else _held_out(comparison))]
+    lines = ["", *([] if comparison is None else _held_out(comparison, score_of(problem).compared_items))]
     lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
     if estimated:
         lines.append(
@@ -49,9 +50,7 @@ def closing_lines(
     return lines
 
 
-def _held_out(comparison: Comparison) -> list[str]:
-    # Problems whose score is one number per module are compared module by module.
-    what = "functions" if any(row.function for row in comparison.rows) else "modules"
+def _held_out(comparison: Comparison, what: str) -> list[str]:
     lines = [f"Held-out score against the compiler's default (geometric mean over {what}; minus is better):"]
     for name, title in (("policy", "policy"), ("warm_start", "warm start")):
         if name not in comparison.summaries:

@@ -341,18 +341,10 @@ class TrainingRun:
             self._folder.stage(f"held_out/{name}", inputs, configuration, work)
             policies[name] = Trace.load(self._out / "held_out" / name, held_out.corpus).records
         default = traces["held_out"][0].records
-        measure = score_of(self.problem).measure(
-            {name: record.functions for name, record in default.items()}, self._configurations.run.reward
-        )
-        sides = {
-            side: {
-                name: dataclasses.replace(r, functions=measure.compared(name, r.functions))
-                for name, r in records.items()
-            }
-            for side, records in {"default": default, **policies}.items()
-        }
+        settings, score = self._configurations.run, score_of(self.problem)
+        measure = score.measure({name: record.functions for name, record in default.items()}, settings.reward)
         seen = frozenset(name for record in traces["train"][0].records.values() for name in record.functions if name)
-        return compare(self.problem, sides.pop("default"), sides, seen, self._configurations.run.seed)
+        return compare(score, measure, default, policies, seen, settings.seed)
 
     def _score(
         self, folder: pathlib.Path, part: PreparedCorpus, title: str, model_dir: pathlib.Path, policy: str

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary, summarize
-from mlgo.problems.problem import Problem
 from mlgo.run.tabular import encode_csv
-from mlgo.score.problem_score import score_of
+from mlgo.score.score import Measure, Score
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 
 
@@ -65,18 +64,20 @@ class Comparison:
 
 
 def compare(
-    problem: Problem,
+    score: Score,
+    measure: Measure,
     default: Mapping[str, ModuleRecord],
     policies: Mapping[str, Mapping[str, ModuleRecord]],
     seen_functions: frozenset[str],
     seed: int,
 ) -> Comparison:
-    """Compares `policies` with `default`, module by module and function by function.
+    """Compares `policies` with `default`, function by function or module by module, as `measure` says.
 
     A module that failed on one side is left out on all sides, so every policy is measured on the same functions.
 
     Args:
-      problem: of the policies.
+      score: of the problem.
+      measure: of the corpus.
       default: module name -> record under the compiler's default.
       policies: policy name -> module name -> record under that policy, over the same modules.
       seen_functions: names of the functions that training compiled.
@@ -93,9 +94,9 @@ def compare(
         kinds = [f"{name}: {r.failure_kind}" for name, r in records.items() if r.outcome is Outcome.FAILED]
         if kinds:
             failed[module] = ", ".join(kinds)
-    score, rows, unmatched = score_of(problem), [], 0
+    rows, unmatched = [], 0
     for module in sorted(set(default) - set(failed)):
-        tables = {name: side[module].functions for name, side in sides.items()}
+        tables = {name: measure.compared(module, side[module].functions) for name, side in sides.items()}
         for function in sorted(set().union(*tables.values())):
             if not all(function in table for table in tables.values()):
                 unmatched += 1

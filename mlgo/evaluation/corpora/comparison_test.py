@@ -5,7 +5,11 @@ import unittest
 from mlgo.evaluation.corpora.comparison import compare, rows_to_csv
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.score.function_scores import FunctionScore
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
+
+SCORE = score_of(PROBLEM)
+MEASURE = SCORE.measure({})
 
 
 def traced(**scores):
@@ -25,7 +29,7 @@ POLICY = {**DEFAULT, "m": traced(f=49.99, g=19.99, extra=1.0), "broken": ModuleR
 class CompareTest(unittest.TestCase):
     def setUp(self):
         policies = {"policy": POLICY, "warm_start": DEFAULT}
-        self.comparison = compare(PROBLEM, DEFAULT, policies, frozenset({"f"}), seed=1)
+        self.comparison = compare(SCORE, MEASURE, DEFAULT, policies, frozenset({"f"}), seed=1)
 
     def test_functions_that_all_sides_have_are_compared(self):
         found = [(row.module, row.function, row.ratios["policy"], row.seen) for row in self.comparison.rows]
@@ -45,11 +49,11 @@ class CompareTest(unittest.TestCase):
 
     def test_different_modules_are_refused(self):
         with self.assertRaisesRegex(ValueError, "different modules"):
-            compare(PROBLEM, DEFAULT, {"policy": {}}, frozenset(), seed=1)
+            compare(SCORE, MEASURE, DEFAULT, {"policy": {}}, frozenset(), seed=1)
 
     def test_nothing_to_compare_has_no_summary(self):
         idle = {"m": ModuleRecord(Outcome.NO_DECISIONS)}
-        comparison = compare(PROBLEM, idle, {"policy": idle}, frozenset(), seed=1)
+        comparison = compare(SCORE, MEASURE, idle, {"policy": idle}, frozenset(), seed=1)
         self.assertEqual(comparison.to_json()["all_functions"], {"policy": None})
 
     def test_csv(self):

@@ -110,14 +110,7 @@ class Evaluation:
         default = {module: record.functions for module, record in records[DEFAULT].items()}
         measure = score.measure(default, self.reward)
         records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
-        compared = {
-            side: {
-                module: dataclasses.replace(r, functions=measure.compared(module, r.functions))
-                for module, r in of_side.items()
-            }
-            for side, of_side in records.items()
-        }
-        comparison = compare(self.setup.problem, compared.pop(DEFAULT), compared, frozenset(), self.seed)
+        comparison = compare(score, measure, records.pop(DEFAULT), records, frozenset(), self.seed)
         modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
         code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
         linked, summaries = {}, {}

@@ -84,15 +84,13 @@ class EvaluationTest(unittest.TestCase):
                 }
                 for each in (sizes, other)
             )
-            measure = score_of(PROBLEM).measure(default)
+            score = score_of(PROBLEM)
             records = [
-                {
-                    name: ModuleRecord(Outcome.NO_DECISIONS, functions=measure.compared(name, scores))
-                    for name, scores in side.items()
-                }
+                {name: ModuleRecord(Outcome.NO_DECISIONS, functions=scores) for name, scores in side.items()}
                 for side in (default, policy)
             ]
-            summary = compare(PROBLEM, records[0], {"other": records[1]}, frozenset(), seed).summaries["other"]
+            comparison = compare(score, score.measure(default), records[0], {"other": records[1]}, frozenset(), seed)
+            summary = comparison.summaries["other"]
             held += summary.low <= 0.98 <= summary.high
         self.assertTrue(0.935 <= held / runs <= 0.975, f"{held} of {runs}")
 
