@@ -1,7 +1,7 @@
 """A node's cache of what was sent to it: files named after the sha256 of their content.
 
-A name is only ever given to content that was verified, in one step (rename), so several processes of one machine, nodes of
-several clusters even, may share a folder. A file that was damaged later is found out before its first use in each process.
+A verified file gets its name in one step (rename), so processes of one machine, and nodes of several clusters, may
+share a folder. Each process checks a file before its first use, and so detects damage.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ import time
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _PIECE_BYTES = 1 << 20
 
-#: A full cache gives up files that nobody used for this long, oldest first; younger ones stay, for a compile may be
+#: A full cache removes files that were unused for this long, oldest first; younger ones stay, because a compile may be
 #: about to open them.
 _IN_USE_SECONDS = 3600
 #: How full the cache is after making room, so that not every file makes room anew.
@@ -115,7 +115,7 @@ class BlobCache:
 
 
 def _prune(folder: pathlib.Path, capacity_bytes: int, used_before: float) -> int:
-    """Removes the files used longest ago, all before `used_before` (seconds since 1970); returns the bytes that are left."""
+    """Removes files unused since `used_before` (Unix time), oldest first; returns the remaining bytes."""
     entries = []
     for entry in os.scandir(folder):
         with contextlib.suppress(FileNotFoundError):

@@ -1,7 +1,7 @@
 """The actor that Ray starts on a node. Ray sends this class itself there; the rest of our code arrives as its argument.
 
-So a node needs Ray, Python of the driver's version, and numpy, but no checkout, and it always runs the driver's code. Only
-the standard library is imported here: on the node there is nothing else yet.
+A node needs Ray, Python of the driver's version and numpy, but no checkout, and it always runs the driver's code. This
+module imports only the standard library: the node has nothing else yet.
 """
 
 import hashlib

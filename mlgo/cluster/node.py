@@ -87,7 +87,7 @@ class CompileNode:
 
 
 def unusable_limits(limits: CompileLimits) -> str | None:
-    """Why this machine cannot give a compile what it may use anywhere, or None: its failures would be this machine's own."""
+    """Why this machine cannot provide a compile's limits, or None. Failures would otherwise depend on the machine."""
     wanted = {
         "RLIMIT_CPU": limits.cpu_seconds,
         "RLIMIT_AS": limits.address_space_bytes,
@@ -128,7 +128,7 @@ def _place(name: str, directory: pathlib.Path) -> pathlib.Path:
 def _as_the_driver_would_say(
     outcome: CompileResult | CompileFailure, request: CompileRequest, parcel: Parcel
 ) -> CompileResult | CompileFailure:
-    """The outcome with paths in messages as they are on the driver: outcomes are the same wherever a module is compiled."""
+    """The outcome with the driver's paths in messages: outcomes are the same on every node."""
     if not isinstance(outcome, CompileFailure):
         return outcome
     clang, model = parcel.shown

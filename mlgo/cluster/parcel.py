@@ -1,7 +1,7 @@
-"""What is sent to a node for one compile: a small parcel that names larger contents by digest, and how to read those.
+"""The message for one compile on a node: a small parcel that refers to larger contents by digest.
 
-The policy travels inside the parcel when it is small, as one that only this compile uses is; compiler and module stay on
-the nodes for later compiles.
+A small policy, which only this compile uses, is part of the parcel; compiler and module stay on the nodes for later
+compiles.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ class Parcel:
       request: what is asked for, without what is a path on the driver: clang, module and model_dir are None.
       module_name: the module's name.
       clang: digest of the compiler.
-      contents: files that travel along, by name: `corpus/...` as in a corpus of this module only, `model/...` of the policy.
+      contents: files in the parcel, by name: `corpus/...` of a corpus with only this module, `model/...` of the policy.
       digests: files that must be on the node, by name -> sha256.
       has_thinlto: whether the module has a ThinLTO index.
       shown: how the driver calls compiler and policy, for messages: None where there is no policy.

@@ -13,8 +13,8 @@ import sys
 def main() -> int:
     # Ray would tell its makers about every cluster.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Ray gives its workers the lowest priority but four (nice 15). Compiles wait for nobody, as those of the driver do: on a
-    # busy machine they would seem to hang.
+    # Ray runs its workers with nice 15. Compiles have normal priority, as the driver's have: on a busy machine they
+    # would otherwise seem to hang.
     os.environ.setdefault("RAY_worker_niceness", "0")
     from ray.scripts import scripts  # pylint: disable=import-outside-toplevel
 

@@ -137,7 +137,7 @@ class RayExecutor:
 
 
 class _Gate:
-    """Counts the threads that are about to talk to Ray: after `ray.shutdown`, a single call would end the whole process."""
+    """Counts the threads that call Ray: a call after `ray.shutdown` would end the whole process."""
 
     def __init__(self):
         self._inside = 0
@@ -161,12 +161,12 @@ class _Gate:
         return self._closing.wait(wait_seconds)
 
     def close_for_new(self) -> None:
-        """Lets nobody in any more."""
+        """Admits no further threads."""
         with self._changed:
             self._closing.set()
 
     def wait_until_empty(self) -> None:
-        """Waits for those who are inside."""
+        """Waits for the threads that were admitted."""
         with self._changed:
             self._changed.wait_for(lambda: not self._inside)
 
@@ -184,7 +184,7 @@ class _RayNode:
             num_cpus=slots,
             max_restarts=0,
             concurrency_groups={"compiles": slots, "control": _CONTROL_THREADS},
-            # Not on any other node; and not at all, rather than waiting, when it is gone.
+            # Only on this node; when the node is lost, fail instead of waiting.
             scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
         )(bootstrap.NodeActor)
         self._actor = actor.remote(code, digest, _CACHE_BYTES)
@@ -261,7 +261,7 @@ def _connect(address: str) -> None:
     """Joins the cluster as its driver, quietly, leaving this process's signal handling alone."""
     if address != "auto":
         _probe(address)
-    # Pages of Ray's own logs when a node dies, on our stdout, with no setting against it (Ray 2.60). We say it in a line.
+    # When a node dies, Ray 2.60 prints pages of its logs on our stdout, and no setting stops it. We print one line.
     ray._private.worker.print_to_stdstream = lambda *arguments, **options: None  # pylint: disable=protected-access
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -282,7 +282,7 @@ def _connect(address: str) -> None:
 
 
 def _probe(address: str) -> None:
-    """Raises: RunError: nobody answers at `address`. Ray itself would find out after minutes."""
+    """Raises: RunError: no server answers at `address`. Ray itself notices after minutes."""
     read = f"--ray_address={address}"
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
@@ -290,7 +290,7 @@ def _probe(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_SECONDS).close()
     except (OSError, OverflowError) as error:
-        raise RunError(read, f"nobody answers there ({error})", _remedy("")) from error
+        raise RunError(read, f"does not answer ({error})", _remedy("")) from error
 
 
 def _remedy(said: str) -> str:
@@ -300,7 +300,7 @@ def _remedy(said: str) -> str:
 
 
 def _in_short(error: ray.exceptions.RayError) -> str:
-    """What Ray tells at length."""
+    """The essence of a long message of Ray."""
     if isinstance(error, ray.exceptions.OutOfMemoryError):
         return "its memory was used up"
     if isinstance(error, ray.exceptions.ActorUnavailableError):

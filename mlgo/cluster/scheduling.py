@@ -30,7 +30,7 @@ MAX_LOSSES = 4
 
 
 class NodeLost(Exception):
-    """The node is gone, or no longer does what it is there for; the message says how that showed."""
+    """The node is lost, or does not work any more; the message gives the symptom."""
 
 
 class Run:
@@ -115,7 +115,7 @@ class NodePool:
             self._last_loss = reason
 
     def acquire(self, run: Run) -> Node:
-        """A node with a free slot, for `release`; who waits longest is first.
+        """A node with a free slot, for `release`; the longest-waiting caller is first.
 
         Raises:
           Cancelled: the run was cancelled.
@@ -177,7 +177,7 @@ class NodePool:
 
 
 class _Turn:
-    """One who waits for a node."""
+    """A caller that waits for a node."""
 
     def __init__(self, run: Run):
         self.run = run

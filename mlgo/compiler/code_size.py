@@ -26,8 +26,8 @@ class ObjectCode:
     Attributes:
       functions: sorted by name; of several names for one place the first.
       code_bytes: of all executable sections, padding included; .eh_frame and constants are not code.
-      text_bytes: what llvm-size prints as `text`: executable and read-only sections (llvm/tools/llvm-size/llvm-size.cpp,
-        ELFObjectFile::isBerkeleyText).
+      text_bytes: the column `text` of llvm-size: executable and read-only sections
+        (llvm/tools/llvm-size/llvm-size.cpp, ELFObjectFile::isBerkeleyText).
     """
 
     functions: tuple[FunctionCode, ...]

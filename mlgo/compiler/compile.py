@@ -1,4 +1,4 @@
-"""Runs one compile inside limits and says what came of it."""
+"""Runs one compile inside limits and classifies its outcome."""
 
 import os
 import pathlib
@@ -14,8 +14,8 @@ from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_train
 from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
 
-# Names inside the temporary directory. The compiler only ever sees these, so that a command, and whatever of it may end up
-# in an object or a message, is the same wherever corpus, model and temporary files lie.
+# Names inside the temporary directory. The compiler sees only these, so commands, objects and messages do not depend on
+# the folders of corpus, model and temporary files.
 _BITCODE, OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
 _INDEX, _TEXT = "module.thinlto.bc", "module.ll"
 
@@ -29,7 +29,8 @@ _WRONG_ANSWER = re.compile(r"policy answered .* not among the allowed")
 _NO_MODEL = re.compile(r"Could not load the policy model|could not set up the model runner")
 # Lines of a crash which say nothing about the cause; the last passes and functions, which do, stay.
 _CRASH_BOILERPLATE = re.compile(
-    r"^(PLEASE submit a bug report|Stack dump|0\.\tProgram arguments:| ?#\d+ |\d+ +\S+ +0x[0-9a-f]+|.*\+0x[0-9a-f]+\)).*\n?",
+    r"^(PLEASE submit a bug report|Stack dump|0\.\tProgram arguments:| ?#\d+ |\d+ +\S+ +0x[0-9a-f]+"
+    r"|.*\+0x[0-9a-f]+\)).*\n?",
     re.MULTILINE,
 )
 _NO_SPACE = "No space left on device"
@@ -62,7 +63,7 @@ def compile_module(
 
     Raises:
       Cancelled: `cancellation` was triggered.
-      RunError: clang cannot be started, or there is no room for temporary files: no other compile would fare better.
+      RunError: clang cannot be started, or there is no room for temporary files; both would stop every other compile.
     """
     if not (request.want_log or request.want_object or request.model_dir):
         raise ValueError(f"{request.module.name}: neither a log nor an object is wanted of this compile")
@@ -73,7 +74,7 @@ def compile_module(
 
 
 def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) -> CompileResult | CompileFailure:
-    """What a compile that ended as `outcome` says, and left its files in `directory`, means.
+    """The result of a compile that ended with `outcome` and left its files in `directory`.
 
     Raises: RunError: see `classify`.
     """
@@ -97,7 +98,7 @@ def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) 
 def collect(
     request: CompileRequest, directory: str, outcome: ProcessOutcome, log: TrainingLog | None
 ) -> CompileResult | CompileFailure:
-    """What a compile that ended well has left in `directory`, which must be all that was asked for."""
+    """The result of a successful compile, from the files in `directory`; a failure when a requested file is missing."""
     files = {}
     for name in (*([OBJECT] if request.want_object else []), *request.extra_files):
         try:
@@ -144,14 +145,14 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
 
 
 def _lost_module(request: CompileRequest, directory: str) -> str | None:
-    """What to say when a ThinLTO module defines something and what was made of it is empty, else None.
+    """The error message when a ThinLTO module has definitions and its object is empty, else None.
 
-    Only what looks empty costs anything: clang then prints the module.
+    Only an object that looks empty costs time: clang then prints the module.
     """
     made = pathlib.Path(directory, OBJECT)
     if not made.is_file() or not empty_object.may_be_empty(content := made.read_bytes()):
         return None
-    # Whoever asks for bitcode instead of an object gets it under the same name.
+    # With flags that request bitcode instead of an object, the bitcode has the same name.
     if empty_object.is_bitcode(content) and empty_object.defines_something(_printed(request, directory, OBJECT)):
         return None
     if not empty_object.defines_something(_printed(request, directory, _BITCODE)):
@@ -163,7 +164,7 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
 
 
 def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
-    """A module as text; empty when clang cannot read it, which it has said before, or will say."""
+    """A module as text; empty when clang cannot read it."""
     printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
     with start_clang(request, directory, [str(request.clang), *printing]) as process:
         outcome = wait_for_end(process, request.limits.wall_seconds)
@@ -193,7 +194,7 @@ def compiler_environment() -> Mapping[str, str]:
     return {
         "LC_ALL": "C",
         "PATH": os.environ.get("PATH", os.defpath),
-        # A crash would otherwise spend seconds on a stack trace that nobody reads.
+        # A crash would otherwise spend seconds on a stack trace, which is not used.
         "LLVM_DISABLE_SYMBOLIZATION": "1",
     }
 
@@ -207,7 +208,7 @@ def classify(
       directory: its temporary directory, for messages.
       awaited: what did not come from a compiler that hung.
 
-    Raises: RunError: clang cannot be started, or there is no room for temporary files: no other compile would fare better.
+    Raises: RunError: clang cannot be started, or there is no room for temporary files.
     """
     if _NO_SPACE in outcome.stderr:
         raise RunError(

@@ -165,7 +165,8 @@ class ClassifyTest(unittest.TestCase):
             (70, "fatal error: error in backend", 1.0, FailureKind.COMPILE_ERROR),
             (
                 1,
-                "fatal error: error in backend: register eviction policy answered 3, which is not among the allowed positions",
+                "fatal error: error in backend: register eviction policy answered 3, which is not among the allowed"
+                " positions",
                 1.0,
                 FailureKind.WRONG_ANSWER,
             ),

@@ -1,8 +1,8 @@
-"""Finds ThinLTO compiles which end well and have lost their module.
+"""Detects ThinLTO compiles that succeed and have lost their module.
 
-clang compiles an empty module instead of the given one, with exit code 0, when the bitcode holds no module of ThinLTO's (it
-was saved after importing and `-thinlto-assume-merged` is missing), and when the index says that the link needed nothing of
-it (clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). What a policy would learn of it is nothing.
+clang compiles an empty module instead of the given one, with exit code 0, in two cases: the bitcode was saved after
+importing and `-thinlto-assume-merged` is missing, or the index says that the link needed nothing of the module
+(clang/lib/CodeGen/BackendUtil.cpp, emitBackendOutput). A policy cannot learn from such a compile.
 """
 
 import re
@@ -11,15 +11,14 @@ from mlgo.compiler import code_size
 from mlgo.corpus import elf
 from mlgo.run.exit_codes import RunError
 
-#: No object with code of any format is smaller than this one's limit, and no empty one larger: clang's empty ELF object
-#: has 700 bytes, COFF and Mach-O less.
+#: No empty object is larger: clang's empty ELF object has 700 bytes, COFF and Mach-O less.
 MAX_EMPTY_BYTES = 4096
 
-#: A function that needs no register beside those that the calling convention names is not allocated, and logs no context
-#: (llvm/lib/CodeGen/RegAllocGreedy.cpp, hasVirtRegAlloc). The largest of 425 modules' had 11 bytes, frame pointer and all.
+#: A function that uses only the calling convention's registers is not allocated, and logs no context
+#: (llvm/lib/CodeGen/RegAllocGreedy.cpp, hasVirtRegAlloc). The largest such function in 425 modules had 11 bytes.
 MAX_TRIVIAL_BYTES = 16
 
-# Definitions which an object must have, whatever is optimised: their linkage lets nobody drop them (llvm/docs/LangRef.rst).
+# Definitions that no optimisation may drop, because of their linkage (llvm/docs/LangRef.rst).
 _DROPPABLE = r"(?:private|internal|available_externally|linkonce|linkonce_odr|external|extern_weak)\b"
 _KEPT = re.compile(
     rf"""
@@ -38,7 +37,7 @@ def is_bitcode(content: bytes) -> bool:
 
 
 def is_trivial(path: str) -> bool:
-    """Whether the file is an ELF object in which no function is larger than MAX_TRIVIAL_BYTES: there was nothing to decide."""
+    """Whether the file is an ELF object without functions larger than MAX_TRIVIAL_BYTES: it needed no decision."""
     try:
         with open(path, "rb") as file:
             code = code_size.code_of_object(file.read(), path)

@@ -11,8 +11,8 @@ from mlgo.compiler.compile import compile_module
 from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 
-# How many compiles may be finished or under way before the next one in order is: a slow module must not stop the others,
-# and finished logs (a few MB each) must not fill the memory.
+# How many compiles may run or wait, finished, for an earlier one: a slow module must not stop the others, and finished
+# logs (a few MB each) must not fill the memory.
 _LOOKAHEAD = 64
 _LOOKAHEAD_PER_WORKER = 4
 
@@ -23,7 +23,7 @@ class Executor(Protocol):
     def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
         """Yields the outcome of each request, in the order of `requests`.
 
-        Requests are taken as they are needed, in the caller's thread. The iterator has `close()`: it ends what still runs.
+        Requests are read as they are needed, in the caller's thread. The iterator's `close()` ends running compiles.
 
         Raises: RunError: a compile could not even be tried.
         """

@@ -38,8 +38,8 @@ _MOST_LEFT_BYTES = 1 << 20
 class InteractiveCompile:
     """One compile with the advisor of a problem in interactive mode, used as a context manager by one thread.
 
-    `observe` and `answer` take turns until `observe` returns None; then `outcome` says how the compile ended. Leaving the
-    block earlier kills the compiler. Whatever the compiler does wrong becomes a CompileFailure, as in `compile_module`.
+    `observe` and `answer` alternate until `observe` returns None; then `outcome` has the result of the compile. Leaving
+    the block earlier kills the compiler. Errors of the compiler become a CompileFailure, as in `compile_module`.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class InteractiveCompile:
         Args:
           request: without log and model, which are the development clang's; `limits.wall_seconds` is how long the
             compiler may be silent while it is its turn.
-          include_default: the observations also hold what the compiler's heuristic would decide (Problem.default_decision_spec).
+          include_default: the observations include the heuristic's decision (Problem.default_decision_spec).
           cancellation: once triggered, the next wait for the compiler raises Cancelled.
 
         Raises: ValueError: the request or the problem does not allow it.
@@ -98,7 +98,7 @@ class InteractiveCompile:
                 self._poll.register(descriptor, select.POLLIN)
             if self._cancellation is not None:
                 self._poll.register(self._cancellation.fileno(), select.POLLIN)
-            # Also when someone forgets the `with` block; what has been released is not released again.
+            # Also without a `with` block; releasing twice has no effect.
             self._release = weakref.finalize(self, stack.pop_all().close)
         return self
 
@@ -219,7 +219,7 @@ class InteractiveCompile:
 def _fifo(path: str, stack: ExitStack) -> int:
     """Makes a FIFO and opens it for reading and writing, which Linux does at once and without a partner (fifo(7)).
 
-    Holding both ends also means that a compiler which ends gives neither SIGPIPE nor end of file: its end is seen on the process.
+    With both ends open, a compiler that ends causes neither SIGPIPE nor end of file: its end is seen on the process.
     """
     os.mkfifo(path, 0o600)
     descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,8 +1,8 @@
 """The bytes of LLVM's interactive channel made into observations: no file, process or clock in here.
 
-The compiler writes what a training log holds (training_log.py), without decisions and outcomes: a JSON header line whose
-`advice` is the decision's tensor; `{"context":NAME}` lines, one per function (inlining: one for the module, named "");
-and per decision `{"observation":I}`, a newline, the raw little-endian tensors in header order, and a newline
+The compiler writes the records of a training log (training_log.py) without decisions and outcomes: a JSON header line
+whose `advice` is the decision's tensor; `{"context":NAME}` lines, one per function (inlining: one for the module, named
+""); and per decision `{"observation":I}`, a newline, the raw little-endian tensors in header order, and a newline
 (llvm/lib/Analysis/InteractiveModelRunner.cpp and TrainingLogger.cpp, LLVM 22.1.8).
 """
 

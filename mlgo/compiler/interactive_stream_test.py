@@ -34,7 +34,7 @@ def conversation(problem: Problem, contexts: list[tuple[str, int]], seed: int = 
 
 
 def listen(stream: ObservationStream, data: bytes, sizes: list[int]) -> list:
-    """Feeds `data` in pieces of `sizes` (then whatever fits) and returns (context, number, copied values) of what comes."""
+    """Feeds `data` in pieces of `sizes`, then as much as fits; returns (context, number, copied values) of results."""
     heard, position, piece = [], 0, 0
     while position < len(data):
         room = stream.room()

@@ -50,7 +50,8 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
     if outcome.kind == FailureKind.BAD_FLAGS:
         raise RunError(
             read,
-            f"has no ML support for {problem.name}: it does not know the flags {' '.join(problem.development_flags('LOG', None))}"
+            f"has no ML support for {problem.name}: it does not know the flags"
+            f" {' '.join(problem.development_flags('LOG', None))}"
             f" ({outcome.detail})",
             _BUILD_IT,
         )

@@ -1,4 +1,4 @@
-"""What is asked of one compile, and the ways it can end."""
+"""A request for one compile, and its possible outcomes."""
 
 import dataclasses
 import enum
@@ -18,7 +18,7 @@ class FailureKind(enum.Enum):
     CRASH = "crash"
     #: It used more CPU time than allowed, or hung without using any.
     TIMEOUT = "timeout"
-    #: Someone else killed it, for example the kernel when the machine ran out of memory.
+    #: Another process killed it, for example the kernel when the machine ran out of memory.
     KILLED = "killed"
     #: It asked for more address space than allowed.
     OUT_OF_MEMORY = "out_of_memory"
@@ -28,9 +28,9 @@ class FailureKind(enum.Enum):
     COMPILE_ERROR = "compile_error"
     #: The policy gave an answer which the compiler may not follow.
     WRONG_ANSWER = "wrong_answer"
-    #: It ended well and compiled nothing of a ThinLTO module which defines something (mlgo/compiler/empty_object.py).
+    #: It succeeded with an empty object for a ThinLTO module that has definitions (mlgo/compiler/empty_object.py).
     EMPTY_OBJECT = "empty_object"
-    #: What it logged, or said on the interactive channel, is missing, damaged or of another problem.
+    #: Its log, or its output on the interactive channel, is missing, damaged or of another problem.
     BAD_LOG = "bad_log"
 
 
@@ -38,8 +38,8 @@ class FailureKind(enum.Enum):
 class CompileLimits:
     """What one compile may use.
 
-    CPU seconds decide. The wall clock is only a guard against a compiler that waits for ever, so it is generous: a
-    result never depends on how busy the machine is unless it is more than `wall_factor` times overloaded.
+    The limit is CPU time. The wall-clock limit only stops a compiler that waits for ever. It is generous: results
+    depend on the load of the machine only when it is more than `wall_factor` times overloaded.
 
     Attributes:
       cpu_seconds: CPU time of the compiler process; LLVM's slowest unit at -O2 takes about 60 s here.
@@ -75,7 +75,7 @@ class CompileRequest:
       want_log: whether decisions are logged and read. A request needs a log, an object, or both.
       want_object: whether the object file is returned.
       extra_flags: cc1 flags put after the module's own and before the problem's.
-      extra_files: names, without a folder, of further files which `extra_flags` make the compiler write; all are returned.
+      extra_files: names, without folder, of files that `extra_flags` make the compiler write; all are returned.
       workdir: where the temporary directory is made; None: a RAM disk when it has room, else the system's default.
     """
 
@@ -130,7 +130,7 @@ class CompileResult:
 
 @dataclasses.dataclass(frozen=True)
 class CompileFailure:
-    """A compile that gave nothing; `detail` is for people, `kind` is what is counted."""
+    """A compile without a result: `kind` for counts, `detail` for messages."""
 
     module_name: str
     kind: FailureKind

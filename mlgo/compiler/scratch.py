@@ -1,7 +1,7 @@
-"""Temporary directories for compiles: in memory when there is room, and gone even if the process was killed.
+"""Temporary directories for compiles: in memory when there is room, and removed even if the process was killed.
 
 Every process owns one directory below a per-user one and holds a lock on it; a later process removes the directories
-whose lock nobody holds.
+whose lock is free.
 """
 
 import atexit
@@ -73,7 +73,7 @@ def _user_directory() -> pathlib.Path:
         directory = pathlib.Path(parent, name)
         with contextlib.suppress(FileExistsError):
             directory.mkdir(mode=0o700)
-        # In a directory that everybody writes to, somebody else may have made it first.
+        # In a directory with write access for all, another user may have made it first.
         status = directory.lstat()
         if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
             return directory

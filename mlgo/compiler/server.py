@@ -1,7 +1,7 @@
 """Compiles through a compile server: a compiler that is ready before it is asked, and forks for each compile.
 
-`development/server` is the other side. What a compile sees, and what it leaves, is what `mlgo.compiler.process` gives it
-as a process of its own: directory, limits, environment, a session of its own, bounded messages. Only the start-up is gone.
+`development/server` is the server. A compile has the same directory, limits, environment, session and bounded messages
+as one that `mlgo.compiler.process` starts, and leaves the same files. Only the start-up time is saved.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ _ANSWER = struct.Struct("<qqqq")
 _COMPILE, _SHARE, _FINISH, _RELEASE, _KILL = b"C", b"S", b"F", b"R", b"K"
 _ENDED, _READY, _RELEASED = 1, 2, 3
 
-#: The output of a command whose compile is shared; the second when only its log is wanted: it may then end with the last
-#: decision's score.
+#: Output of a command whose compile is shared. With NO_OUTPUT only the log is wanted, and the compile may end after the
+#: score of the last decision.
 STDOUT, NO_OUTPUT = "-", "/dev/null"
 
-#: How long a server may take to end when it is told to; after that it is killed.
+#: How long a server may take to shut down; after that it is killed.
 _SHUTDOWN_TIMEOUT_SECONDS = 10.0
 
 
@@ -51,8 +51,8 @@ class CompileServer:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                # A session of its own takes away the terminal, whose Ctrl-C is ours to handle. When we die, it reads the
-                # end of the stream, ends its compile, and goes.
+                # Without a terminal it gets no Ctrl-C, which we handle. When we die, it reads the end of the stream,
+                # ends its compile and exits.
                 self._process = subprocess.Popen(  # pylint: disable=consider-using-with
                     [os.fspath(program), str(theirs.fileno())],
                     env=dict(compiler_environment()),
@@ -100,10 +100,10 @@ class CompileServer:
         limits: CompileLimits,
         cancellation: Cancellation | None = None,
     ) -> Iterator["SharedCompile | None"]:
-        """Compiles that differ in their policy only; what comes before its first decision is done on entering the block.
+        """Compiles that differ only in their policy; entering the block compiles up to the first decision.
 
         Args:
-          command_line: writes its object to STDOUT, or to NO_OUTPUT. File names in it are relative: each compile has its directory.
+          command_line: writes its object to STDOUT, or to NO_OUTPUT. Its file names are relative to each directory.
           directory: where it works until then.
 
         Yields: what goes on from there; None when the compile ended before: it failed, or decides nothing.
@@ -225,7 +225,7 @@ class SharedCompile:
     ) -> ProcessOutcome:
         """Goes on from the decision in `directory`, with the policy there; a `Runner`.
 
-        The CPU time of what several share is told with the first of them.
+        The CPU time of the shared part is counted for the first compile.
 
         Args: command_line: what has been begun; only where its object goes is looked at.
         Raises: as CompileServer.

@@ -15,8 +15,8 @@ from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run
 from mlgo.compiler.process import Cancellation, ProcessOutcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 
-# What is shared costs two to three times what a policy does: above this many there is little left to save, and a worker that
-# has such a group to the end keeps the others waiting.
+# The shared part costs two to three times as much as one policy's part. Larger groups save little more, and at the end
+# of a stage a worker with a large group makes the others wait.
 _MOST_TOGETHER = 16
 
 
@@ -30,7 +30,7 @@ def executor_for(
 
     Args:
       program: the compile server that was built together with `clang`; None: the one beside it, if there is one.
-      tell: is told, in a sentence, when there is none.
+      tell: prints a message when there is none.
     """
     found = pathlib.Path(program) if program is not None else servers.beside(clang)
     if found is None:
@@ -127,8 +127,8 @@ class ServerPool:
     ) -> list[CompileResult | CompileFailure]:
         """Compiles what differs in its policy only, up to the first decision once.
 
-        Returns: outcomes of the first requests: all of them; none when the module comes to no decision; or some, when the
-          server ended in the middle. The others are to be compiled one by one.
+        Returns: outcomes of the first requests: all of them; none when the module reaches no decision; or some, when
+          the server ended early. The caller compiles the others one by one.
         Raises: RunError: see `compile_module`.
         """
         outcomes: list[CompileResult | CompileFailure] = []
@@ -142,7 +142,7 @@ class ServerPool:
                     for request in requests if shared is not None else ():
                         outcome = compile_module(request, cancellation, shared.run)
                         if isinstance(outcome, CompileFailure):
-                            # Of what a compile does not do by itself a failure tells another story, or is one of sharing.
+                            # A failure may come from sharing, and its message may differ: compile alone.
                             outcome = compile_module(request, cancellation, self.run)
                         outcomes.append(outcome)
         except servers.ServerDied:

@@ -1,10 +1,10 @@
 """Reads LLVM's training logs into the arrays that training consumes.
 
-Format (llvm/lib/Analysis/TrainingLogger.cpp, LLVM 22.1.8): a JSON header line with the features, the decision last; then
-per context a JSON line `{"context":"NAME"}`, per observation `{"observation":I}`, a newline, the raw little-endian
-tensors in header order and a newline; and optional `{"outcome":I}` lines followed by the score's raw tensor and a newline.
-A context (a function) may have no observations, and the compiler may open the same function twice in a row (X86 allocates
-tile registers in a pass of its own): such neighbours are one context here.
+Format (llvm/lib/Analysis/TrainingLogger.cpp, LLVM 22.1.8): a JSON header line with the features, the decision last;
+then per context a JSON line `{"context":"NAME"}`, per observation `{"observation":I}`, a newline, the raw little-endian
+tensors in header order and a newline; and optional `{"outcome":I}` lines, each followed by the raw tensor of the score
+and a newline. A context (a function) may have no observations. The compiler may open one function twice in a row,
+because X86 allocates tile registers in a separate pass; such neighbours become one context.
 """
 
 import dataclasses
@@ -46,7 +46,7 @@ class TrainingLog:
       features: observation name -> array [N, *shape] with the dtype of the problem's spec.
       actions: array [N] of the decision's dtype (its shape is [1] in every problem).
       outcomes: float32 [C], the last score logged for the context; NaN when there is none.
-      extra_outputs: further outputs of the model which it was told to log: name -> array [N, *shape]; and what the
+      extra_outputs: further outputs of the model that are logged: name -> array [N, *shape]; and what the
         compiler's heuristic would have decided, for a problem with a `default_decision_spec`, under its name.
     """
 

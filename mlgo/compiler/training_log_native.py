@@ -81,7 +81,7 @@ def _allocate(layout: Layout, capacity: int) -> list[np.ndarray]:
     byte_counts = [capacity * spec.byte_count for spec in layout.tensors]
     if sum(byte_counts) < _HUGE_BYTES:
         return [np.empty((capacity, *spec.shape), spec.dtype) for spec in layout.tensors]
-    # In one mapping with 2 MiB pages the kernel takes a fault per 2 MiB, not per 4 KiB: faults cost more than the copying.
+    # A mapping with 2 MiB pages has one fault per 2 MiB, not per 4 KiB: faults cost more than the copying.
     block = mmap.mmap(
         -1,
         sum(-(-count // _ALIGNMENT) * _ALIGNMENT for count in byte_counts),

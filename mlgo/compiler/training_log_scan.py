@@ -1,6 +1,7 @@
-"""The body of a training log, between bytes and meaning: what a scanner is told, what it finds, how it fails.
+"""The interface of scanners of a training log's body: input, result, errors.
 
-There are two scanners with one behaviour: `training_log_native` (fast, C++) and `training_log_reference` (plain Python).
+There are two scanners with one behaviour: `training_log_native` (fast, C++) and `training_log_reference` (plain
+Python).
 """
 
 import dataclasses

@@ -2,9 +2,9 @@
 
     assemble --output DIR [--part train|held_out] --label //my:corpus LIST
 
-LIST has one line per source, its fields separated by tabs: `module`, SOURCE, OWNER, BITCODE, COMMAND, FILE, LICENCE for one that was
-compiled (its name, who compiles it, the .bc and .cmd file, the source itself, the licence unless the source names one), and
-`skipped`, SOURCE, OWNER, KIND for one that has no bitcode.
+LIST has one line per source with fields separated by tabs: `module`, SOURCE, OWNER, BITCODE, COMMAND, FILE, LICENCE for
+a compiled source (its name, the target that compiles it, the .bc and .cmd file, the source itself, the licence unless
+the source names one), and `skipped`, SOURCE, OWNER, KIND for a source without bitcode.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def parse_list(text: str) -> tuple[list[Compiled], list[Skipped]]:
 
 
 def names(modules: Iterable[Compiled]) -> list[tuple[str, Compiled]]:
-    """Every module with its name, sorted: the source's, with who compiles it where several targets do."""
+    """Every module with its name, sorted: the source's name, with the target when several targets compile it."""
     modules = sorted(modules)
     compilers = collections.Counter(module.source for module in modules)
     return sorted(

@@ -1,8 +1,8 @@
-"""Several corpora below one directory as one corpus, as mlgo-utils' combine_training_corpus makes it: nothing is copied.
+"""Combines corpora below one directory without copying, as combine_training_corpus of mlgo-utils does.
 
-The module NAME of the corpus in ROOT/part becomes part/NAME. What its command refers to as files/... is relative to the corpus
-it is in, so those files become ROOT/files/... too; their names begin with a digest, so no two differ under one name. The parts
-stay corpora of their own.
+The module NAME of the corpus in ROOT/part becomes part/NAME. Commands refer to files/... relative to their corpus, so
+those files are linked into ROOT/files/... too; their names begin with a digest, so different files have different
+names. The parts remain corpora.
 """
 
 import dataclasses

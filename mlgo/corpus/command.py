@@ -1,7 +1,7 @@
 """Recorded cc1 commands (.llvmcmd sections) made into commands that compile the module's bitcode anywhere.
 
-Bitcode needs no header, macro, warning or language option, so everything that only the front end's way from source to
-bitcode used is dropped; with it go the paths of the machine which recorded the command. What code generation reads stays.
+Bitcode needs no header, macro, warning or language option: options that only the front end uses are dropped, and with
+them the paths of the machine that recorded the command. Options of code generation stay.
 """
 
 import re
@@ -22,7 +22,8 @@ _KEPT_WITH_VALUE = frozenset(
 _DROPPED_WITH_VALUE = frozenset(
     """
     -D -U -I -F -include -imacros -include-pch -iquote -idirafter -isystem -isystem-after -iframework -iwithsysroot
-    -internal-isystem -internal-externc-isystem -internal-iframework -c-isystem -cxx-isystem -objc-isystem -objcxx-isystem
+    -internal-isystem -internal-externc-isystem -internal-iframework -c-isystem -cxx-isystem -objc-isystem
+    -objcxx-isystem
     -iprefix -iwithprefix -iwithprefixbefore -isysroot -resource-dir -ivfsoverlay --include --imacros -chain-include
     -vfsoverlay --vfsoverlay -iframeworkwithsysroot -iapinotes-modules -remap-file -ast-merge -interface-stub-version=
     -dependency-file -MT -MQ -dependency-dot -module-dependency-dir -header-include-file -source-date-epoch -dumpdir
@@ -43,9 +44,11 @@ _DROPPED = re.compile(
     r"""
       -W .* | -w | -pedantic (-errors)? | -std=.* | -[DUIF] .+ | -v | -R .*
     | -M [DGMPV]* | -MV | -sys-header-deps | -module-file-deps | -header-include-.* | -show-includes
-    | -E | -S | -fsyntax-only | -emit-(obj|llvm|llvm-bc|llvm-only|codegen-only|pch|module|interface-stubs|ast) | -verify .*
+    | -E | -S | -fsyntax-only | -emit-(obj|llvm|llvm-bc|llvm-only|codegen-only|pch|module|interface-stubs|ast)
+    | -verify .*
     | -(flto-unit|flto|flto=.*) | -fembed-bitcode (=.*)?
-    | -f(debug|coverage)-compilation-dir=.* | -f(debug|macro|file|coverage)-prefix-map=.* | -coverage-(notes|data)-file=.*
+    | -f(debug|coverage)-compilation-dir=.* | -f(debug|macro|file|coverage)-prefix-map=.*
+    | -coverage-(notes|data)-file=.*
     | -f(color|no-color|caret|no-caret)-diagnostics | -fdiagnostics-.* | -fno-diagnostics-.*
     | -(ferror-limit|fmessage-length|ftabstop|fconstexpr-steps|ftemplate-depth)=.*
     | -fmodule.* | -fprebuilt-module-path=.* | -fno-implicit-modules | -working-directory=.* | -stats-file=.*
@@ -71,10 +74,10 @@ _PLUGIN_ARGUMENT = "-plugin-arg-"
 _EMBEDDING = re.compile(r"--?lto-embed-bitcode(=.*)?")
 
 #: cc1's option for the ThinLTO index of a module. It names another file for each module, so it is no part of what
-#: `portable_command` keeps: whoever compiles the module says where the index lies.
+#: `portable_command` keeps: the compile inserts the place of the index.
 THINLTO_INDEX = "-fthinlto-index="
-# Compiling a module whose imports have been merged already with an index but without this gives an empty object and exit
-# code 0 (llvm/lib/LTO/LTOBackend.cpp); LLVM refuses it when it is given twice.
+# Without this option, compiling a module with merged imports and an index gives an empty object and exit code 0
+# (llvm/lib/LTO/LTOBackend.cpp). LLVM refuses the option when it is given twice.
 _ASSUME_MERGED = "-thinlto-assume-merged"
 
 # Files that a corpus carries for its commands (mlgo/corpus/writer.py): profiles, lists.

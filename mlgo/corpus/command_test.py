@@ -7,16 +7,16 @@ from mlgo.corpus.command import CommandError, compile_command, paths_in, portabl
 # As -Xclang -fembed-bitcode=all of clang 22.1.8 recorded it, directories shortened.
 RECORDED = """-cc1 -triple x86_64-pc-linux-gnu -O2 -emit-obj -disable-free -clear-ast-before-backend
 -disable-llvm-verifier -discard-value-names -main-file-name t.c -mrelocation-model pic -pic-level 2 -pic-is-pie
--mframe-pointer=none -fmath-errno -ffp-contract=on -fno-rounding-math -mconstructor-aliases -funwind-tables=2 -target-cpu
-x86-64 -tune-cpu generic -debugger-tuning=gdb -fdebug-compilation-dir=/here -fcoverage-compilation-dir=/here
+-mframe-pointer=none -fmath-errno -ffp-contract=on -fno-rounding-math -mconstructor-aliases -funwind-tables=2
+-target-cpu x86-64 -tune-cpu generic -debugger-tuning=gdb -fdebug-compilation-dir=/here -fcoverage-compilation-dir=/here
 -resource-dir /llvm/lib/clang/22 -I /abs/inc -D FOO=1 -internal-isystem /llvm/lib/clang/22/include
 -internal-externc-isystem /usr/include -ferror-limit 19 -fgnuc-version=4.2.1 -fskip-odr-check-in-gmf -vectorize-loops
 -vectorize-slp -fembed-bitcode=all -faddrsig -fdwarf2-cfi-asm""".split()
 
 PORTABLE = """-triple x86_64-pc-linux-gnu -O2 -disable-free -clear-ast-before-backend -disable-llvm-verifier
--discard-value-names -main-file-name t.c -mrelocation-model pic -pic-level 2 -pic-is-pie -mframe-pointer=none -fmath-errno
--ffp-contract=on -fno-rounding-math -mconstructor-aliases -funwind-tables=2 -target-cpu x86-64 -tune-cpu generic
--debugger-tuning=gdb -fgnuc-version=4.2.1 -fskip-odr-check-in-gmf -vectorize-loops -vectorize-slp -faddrsig
+-discard-value-names -main-file-name t.c -mrelocation-model pic -pic-level 2 -pic-is-pie -mframe-pointer=none
+-fmath-errno -ffp-contract=on -fno-rounding-math -mconstructor-aliases -funwind-tables=2 -target-cpu x86-64 -tune-cpu
+generic -debugger-tuning=gdb -fgnuc-version=4.2.1 -fskip-odr-check-in-gmf -vectorize-loops -vectorize-slp -faddrsig
 -fdwarf2-cfi-asm""".split()
 
 

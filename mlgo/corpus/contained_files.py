@@ -1,6 +1,6 @@
 """Files inside one directory that nothing can lead out of: no absolute name, no `..`, no symbolic link on the way.
 
-Names of modules come from other people's builds. Every step of a name is opened relative to the directory above it and
+Names of modules are untrusted. Every step of a name is opened relative to the directory above it and
 without following links, so what lies in the directory already cannot redirect a write either. Files appear whole: they
 are written under a temporary name beside their own and renamed.
 """

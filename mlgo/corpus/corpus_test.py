@@ -77,7 +77,7 @@ class CorpusTest(unittest.TestCase):
             with self.assertRaisesRegex(CorpusError, "one.c.bc: is empty. make"):
                 what()
         with self.assertRaisesRegex(CorpusError, "two.c.cmd: is empty. make"):
-            corpus.modules[1].command  # pylint: disable=pointless-statement
+            print(corpus.modules[1].command)
 
     def test_a_module_without_a_corpus(self):
         (self.root / "x").write_bytes(b"BC")
@@ -110,7 +110,7 @@ class CorpusTest(unittest.TestCase):
         self.describe(self.root, {"modules": ["a/one.c"], "global_command_override": ["<UNSPECIFIED>"]})
         corpus = Corpus.load(self.root)
         with self.assertRaisesRegex(CorpusError, "corpus_description.json: leaves .* open .*--link_command"):
-            corpus.modules[0].command  # pylint: disable=pointless-statement
+            print(corpus.modules[0].command)
         self.assertEqual(len(corpus.digest), 64)
 
     def test_an_empty_override_is_none(self):
@@ -145,7 +145,7 @@ class CorpusTest(unittest.TestCase):
         for broken in ("[]", '{"modules": ["a"]}', '{"modules": {"a": 1}}', "{"):
             (self.root / "corpus_licences.json").write_text(broken)
             with self.assertRaisesRegex(CorpusError, "corpus_licences.json.*is not"):
-                Corpus.load(self.root).modules[0].licence  # pylint: disable=expression-not-assigned
+                print(Corpus.load(self.root).modules[0].licence)
 
     def test_description(self):
         for description, expected in (

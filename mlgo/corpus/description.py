@@ -1,6 +1,6 @@
 """Parses the JSON files of a corpus: what it holds (corpus_description.json) and under which licences.
 
-They may come from anybody, so that names in them are checked here before anything is opened by them.
+Descriptions are untrusted: their names are checked here before a file is opened.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ UNFINISHED_NAME = ".corpus_unfinished"
 #: Licence of a module of which none is recorded, as SPDX calls it.
 UNKNOWN_LICENCE = "NOASSERTION"
 
-#: What mlgo-utils writes in the place of a command that somebody has to fill in by hand.
+#: Placeholder of mlgo-utils for a command that must be added by hand.
 UNSPECIFIED_OVERRIDE = ("<UNSPECIFIED>",)
 
 # Names become paths below the corpus directory, so they must not lead out of it.
@@ -36,7 +36,7 @@ class Description:
     Attributes:
       modules: names, in the file's order; at least one, each once, none leads out of the corpus.
       has_thinlto: whether each module has a ThinLTO index beside it.
-      command_override: the command of every module, or None. mlgo-utils' make_corpus writes () when it was told no flags.
+      command_override: the command of every module, or None. Without flags, make_corpus of mlgo-utils writes ().
     """
 
     modules: tuple[str, ...]
@@ -92,7 +92,7 @@ def parse_licences(content: bytes, shown: str) -> dict[str, str]:
 
 
 def encode(value: object) -> bytes:
-    """JSON of a corpus. ASCII, since names may hold bytes that are not UTF-8, which JSON can say as lone surrogates only."""
+    """JSON of a corpus. ASCII, because JSON can represent bytes that are not UTF-8 only as escaped surrogates."""
     return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
 
 

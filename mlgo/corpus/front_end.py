@@ -2,10 +2,10 @@
 
     front_end --llvm_major 22 --bitcode FILE.bc --command FILE.cmd [--level Oz] -- CLANG ARGUMENT...
 
-The arguments are those of an ordinary compile to an object. No code is generated, which is half of its time; and the bitcode is
-all that code generation would have seen. What `-fembed-bitcode` leaves in an object is not: LLVM takes `llvm.compiler.used` away
-before it writes (embedBitcodeInModule, llvm/lib/Bitcode/Writer/BitcodeWriter.cpp), and a static function kept by
-`__attribute__((used))` with it.
+The arguments are those of an ordinary compile to an object. No code is generated, which saves half of the time. The
+bitcode is the complete input of code generation; the bitcode of `-fembed-bitcode` is not, because LLVM removes
+`llvm.compiler.used` before it writes (embedBitcodeInModule, llvm/lib/Bitcode/Writer/BitcodeWriter.cpp), and a static
+function kept by `__attribute__((used))` with it.
 """
 
 import argparse
@@ -28,7 +28,7 @@ _ACTIONS = frozenset({"-emit-obj", "-S", "-emit-llvm", "-emit-llvm-bc"})
 _OUTPUTS = frozenset({"-MD", "-MMD", "-save-temps", "-c", "-S", "-emit-llvm"})
 _OUTPUTS_WITH_VALUE = frozenset({"-o", "-MF", "-MT", "-MQ", "-MJ", "--serialize-diagnostics"})
 
-# Policies that the build's own clang has inside; those who compile the corpus say themselves which they want.
+# Flags that enable embedded policies of the build's clang; compiles of the corpus choose their own policies.
 _POLICY = re.compile(r"--?(enable-ml-inliner|regalloc-enable-advisor|regalloc-enable-priority-advisor)=.*")
 
 _VERSION = re.compile(r"\bclang version (?P<major>\d+)\.[^\s]*")
@@ -62,7 +62,8 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
         raise RunError(
             "the C++ toolchain's compiler",
             f"is {found}; a corpus is made by clang {llvm_major}, which also compiles it",
-            "register @mlgo//toolchains/cc:clang_toolchain, or build with --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
+            "register @mlgo//toolchains/cc:clang_toolchain, or build with"
+            " --extra_toolchains=@mlgo//toolchains/cc:clang_toolchain",
         )
     jobs = [
         [re.sub(r"\\(.)", r"\1", word, flags=re.DOTALL) for word in _QUOTED.findall(line)]

@@ -21,7 +21,8 @@ CC1 = ' "/a b/clang" "-cc1" "-O2" "-emit-obj" "-D" "A=\\"x\\$\\"" "-o" "-" "-x" 
 
 class DriverArgumentsTest(unittest.TestCase):
     def test_outputs_and_policies_are_dropped(self):
-        given_words = "-O2 -MD -MF a.d -mllvm -regalloc-enable-advisor=release -mllvm -x -c a.c -o a.o -fembed-bitcode=all".split()
+        flags = "-O2 -MD -MF a.d -mllvm -regalloc-enable-advisor=release -mllvm -x -c a.c -o a.o -fembed-bitcode=all"
+        given_words = flags.split()
         self.assertEqual(front_end.driver_arguments(given_words, ""), "-O2 -mllvm -x a.c -w -c -o -".split())
 
     def test_the_level_stands_last(self):
@@ -66,7 +67,8 @@ class CommandsTest(unittest.TestCase):
     def test_only_the_front_end_runs(self):
         self.assertEqual(
             front_end.bitcode_command(self.CC1, "m.bc"),
-            "-cc1 -emit-llvm-bc -emit-llvm-uselists -disable-llvm-passes -O2 -main-file-name m.c -o m.bc -x c m.c".split(),
+            ["-cc1", "-emit-llvm-bc", "-emit-llvm-uselists", "-disable-llvm-passes", "-O2"]
+            + "-main-file-name m.c -o m.bc -x c m.c".split(),
         )
 
 

@@ -1,4 +1,4 @@
-"""What is in a corpus: modules, bytes, options, licences, duplicates. Reads everything once."""
+"""Describes a corpus: modules, bytes, options, licences, duplicates. Reads every file once."""
 
 import collections
 import dataclasses
@@ -113,7 +113,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
 
 
 def options_of(command: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-O`, `2`), (`-v`, "").
+    """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-v`, "").
 
     A word that is no option is the value of the one before it: recorded commands name no input.
     """
@@ -141,7 +141,7 @@ def _by_count(counter: Mapping[str, int]) -> dict[str, int]:
 
 
 def lines(information: Information) -> Iterable[str]:
-    """The information for people."""
+    """The information as text."""
     total = information.modules
     kind = "ThinLTO modules" if information.has_thinlto else "modules"
     yield f"corpus {information.path}"
@@ -164,7 +164,8 @@ def lines(information: Information) -> Iterable[str]:
         yield f"unusable command of {name}: {reason}"
     if information.machine_paths:
         name, path = next(iter(information.machine_paths.items()))
-        yield f"cannot be moved: {len(information.machine_paths)} commands need absolute paths, such as {path} of {name}"
+        count = len(information.machine_paths)
+        yield f"cannot be moved: {count} commands need absolute paths, such as {path} of {name}"
     yield "licences:"
     yield from (f"  {count:>8,}  {licence}" for licence, count in information.licences.items())
     yield "options, and in how many commands:"

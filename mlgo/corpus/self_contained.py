@@ -13,8 +13,8 @@ from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
 
 # cc1 options (clang/include/clang/Options/Options.td, LLVM 22) whose value names a file that clang's back end opens
-# (clang/lib/CodeGen/BackendUtil.cpp, clang/lib/Frontend/CompilerInvocation.cpp). Other options which name files belong to
-# the way from source to bitcode: `portable_command` drops those.
+# (clang/lib/CodeGen/BackendUtil.cpp, clang/lib/Frontend/CompilerInvocation.cpp). Other options with file names belong
+# to the front end: `portable_command` drops them.
 _READ = (
     "-fprofile-instrument-use-path=",
     "-fprofile-sample-use=",
@@ -50,7 +50,8 @@ _LLVM_READ = frozenset(
 _LLVM_WRITTEN = frozenset(
     """
     as-secure-log-file attributor-depgraph-dot-filename-prefix callgraph-dot-filename-prefix cfg-dot-filename-prefix
-    coro-elide-info-output-file crash-diagnostics-dir dot-cfg-dir dot-cfg-mssa dot-ddg-filename-prefix info-output-file ir-dump-directory
+    coro-elide-info-output-file crash-diagnostics-dir dot-cfg-dir dot-cfg-mssa dot-ddg-filename-prefix info-output-file
+    ir-dump-directory
     lowertypetests-write-summary lto-pass-remarks-output lto-stats-file mcfg-dot-filename-prefix
     memprof-dot-file-path-prefix module-summary-dot-file opt-bisect-print-ir-path print-changed-diff-path
     print-changed-dot-path print-on-crash-path regalloc-priority-training-log regalloc-training-log training-log
@@ -84,8 +85,9 @@ def self_contained_command(
     Returns: options without `-cc1`, input, output and action, as `portable_command` gives them.
 
     Raises:
-      RunError: a file that is needed does not exist, or an option names a place of this machine and nobody knows
-        whether code generation needs it; the message names the option. Or ThinLTO's back end embedded other bitcode.
+      RunError: a file that is needed does not exist, or an unknown option names a place of this machine, and it is
+        unknown whether code generation needs it; the message names the option. Or ThinLTO's back end embedded other
+        bitcode.
     """
     kept: list[str] = []
     arguments = iter(command.portable_command(recorded))
@@ -115,7 +117,7 @@ def self_contained_command(
 
 
 def outside(stored: Sequence[str]) -> list[str]:
-    """The words of a command in a corpus which name a place outside it; text that only goes into the object does not count."""
+    """The words of a corpus's command that name a place outside of it, without text that only goes into the object."""
     text = {place + 1 for place, word in enumerate(stored) if word in _TEXT}
     words = (word for place, word in enumerate(stored) if place not in text and not word.startswith(_TEXT))
     return command.paths_in(words)

@@ -14,7 +14,7 @@ def corpus_names(name):
 def corpus_of(name, deps, licence):
     """A corpus at every level, and the two parts of each: `zstd`, `zstd_train`, `zstd_held_out`, `zstd_oz`, `zstd_oz_train`, ...
 
-    All are `manual`: `//...` does not fetch and compile other people's libraries.
+    All are `manual`: `//...` does not fetch and compile these libraries.
 
     Args:
       name: of the corpus at -O2.

@@ -1,6 +1,6 @@
-"""Where the files of a corpus lie. Everything above asks a `Storage` for them by name, relative to the corpus.
+"""Storage of a corpus's files, which are read by name, relative to the corpus.
 
-Names are taken as they come: who asks must have checked that they do not lead out of the corpus (`description.py`).
+Callers must have checked that names do not lead out of the corpus (`description.py`).
 """
 
 import hashlib

@@ -4,9 +4,9 @@
         writer.add("lib/a.o", bitcode, ("-cc1", "-O2", "-emit-obj"), licence="MIT")
         written = writer.finish()
 
-Nothing is written outside the directory, whatever a name says. Bitcode goes to the disk in `add`; in memory stays a digest
-per module. The result does not depend on the order of calls. The description comes last: a writer that was killed leaves a
-directory which no reader takes for a corpus, and the next writer keeps those files in it that have the right content.
+Nothing is written outside the directory, whatever the names. `add` writes bitcode to the disk and keeps a digest per
+module in memory. The result does not depend on the order of calls. The description is written last: the directory of a
+killed writer does not load as a corpus, and the next writer keeps files that have the right content.
 """
 
 import dataclasses
@@ -78,9 +78,9 @@ class CorpusWriter:
         Args:
           output_dir: the directory; a corpus in it is replaced, files of other kinds stay.
           has_thinlto: every module comes with a ThinLTO index.
-          command_override: one command for all modules (`global_command_override`); modules then have none of their own.
-          durable: whether the description waits until everything is on the disk, which outlasts a loss of power. Not needed
-            where the result is copied on at once, as the outputs of build actions are.
+          command_override: one command for all modules (`global_command_override`), which then have no own commands.
+          durable: whether the description is written after a sync of all files, to survive a loss of power. Not needed
+            for outputs of build actions, which are copied at once.
 
         Raises: RunError: the directory holds something else, cannot be written, or is being written by another process.
         """
@@ -107,7 +107,7 @@ class CorpusWriter:
         return self._files.directory
 
     def override_commands(self, command: Sequence[str]) -> None:
-        """Exchanges the command given to the constructor, for callers who need `add_file` to know it.
+        """Replaces the command given to the constructor, for callers that need `add_file` to compute it.
 
         Raises: RunError: the corpus was begun with a command per module.
         """
@@ -138,10 +138,11 @@ class CorpusWriter:
           command: portable cc1 arguments; None exactly when the corpus overrides all commands.
           thinlto_index: the .thinlto.bc file, which may be empty; None exactly when the corpus has no ThinLTO.
           licence: SPDX expression.
-          rank: of modules with the same content the one with the lowest rank stays, then the one whose name sorts first.
+          rank: of modules with equal content, the one with the lowest rank stays, then the first by name.
 
-        Returns: False: another module that is to stay, or this very one, is there already with the same content. A module
-        for which this returned True can still turn out to be a duplicate of one added later.
+        Returns: False: a module with the same content is there already and stays. A module for which this returned True
+          can
+        still become a duplicate of one added later.
 
         Raises:
           NameRefused: the name leads out of the directory, or its files are another module's.
@@ -224,7 +225,7 @@ class CorpusWriter:
         self._files.write(LICENCES_NAME, encode({"modules": licences}))
         description: dict[str, object] = {"has_thinlto": self._has_thinlto, "modules": list(written.modules)}
         if self._override is not None:
-            # mlgo-utils has it first, where a person who opens the file sees it.
+            # mlgo-utils writes it first.
             description = {"global_command_override": list(self._override), **description}
         if self._durable:
             self._files.sync()

@@ -1,4 +1,4 @@
-"""The corpus writer: nothing leaves its directory, the result depends on nothing but what was added, it can be killed."""
+"""The corpus writer: writes only below its directory, depends only on what was added, and can be killed."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine: each node a raylet of its own, on a loopback address of its own, started as a user would."""
+"""A Ray cluster on this machine: each node is a raylet with a loopback address, started as a user would start it."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""A CMake project built by Ninja, under odd names: through compile_commands.json, and as a ThinLTO program of ninja's."""
+"""A CMake project with odd file names, built by Ninja: through compile_commands.json, and as a ThinLTO program."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""A gn project of our own through gn, ninja and extraction: objects with bitcode inside, and the modules of a ThinLTO link."""
+"""A gn project through gn, ninja and extraction: objects with embedded bitcode, and the modules of a ThinLTO link."""
 
 import contextlib
 import io
@@ -31,7 +31,8 @@ class GnTest(BuildTestCase):
 
         parts = [name for name in self.names.values() if name != "main.cc"]
         return (
-            f'static_library("the parts") {{\n  output_name = "the (parts)"\n  sources = [ {listed(parts)}, "a folder/low.S" ]\n}}\n'
+            f'static_library("the parts") {{\n  output_name = "the (parts)"\n'
+            f'  sources = [ {listed(parts)}, "a folder/low.S" ]\n}}\n'
             f'source_set("all") {{\n  sources = [ "main.cc" ]\n  deps = [ ":the parts" ]\n}}\n'
         )
 
@@ -109,7 +110,7 @@ class GnTest(BuildTestCase):
         (self.source / "main.cc").write_text("int broken(", encoding="utf-8")
         said = self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", expected=ExitCode.USER_ERROR)
         self.assertIn("main.cc", said)
-        self.assertIn("what was compiled is kept", said)
+        self.assertIn("compiled objects are kept", said)
 
     def test_no_bitcode_at_all(self):
         self.make("--target=//:all", expected=ExitCode.NOTHING_PRODUCED)

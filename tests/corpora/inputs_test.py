@@ -1,4 +1,4 @@
-"""Every kind of input that names objects with embedded bitcode: the original bytes, from a corpus that was moved, or packed."""
+"""Every kind of input with embedded bitcode: the original bytes, from a corpus that was moved or packed."""
 
 import json
 import shutil

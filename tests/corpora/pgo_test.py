@@ -1,4 +1,4 @@
-"""PGO: instrumented, run, merged, used; the corpus carries the profile, and gives the same bytes when the profile is gone."""
+"""PGO: instrumented, run, merged, used; the corpus contains the profile, and does not need the original."""
 
 import os
 import pathlib

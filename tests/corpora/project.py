@@ -1,4 +1,4 @@
-"""The project under odd names in a temporary folder, and the programs that build it, extract it and verify what came out."""
+"""The project with odd file names in a temporary folder, and the programs that build, extract and verify it."""
 
 import contextlib
 import io
@@ -109,7 +109,7 @@ class BuildTestCase(unittest.TestCase):
         return json.loads((corpus / "corpus_description.json").read_text(encoding="utf-8"))["modules"]
 
     def assert_original_and_moved(self, corpus: pathlib.Path, modules: Sequence[str]) -> None:
-        """Every module gives the original build's bytes; moved, with the build gone, it still gives what it gave before."""
+        """Every module gives the original build's bytes, also after the corpus is moved and the build removed."""
         self.assertEqual(self.modules_of(corpus), sorted(modules))
         report = self.verified(corpus, f"--obj_base_dir={self.build}")
         self.assertEqual((report["same"], report["different"]), (sorted(modules), {}))

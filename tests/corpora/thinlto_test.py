@@ -1,4 +1,4 @@
-"""Local and distributed ThinLTO with archive members and odd names: the linker's own bytes, from a corpus that was moved."""
+"""Local and distributed ThinLTO with archive members and odd names: the linker's bytes, from a moved corpus."""
 
 import pathlib
 import shlex

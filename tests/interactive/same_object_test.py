@@ -1,4 +1,4 @@
-"""The object of a stock clang whose decisions come over the channel, against one that takes the same decisions itself."""
+"""A stock clang with decisions from the channel makes the same object as one that makes the decisions itself."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""The lock of Chromium's source: which archives each origin consists of, by sha256. Standard library only: repository rules run it."""
+"""The lock of Chromium's source: archives of each origin, by sha256. Standard library only, for repository rules."""
 
 import dataclasses
 import json
@@ -51,7 +51,7 @@ def major_of(version: str) -> int:
     """150 for 150.0.7871.100-1~deb12u1. Raises: LockError: this is no version of Chromium."""
     match = _MAJOR.match(version)
     if not match:
-        raise lockfile.LockError(f"version {version!r}: is none of Chromium's, which have four numbers; run {RELOCK}")
+        raise lockfile.LockError(f"version {version!r}: is no version of Chromium (four numbers); run {RELOCK}")
     return int(match.group(1))
 
 
@@ -90,7 +90,8 @@ def to_text(origins: Dict[str, Origin]) -> str:
 def missing_origin(asked: str, known: Sequence[str]) -> str:
     """The error for an origin that the lock does not have."""
     how = f"{RELOCK} -- --upstream=URL" if asked == UPSTREAM else RELOCK
-    return f"third_party/chromium/lock.json: no origin {asked}; there are: {', '.join(sorted(known)) or 'none'}. Add it with {how}"
+    there = ", ".join(sorted(known)) or "none"
+    return f"third_party/chromium/lock.json: no origin {asked}; there are: {there}. Add it with {how}"
 
 
 def gone(version: str, why: str, there: Sequence[str]) -> str:

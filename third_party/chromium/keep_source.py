@@ -1,4 +1,4 @@
-"""Keeps Chromium's pinned source tarballs in a directory which later builds accept as a mirror, beside Debian's other archives.
+"""Copies Chromium's pinned source tarballs into a directory that later builds use as a mirror.
 
 Example:
   ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives

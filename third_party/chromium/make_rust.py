@@ -1,9 +1,11 @@
-"""What the repository rule of the Rust tools runs: Debian's packages, and bindgen, which Debian's source package of Chromium brings along.
+"""Program of the repository rule of the Rust tools: Debian's packages, and bindgen from Debian's package of Chromium.
 
 Reads one JSON object on standard input:
   lock     path of lock.json; Debian's packaging tarball of it has bindgen as a package
-  tree     what third_party/debian/tree.py is asked for: the packages and where their libraries lie
-Written: the tree, and fingerprints.json, which says what it is made of. Exit code 1 and one line on standard error when it cannot be done.
+  tree     request of third_party/debian/tree.py: the packages and the folders of their libraries
+Output: the tree, and fingerprints.json with the digests of its inputs. On an error: exit code 1 and one line on
+  standard
+error.
 """
 
 import json
@@ -46,7 +48,7 @@ def unpack_bindgen(packaging: pathlib.Path, root: pathlib.Path) -> str:
     except (tarfile.TarError, EOFError) as error:
         raise unpack.UnpackError(f"{packaging.name}: damaged ({error}); delete it and fetch it again") from None
     raise unpack.UnpackError(
-        f"{packaging.name}: has no {_BINDGEN_FOLDER}*{_BINDGEN_ENDING}; pin a version of Chromium that has, or take bindgen from elsewhere"
+        f"{packaging.name}: has no {_BINDGEN_FOLDER}*{_BINDGEN_ENDING}; pin a version of Chromium that has"
     )
 
 
@@ -71,7 +73,8 @@ def main() -> int:
         return 1
     except OSError as error:
         print(
-            f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+            f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run"
+            " again",
             file=sys.stderr,
         )
         return 1

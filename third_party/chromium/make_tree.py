@@ -1,15 +1,16 @@
-"""What the repository rule runs: a part of Chromium's source, straight from the compressed tarball, patched, below `source/`.
+"""Program of the repository rule: extracts a part of Chromium's source from the compressed tarball, and patches it.
 
 Reads one JSON object on standard input:
   lock        path of lock.json
   origin      "debian" or "upstream"
   include, exclude   as in third_party/debian/unpack.py
-  unbundle    whether system libraries stand in for what Debian took away
+  unbundle    whether system libraries replace those that Debian removed
   patch_set   name in patch_sets.py; "" chooses by version
   patches     further patches of ours, by path
   patch_folder   path of patches/chromium
   patch       lock entry of the package `patch`
-Written: source/, and source.json, which says what the tree is made of. Exit code 1 and one line on standard error when it cannot be done.
+Output: source/, and source.json with the digests of its inputs. On an error: exit code 1 and one line on standard
+  error.
 """
 
 import ast
@@ -127,7 +128,8 @@ def patch_tree(patcher: Patcher, major: int, debian: Mapping[str, str], request:
     if name not in patch_sets.PATCH_SETS:
         raise patch_series.PatchError(f"patch_set {name!r}: is none; there are: {', '.join(patch_sets.PATCH_SETS)}")
     folder = pathlib.Path(request["patch_folder"])
-    remedy = f"the tree is of version {major}: choose another patch_set in MODULE.bazel ({', '.join(patch_sets.PATCH_SETS)}) or mend the patch"
+    sets = ", ".join(patch_sets.PATCH_SETS)
+    remedy = f"the tree is of version {major}: choose another patch_set in MODULE.bazel ({sets}) or mend the patch"
     for path in [folder / patch for patch in patch_sets.PATCH_SETS[name].patches] + [
         pathlib.Path(path) for path in request["patches"]
     ]:
@@ -136,9 +138,9 @@ def patch_tree(patcher: Patcher, major: int, debian: Mapping[str, str], request:
 
 
 def unbundled(tree: pathlib.Path, include: Sequence[str]) -> List[str]:
-    """Puts gn files that name a system library where Debian took the bundled one away; returns their paths.
+    """Adds gn files that name a system library where Debian removed the bundled one; returns their paths.
 
-    The table is read, not run. A tree without it needs nothing, and what is not among the paths asked for is not missing.
+    The table is read, not run. A tree without the table is not changed; only requested paths are added.
 
     Raises:
         PatchError: the table is not written as it was.
@@ -176,7 +178,7 @@ def fetched(
     """The archives in the cache.
 
     Raises:
-        FetchError: one is not to be had; when it is Chromium's and mirrors did answer, with the versions that are there.
+        FetchError: one is not available; for Chromium's, if mirrors answered, with the available versions.
     """
     entries = [entry for entry in (origin.source, origin.packaging, patch) if entry]
     cache = fetch.default_cache(environ)
@@ -201,7 +203,7 @@ def fetched(
 
 
 def _versions_there() -> List[str]:
-    """Versions that are listed today; empty when that cannot be seen. The mirrors' word on single files is lock.py's to ask."""
+    """Versions that are listed today; empty when the lists are not available. Their files are not checked."""
     try:
         with tempfile.TemporaryDirectory() as scratch:
             return [version for version, _ in versions.Archive(scratch).versions()]
@@ -267,7 +269,8 @@ def main() -> int:
         return 1
     except OSError as error:
         print(
-            f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
+            f"chromium: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run"
+            " again",
             file=sys.stderr,
         )
         return 1

@@ -1,4 +1,4 @@
-"""Trees made of a made-up source package, and our patches on the files of Chromium that they change. Argument: the program patch."""
+"""Trees of a made-up source package, and our patches on the files that they change. Argument: the program patch."""
 
 import contextlib
 import io
@@ -152,7 +152,8 @@ class TreeTest(TreeTestCase):
         source = self.source(150, **{"chromium/build/config/compiler/BUILD.gn": changed})
         with self.assertRaisesRegex(
             patch_series.PatchError,
-            r"patches/chromium/bitcode_of_the_default_toolchain.patch: does not apply \(.*FAILED.*\); the tree is of version 150: choose .*older, current",
+            r"patches/chromium/bitcode_of_the_default_toolchain.patch: does not apply \(.*FAILED.*\); the tree is of"
+            r" version 150: choose .*older, current",
         ):
             self.make(chromium_lock.Origin("150.0.1.2-1", source, self.packaging()))
 

@@ -1,7 +1,7 @@
-"""Patches cut down to the files that a partial tree has. Pure: text in, text out.
+"""Reduces patches to the files of a partial tree. Pure functions on text.
 
-Debian's patches change all of Chromium; a tree of a few listed paths has only some of their files. Which parts of a patch fall
-away is decided here, before `patch` sees it, so that a part which is there and does not apply remains an error.
+Debian's patches change all of Chromium; a partial tree has only some of their files. Parts for absent files are removed
+before `patch` runs, so that a remaining part that does not apply is an error.
 """
 
 import dataclasses
@@ -53,7 +53,7 @@ def active(series: str) -> List[str]:
 
 
 def file_parts(patch: str, origin: str) -> List[FilePart]:
-    """Splits a unified diff in -p1 form by file. What stands between the files (mail headers, `diff`, `index`) is dropped.
+    """Splits a unified diff in -p1 form by file. Text between the files (mail headers, `diff`, `index`) is dropped.
 
     Hunks are followed by their line counts: a removed line may look like a file's name.
 

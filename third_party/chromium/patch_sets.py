@@ -1,4 +1,4 @@
-"""Our patches, by the version of Chromium that they are for."""
+"""Our patches, by version of Chromium."""
 
 import dataclasses
 from typing import Optional, Tuple
@@ -8,7 +8,7 @@ CHROMIUM_PATCHES = "patches/chromium"
 
 @dataclasses.dataclass(frozen=True)
 class PatchSet:
-    """What makes a tree keep what a corpus needs.
+    """The patches with which a build keeps the bitcode for a corpus.
 
     Attributes:
         last_major: the last major version that it is for; None: it is the newest.
@@ -19,8 +19,8 @@ class PatchSet:
     patches: Tuple[str, ...]
 
 
-# 108 is the last version whose files carry the copyright notice of the trees without the argument that were looked at; 150 has it. Between
-# the two, where it came, a patch may not apply: then the error says so and `patch_set` chooses.
+# Trees up to 108 lack the argument; 150 has it. For versions in between a patch may not apply: then the error says so,
+# and `patch_set` selects the set.
 PATCH_SETS = {
     "older": PatchSet(108, ("older_trees_have_both_arguments.patch",)),
     "current": PatchSet(None, ("bitcode_of_the_default_toolchain.patch", "lld_emits_index.patch")),

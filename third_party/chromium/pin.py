@@ -1,15 +1,15 @@
 """Pins Chromium's source in lock.json and prints what changed.
 
 Example:
-  ./bazelw run //third_party/chromium:lock                      # Debian's: the version that stays longest on the mirrors
-  ./bazelw run //third_party/chromium:lock -- --list            # what is there
+  ./bazelw run //third_party/chromium:lock                      # Debian's stable version, which stays longest
+  ./bazelw run //third_party/chromium:lock -- --list            # available versions
   ./bazelw run //third_party/chromium:lock -- --version=156.0.8078.79-1~deb12u1
-  ./bazelw run //third_party/chromium:lock -- --upstream=URL    # upstream's own release tarball, chromium-VERSION.tar.xz
+  ./bazelw run //third_party/chromium:lock -- --upstream=URL    # upstream's release tarball, chromium-VERSION.tar.xz
 
-Versions are resolved by apt with the archive's signature; no privileges are needed. A version that is listed may be gone already:
-mirrors are asked for the files themselves. Without --version the stable suite's is taken, which changes every few months, where
-security's goes after days. --upstream downloads the tarball (URL may be a file) to learn its digest, which upstream does not sign:
-compare it with the one that upstream publishes beside it. The origin is chosen in MODULE.bazel.
+Versions are resolved by apt with the archive's signature; no privileges are needed. A listed version may be absent from
+the mirrors, so its files are checked. The default is the version of the stable suite, which changes every few months; a
+version of the security suite is removed after days. --upstream downloads the tarball (URL may be a file) to compute its
+digest. Upstream does not sign it: compare it with the published digest. MODULE.bazel selects the origin.
 """
 
 import argparse

@@ -25,7 +25,8 @@ _STABLE, _SECURITY, _OLD = "150.0.7871.100-1~deb12u1", "156.0.8078.79-1~deb12u1"
 def uris(version: str) -> str:
     upstream, encoded = version.split("-")[0], version.replace("~", "%7e")
     return "".join(
-        f"'http://mirror.example/debian/pool/main/c/chromium/{name}' {name.replace('%7e', '~')} {size} SHA256:{digit * 64}\n"
+        f"'http://mirror.example/debian/pool/main/c/chromium/{name}' {name.replace('%7e', '~')} {size}"
+        f" SHA256:{digit * 64}\n"
         for name, size, digit in (
             (f"chromium_{encoded}.dsc", 1, "1"),
             (f"chromium_{upstream}.orig-pre-gen.tar.xz", 2, "2"),

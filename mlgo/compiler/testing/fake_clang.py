@@ -114,7 +114,7 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
 
     Args:
       problem: the mlgo.problems.problem.Problem that it knows.
-      ml_support: False: a clang which knows none of the problem's flags.
+      ml_support: False: a clang without the problem's flags.
     """
     from mlgo.compiler.testing import log_writer  # pylint: disable=import-outside-toplevel
 
@@ -141,7 +141,8 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
     with open(path, "w", encoding="utf-8") as file:
         # Not a #! line naming the interpreter: the kernel cuts it after 255 bytes, and Bazel's paths are longer.
         file.write(
-            f'#!/bin/sh\nexec {_quote(sys.executable)} -I -S {_quote(os.path.realpath(__file__))} {_quote(settings_path)} "$@"\n'
+            f"#!/bin/sh\nexec {_quote(sys.executable)} -I -S {_quote(os.path.realpath(__file__))}"
+            f' {_quote(settings_path)} "$@"\n'
         )
     os.chmod(path, 0o755)
     return path
@@ -334,7 +335,7 @@ def _interactive(module: dict, base: str, include_default: bool, settings: dict)
             if behaviour == "question_at_end":
                 return answers
             if behaviour == "answer_unread":
-                # Not before it is there: who asks ends by reading this object.
+                # After it is there: the caller ends by reading this object.
                 select.select([inbound], [], [])
                 return answers
             answer = b""
@@ -390,7 +391,7 @@ def _misbehave(behaviour: str) -> None:
         hoard = []
         try:
             while True:
-                # Pages that nobody touches cost no time, so that it is this limit which stops it, however slow the machine.
+                # Untouched pages cost no time: this limit stops it on any machine.
                 hoard.append(mmap.mmap(-1, 64 << 20))
         except OSError:
             hoard.clear()

@@ -1,7 +1,7 @@
 """A compile server for tests: speaks the protocol of development/server, and runs each command as a process.
 
-`install` puts an executable into a directory. With the fake clang's commands, everything that a compiler can do wrong is
-seen through a server. Like the fake clang it is this very file, run without site packages.
+`install` puts an executable into a directory. It runs the fake clang's commands, so all errors of a compiler also occur
+through a server. The executable is this file, run without site packages.
 """
 
 import contextlib

@@ -10,7 +10,7 @@ _GLOBAL_FUNCTION = 0x12
 
 
 def made_up_object(functions: Mapping[str, int]) -> bytes:
-    """A relocatable x86-64 object with one section of code that holds `functions`, name -> bytes (System V ABI, "Object files")."""
+    """A relocatable x86-64 object with one section of code that holds `functions`, name -> bytes."""
     names, symbols, code_bytes = b"\0", bytes(24), 0
     for name, size in functions.items():
         symbols += struct.pack("<IBBHQQ", len(names), _GLOBAL_FUNCTION, 0, 1, code_bytes, size)

@@ -6,7 +6,7 @@ import unittest
 
 
 class ScratchTestCase(unittest.TestCase):
-    """Each test has a folder of its own, `root`, which is gone afterwards; compiles use `work` in it, empty at first."""
+    """Each test has a temporary folder `root`; compiles use its folder `work`, which is empty at first."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""Compares an object with the original one, and says why they differ."""
+"""Compares an object with the original one, and explains differences."""
 
 import dataclasses
 import enum
@@ -16,8 +16,8 @@ _EMBEDDED_BY_DEFAULT = (".llvmbc", ".llvmcmd")
 # DW_AT_dwo_name of the skeleton that -gsplit-dwarf leaves in an object.
 _DWO_NAME = re.compile(rb"\.dwo\0")
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
-# embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) takes llvm.compiler.used out of what it embeds. What was in
-# it is dropped when it is internal, and else counts no longer as taken by address.
+# embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) embeds the module without llvm.compiler.used.
+# Internal symbols of that list are dropped; others no longer count as address-taken.
 _FORGOTTEN = "probably __attribute__((used)), which -fembed-bitcode does not keep"
 # IMAGE_FILE_MACHINE_: I386, AMD64, ARMNT, ARM64; and the start of a /bigobj header (llvm/BinaryFormat/COFF.h).
 _COFF_MACHINES = (b"\x4c\x01", b"\x64\x86", b"\xc4\x01", b"\x64\xaa")
@@ -39,9 +39,9 @@ class Reason(enum.Enum):
     OTHER_COMPILER = "other_compiler"
     #: The original keeps its debug information in a file of its own.
     SPLIT_DWARF = "split_dwarf"
-    #: `__attribute__((used))` of the original, which clang's embedding forgets: code is gone, or its mark in .llvm_addrsig.
+    #: `__attribute__((used))`, which clang's embedding drops: the code, or its mark in .llvm_addrsig, is missing.
     USED_FORGOTTEN = "used_forgotten"
-    #: The original is Mach-O with embedded sections: those moved the sections behind them, and addresses are in the bytes.
+    #: The original is Mach-O with embedded sections, which change the addresses of later sections.
     NOT_COMPARABLE = "not_comparable"
     #: Some sections differ; the detail names them.
     SECTIONS_DIFFER = "sections_differ"
@@ -49,7 +49,7 @@ class Reason(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """Why one module differs, for counting and for people."""
+    """Why one module differs: `reason` for counts, `detail` for messages."""
 
     reason: Reason
     detail: str
@@ -75,7 +75,7 @@ class Comparer:
         original, compiled = without_time(original), without_time(compiled)
         if original == compiled:
             return None
-        # What this clang wrote without embedding comes through objcopy as it is, so one side is mostly enough.
+        # objcopy does not change objects without embedded sections, so stripping one side is usually enough.
         stripped = self._without_embedded(original)
         if stripped == compiled or (
             stripped is not None and _comparable(stripped) == _comparable(self._without_embedded(compiled))
@@ -183,7 +183,7 @@ def explain(original: bytes, compiled: bytes) -> Difference:
     was, now = _compilers(theirs), _compilers(ours)
     if was != now:
         return Difference(
-            Reason.OTHER_COMPILER, f"the original was made by {was or 'nobody'}, this clang is {now or 'nobody'}"
+            Reason.OTHER_COMPILER, f"the original was made by {was or 'unknown'}, this clang is {now or 'unknown'}"
         )
     differing = _differing_sections(theirs, ours)
     if _names_dwo(theirs) and not _names_dwo(ours) and _loaded(theirs) == _loaded(ours):
@@ -213,7 +213,7 @@ def _loaded(parsed: _Object) -> list[_Section]:
 
 
 def _differing_sections(original: _Object, compiled: _Object) -> list[str]:
-    """Names of sections that only one has or whose content or kind differ, in the original's order; +: only compiled."""
+    """Names of sections that differ, in the original's order; those with "+" are only in the compiled object."""
     theirs, ours = _by_name(original), _by_name(compiled)
     differing = [name for name, sections in theirs.items() if ours.get(name) != sections]
     return differing + [f"+{name}" for name in ours if name not in theirs]

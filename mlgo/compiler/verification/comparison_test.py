@@ -75,7 +75,7 @@ class ComparisonTest(unittest.TestCase):
     def test_other_compiler(self):
         found = self.difference(self.compiled("-Xclang", "-fembed-bitcode=all"), self.compiled("-Qn"))
         self.assertEqual(found.reason, Reason.OTHER_COMPILER)
-        self.assertRegex(found.detail, "made by .*clang version .*, this clang is nobody")
+        self.assertRegex(found.detail, "made by .*clang version .*, this clang is unknown")
 
     def test_split_dwarf(self):
         split = self.compiled("-g", "-gsplit-dwarf")

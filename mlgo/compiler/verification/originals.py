@@ -1,4 +1,4 @@
-"""Finds the object of the original build that a module was taken from, by the module's name."""
+"""Finds the original object of a module by the module's name."""
 
 import functools
 import pathlib
@@ -14,9 +14,9 @@ from mlgo.run.exit_codes import RunError
 def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     """The native object of module `name` below `directory`; None: there is none.
 
-    Extraction names modules after their objects. In a local ThinLTO build that object is bitcode; the linker's native one
-    lies beside it when it was linked with --save-temps=prelink: a.out.lto.NAME.o for NAME.o, and for an archive's member
-    a.out.lto.ARCHIVE(MEMBER at N).o (lld/ELF/LTO.cpp, BitcodeCompiler::compile).
+    Extraction names modules after their objects. In a local ThinLTO build that object is bitcode. With
+    --save-temps=prelink the linker's native object is beside it: a.out.lto.NAME.o for NAME.o, a.out.lto.ARCHIVE(MEMBER
+    at N).o for an archive's member (lld/ELF/LTO.cpp, BitcodeCompiler::compile).
     """
     place = directory / name
     content = place.read_bytes() if place.is_file() else _member(directory, name)
@@ -28,7 +28,7 @@ def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     if not beside.is_dir():
         return None
     ending = f".lto.{stem}.o"
-    # Several programs may have been linked of one object; which of them, the module's name does not tell.
+    # One object may be part of several programs; the module's name does not identify the program.
     found = [path for path in beside.iterdir() if path.name.endswith(ending) and path.is_file()]
     return found[0].read_bytes() if len(found) == 1 else None
 

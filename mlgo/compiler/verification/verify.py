@@ -1,4 +1,4 @@
-"""Compiles every module of a corpus that was moved, and compares with the original objects, or with the corpus unmoved."""
+"""Compiles a moved corpus, and compares with the original objects or with the corpus in its own folder."""
 
 import collections
 import concurrent.futures
@@ -24,7 +24,7 @@ Originals = Callable[[str], bytes | None]
 
 @dataclasses.dataclass(frozen=True)
 class Verification:
-    """What came of it: modules which are the same, and why the others are not; both by name, sorted."""
+    """The modules that are the same, and why the others are not; both sorted by name."""
 
     same: tuple[str, ...]
     different: dict[str, Difference]
@@ -44,8 +44,8 @@ def verify(
     """Verifies every module of `corpus`.
 
     Args:
-      corpus: where it lies. It is moved, as links, to a folder with another name and compiled there: what still depends
-        on the old place differs, or is found in the commands.
+      corpus: the corpus in its own folder. A copy (as links) in a folder with another name is compiled: a dependency on
+        the old folder changes the object, or is found in the commands.
       clang: compiles; no ML support is needed.
       comparer: says whether two objects are the same.
       originals: the objects to compare with; None: what the corpus gives where it lies.
@@ -61,7 +61,7 @@ def verify(
         here = None if originals is not None else _objects(corpus.modules, clang, workers)
         there = _objects(copy.modules, clang, workers)
         with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
-            # Compiles are ordered and run ahead by themselves; comparisons, a process or two each, must not hold them up.
+            # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
             waiting: collections.deque = collections.deque()
             for module, outcome in zip(corpus.modules, there):
                 reference = next(here) if here is not None else None

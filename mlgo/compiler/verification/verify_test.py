@@ -1,4 +1,4 @@
-"""Corpora that verify, and corpora that do not: each reason comes out, once for each module. Arguments: clang, llvm-objcopy."""
+"""Corpora that verify, and corpora that do not, for every reason. Arguments: clang, llvm-objcopy."""
 
 import json
 import pathlib

@@ -75,7 +75,7 @@ _BASE_TOOLCHAIN_FILES = {
 _SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
 _SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
 
-# A library that is linked for its modules exports what it has; hidden symbols that nobody calls would all go.
+# A library that is linked for its modules exports what it has; hidden symbols without callers would be dropped.
 _EXPORTED = "-fvisibility=default"
 
 def environment(linked, with_base = False):

@@ -21,7 +21,7 @@ class Member:
 
     Attributes:
       name: as it was put in; in a thin archive a path relative to the archive's folder.
-      header: offset of its header: what tells members of one name apart (lld writes it as `at HEADER`).
+      header: offset of its header, which distinguishes members of one name (lld writes it as `at HEADER`).
       start, size: where its content lies; size 0 in a thin archive, which holds names only.
     """
 

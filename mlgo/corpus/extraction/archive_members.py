@@ -29,9 +29,7 @@ def _members(found: BuildObject) -> Sequence[BuildObject]:
     with object_file.opened(found.path) as span:
         head = span.head(len(archive.MAGIC))
         if not archive.is_archive(head):
-            return [
-                found
-            ]  # `libx.lo` of libtool and linker scripts called `libx.a`: what they are is told when they are read.
+            return [found]  # libtool's `libx.lo`, or a linker script `libx.a`: reading it gives the reason.
         members = list(archive.members(span))
     if archive.is_thin(head):
         folder, stated_folder = os.path.dirname(found.path), os.path.dirname(found.stated)
@@ -44,7 +42,7 @@ def _members(found: BuildObject) -> Sequence[BuildObject]:
         dataclasses.replace(
             found,
             member=(member.start, member.size),
-            # As lld names them, but without the place: it changes with every other member. Only namesakes need it.
+            # As lld names them, but the offset, which depends on other members, only for members of one name.
             member_label=f"({member.name}{f' at {member.header}' if times[member.name] > 1 else ''})",
         )
         for member in members

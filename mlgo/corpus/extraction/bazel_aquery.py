@@ -15,7 +15,7 @@ COMPILE_MNEMONIC = "CppCompile"
 
 
 def load(path: pathlib.Path, base: str) -> Listing:
-    """The objects and archives of every link in the file at `path`, relative to `base` (the execution root or workspace).
+    """The objects and archives of all links in the file at `path`, relative to `base` (execution root or workspace).
 
     Raises: RunError: it is no answer of aquery.
     """
@@ -80,7 +80,7 @@ def _sources(actions: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _existing(base: str, stated: str) -> str:
-    """Where the object lies. LLVM's document gives bazel-bin as the base, below which Bazel's own paths do not exist."""
+    """The object's path. LLVM's document gives bazel-bin as the base, below which Bazel's paths do not exist."""
     place = absolute(base, stated)
     parts = stated.split("/")
     if len(parts) > 3 and parts[0] == "bazel-out" and parts[2] == "bin" and not os.path.exists(place):

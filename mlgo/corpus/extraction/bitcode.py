@@ -1,4 +1,4 @@
-"""What a stretch of bytes holds as LLVM bitcode: nothing, one module, several (llvm/docs/BitCodeFormat.rst)."""
+"""Counts the LLVM bitcode modules in a piece of a file (llvm/docs/BitCodeFormat.rst)."""
 
 MAGIC = b"BC\xc0\xde"
 WRAPPER_MAGIC = b"\xde\xc0\x17\x0b"
@@ -13,10 +13,9 @@ def is_bitcode(content: bytes) -> bool:
 
 
 def module_count(content: bytes) -> int:
-    """How many modules stand one behind the other: 1 as a rule, more after `ld -r` has joined sections.
+    """How many modules follow each other: usually 1, more after `ld -r` has joined sections.
 
-    Blocks at the top level are skipped by their lengths. What cannot be followed ends the count: whether bitcode is sound is
-    for LLVM to say.
+    Top-level blocks are skipped by their lengths. A broken block ends the count; LLVM validates the bitcode.
     """
     count = 0
     position = 0

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
 
-#: IMAGE_FILE_MACHINE_*: i386, AMD64, ARM, ARMNT, ARM64, ARM64EC, ARM64X. COFF has no magic number, so these stand for one.
+#: IMAGE_FILE_MACHINE_*: i386, AMD64, ARM, ARMNT, ARM64, ARM64EC, ARM64X. They serve as COFF's magic number.
 _MACHINES = frozenset({0x14C, 0x8664, 0x1C0, 0x1C4, 0xAA64, 0xA641, 0xA64E})
 _BIG_CLASS_ID = bytes.fromhex("c7a1bad1eebaa94baf20faf66aa4dcb8")
 _BIG_START = b"\x00\x00\xff\xff"

@@ -16,9 +16,11 @@ WHAT = "a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, ninja
 # (clang/include/clang/Options/Options.td, LLVM 22) a `-o` that follows is no output.
 _WITH_VALUE = frozenset(
     """
-    -Xclang -Xlinker -Xassembler -Xpreprocessor -Xanalyzer -Xarch_host -Xarch_device -Xopenmp-target -Xflang -mllvm -mmlir
+    -Xclang -Xlinker -Xassembler -Xpreprocessor -Xanalyzer -Xarch_host -Xarch_device -Xopenmp-target -Xflang
+    -mllvm -mmlir
     -MF -MT -MQ -MJ -D -U -I -F -L -include -imacros -include-pch -iquote -idirafter -isystem -isystem-after -iframework
-    -iprefix -iwithprefix -iwithprefixbefore -iwithsysroot -isysroot -ivfsoverlay -x -arch -target -T -u -z -e -framework
+    -iprefix -iwithprefix -iwithprefixbefore -iwithsysroot -isysroot -ivfsoverlay -x -arch -target -T -u -z -e
+    -framework
     -working-directory -serialize-diagnostics -dependency-file -dependency-dot -resource-dir --param --sysroot
     """.split()
 )
@@ -43,7 +45,7 @@ def objects_of(entries: Sequence[Any], base: str, reader: Callable = quoting.res
 
     Args:
       entries: of the database.
-      base: where a relative `directory` counts from.
+      base: folder that a relative `directory` is relative to.
       reader: gives access to response files, see `quoting.response_file_reader`.
     """
     objects, omissions = [], []
@@ -67,7 +69,7 @@ def objects_of(entries: Sequence[Any], base: str, reader: Callable = quoting.res
 
 
 def output_of(arguments: Sequence[str], source: str | None) -> str | None:
-    """The file that a compiler started with `arguments` writes: the last -o, else for `-c` what clang makes of the source."""
+    """The output of a compiler started with `arguments`: the last -o, else with `-c` clang's default for the source."""
     output, compiles_only = None, False
     position = 0
     while position < len(arguments):

@@ -1,4 +1,4 @@
-"""Extraction: many objects read at a time, modules added to the corpus in the order of their names."""
+"""Reads many objects at a time, and adds modules to the corpus in the order of their names."""
 
 import collections
 import concurrent.futures
@@ -13,7 +13,7 @@ from mlgo.corpus.extraction.report import Report
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.progress import Progress
 
-#: Modules read ahead of the one being written, per worker: what bounds memory.
+#: Modules read ahead of the one being written, per worker. Limits memory.
 _READ_AHEAD = 4
 
 
@@ -29,12 +29,12 @@ def extract(
     """Adds the module of every object to `writer`, which is left unfinished.
 
     Args:
-      objects: names and objects, sorted by name: with that, who loses a collision never depends on timing.
+      objects: names and objects, sorted by name, so that collisions do not depend on timing.
       read: how a module is read.
       omissions: what was left out before.
       licence: SPDX expression of modules whose source states none.
       workers: objects read at a time.
-      progress: told of every object.
+      progress: advanced for every object.
 
     Raises: RunError: the corpus cannot be written.
     """
@@ -44,7 +44,7 @@ def extract(
             left_out.append(Omission(name, content.kind, content.reason))
         else:
             stated = licences.of_source(found.source) if found.source else None
-            # mlgo-utils knows no archives: what it would have called a module is what a member must not hide.
+            # mlgo-utils reads no archives: a member must not replace a module that mlgo-utils would extract.
             rank = 0 if found.member is None else 1
             try:
                 writer.add(name, content.bitcode, content.command, content.thinlto_index, stated or licence, rank)

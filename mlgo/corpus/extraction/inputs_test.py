@@ -113,7 +113,8 @@ class LinkerParamsTest(InputTest):
 
     def test_with_an_output(self):
         self.file("more.rsp", "deep/c.o '--flag'\nd.o\n")
-        content = "-o\napp.o\nlib/a.o\n--start-lib\nb.o\n--end-lib\n-lm\n'odd dir/e.o'\nlibx.a\n-z\nnow\n@more.rsp\nscript.ld\n"
+        content = "-o\napp.o\nlib/a.o\n--start-lib\nb.o\n--end-lib\n-lm\n'odd dir/e.o'\nlibx.a\n-z\nnow\n"
+        content += "@more.rsp\nscript.ld\n"
         self.assertEqual(self.load(content), ["lib/a.o", "b.o", "odd dir/e.o", "libx.a", "deep/c.o", "d.o"])
 
     def test_all_on_one_line(self):

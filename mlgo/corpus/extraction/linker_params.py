@@ -16,7 +16,7 @@ _ARCHIVE_SUFFIXES = (".a", ".lib", ".lo")
 
 
 def load(path: pathlib.Path, base: str) -> Listing:
-    """The objects and archives that the file at `path` names, relative to `base`. Raises: RunError: it cannot be read."""
+    """The objects and archives in the file at `path`, relative to `base`. Raises: RunError: it cannot be read."""
     words = words_of(read_text(path, WHAT), lambda word: os.path.exists(absolute(base, word)))
     return objects_of(quoting.expand_response_files(words, quoting.response_file_reader(base)), base)
 
@@ -24,8 +24,8 @@ def load(path: pathlib.Path, base: str) -> Listing:
 def words_of(text: str, exists: Callable[[str], bool]) -> list[str]:
     """The words of a parameter file.
 
-    Linkers split at blanks and know quotes. mlgo-utils takes every line for one word; a line that names an existing file
-    with blanks or quotes in it is therefore taken whole.
+    Linkers split at blanks and handle quotes; for mlgo-utils every line is one word. Therefore a line that is the name
+    of an existing file with blanks or quotes is one word.
     """
     words: list[str] = []
     pending: list[str] = []
@@ -65,7 +65,7 @@ def is_archive_name(word: str) -> bool:
 
 
 def _state_after(line: str, quote: str) -> tuple[str, bool]:
-    """The quote that is open after `line`, which began inside `quote` ("": none), and whether it ends with an escape."""
+    """The open quote after `line`, which began inside `quote` ("": none), and whether the line ends with an escape."""
     escaped = False
     if not quote and not _QUOTING.search(line):
         return "", False

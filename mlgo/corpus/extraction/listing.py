@@ -1,4 +1,4 @@
-"""What every kind of input is turned into: the objects of a build."""
+"""The objects of a build, the common form of all kinds of input."""
 
 import dataclasses
 import json
@@ -18,12 +18,12 @@ class BuildObject:
     """An object file, or one member of an archive.
 
     Attributes:
-      stated: what the input calls it, or its archive; the module's name is made of this.
-      path: where it lies (absolute), or where its archive does.
-      directory: where the compiler ran (absolute): relative paths in the recorded command count from there.
+      stated: its name, or its archive's, in the input; the module's name is derived from it.
+      path: its absolute path, or its archive's.
+      directory: the compiler's working directory (absolute): relative paths in the recorded command are relative to it.
       source: the source it was compiled from (absolute), where the input names it.
       member: offset and size of the member's content; None: the file is the object.
-      member_label: what the name of a member's module ends with: "(dfa.o)".
+      member_label: ending of the name of a member's module: "(dfa.o)".
     """
 
     stated: str

@@ -1,4 +1,4 @@
-"""From one object to what the corpus keeps of it. Three kinds of builds, three ways."""
+"""Reads one module from an object, for each of three kinds of builds."""
 
 import dataclasses
 import os

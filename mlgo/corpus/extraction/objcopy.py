@@ -1,4 +1,4 @@
-"""The two sections through an llvm-objcopy of the user's, for formats and versions that it knows better."""
+"""Reads the two sections with the user's llvm-objcopy, for formats and versions that this program cannot read."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
 from mlgo.run.exit_codes import RunError
 
-# Far beyond any object; it only keeps a tool that hangs from stopping the run.
+# Far longer than any object needs; stops a tool that hangs.
 _TIMEOUT_SECONDS = 600
 _NOT_FOUND = "not found"
 

@@ -1,7 +1,7 @@
-"""The bitcode and the command that clang embedded in an object file (`-Xclang -fembed-bitcode=all`), read in this process.
+"""Reads the bitcode and the command that clang embedded in an object file (`-Xclang -fembed-bitcode=all`).
 
-One llvm-objcopy per section costs tens of milliseconds, nearly all of it starting and linking LLVM's library; two sections
-need a few reads.
+An llvm-objcopy per section would take tens of milliseconds, mostly to load LLVM's library; two sections need a few
+reads.
 """
 
 import contextlib

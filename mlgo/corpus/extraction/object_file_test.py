@@ -1,4 +1,4 @@
-"""Sections read here are the sections llvm-objcopy dumps, whatever the format; broken files end in a reason, nothing else."""
+"""Sections equal those that llvm-objcopy dumps, in every format; broken files end in a reason."""
 
 import contextlib
 import os
@@ -140,7 +140,7 @@ class FormatsTest(ObjectFileTest):
                 strategies.lists(strategies.tuples(places, strategies.binary(min_size=1, max_size=8)), max_size=5),
                 strategies.integers(0, len(content)),
             )
-            def damaged(changes, end):
+            def damaged(changes, end, content=content):
                 broken = bytearray(content)
                 for place, value in changes:
                     broken[place : place + len(value)] = value

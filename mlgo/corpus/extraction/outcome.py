@@ -5,7 +5,7 @@ import enum
 
 
 class Kind(enum.Enum):
-    """Why an object gave no module of its own: the word in the report, and what a person is told."""
+    """Why an object gave no module: the word in the report, and the description in messages."""
 
     NO_BITCODE = "no_bitcode", "without bitcode (assembly, or compiled without -Xclang -fembed-bitcode=all)"
     FILTERED_OUT = "filtered_out", "left out by --cmd_filter"

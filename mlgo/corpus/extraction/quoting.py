@@ -1,5 +1,6 @@
 """Command lines as text: what a shell or a GNU response file makes of blanks, quotes and backslashes."""
 
+import functools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 _QUOTING = re.compile(r"[\"'\\]")
 
-# One argument as a run of pieces. A shell takes text in single quotes as it stands, a response file takes a backslash there
-# for an escape (llvm::cl::TokenizeGNUCommandLine); an end without the closing quote is lenient in both.
+# One argument as a run of pieces. A shell does not interpret text in single quotes; in a response file a backslash is
+# an escape there (llvm::cl::TokenizeGNUCommandLine). Both accept a missing closing quote.
 _SHELL = re.compile(r"""([^ \t\r\n\f\v"'\\]+) | \\(.?) | "((?:[^"\\]|\\.)*)"? | '([^']*)'?""", re.VERBOSE | re.DOTALL)
 _RESPONSE = re.compile(
     r"""([^ \t\r\n\f\v"'\\]+) | \\(.?) | "((?:[^"\\]|\\.)*)"? | '((?:[^'\\]|\\.)*)'?""", re.VERBOSE | re.DOTALL
@@ -21,7 +22,7 @@ _DEEPEST = 20
 
 
 def split_shell(text: str) -> list[str]:
-    """The arguments of a command as a POSIX shell splits them, without expansions (a `command` of compile_commands.json)."""
+    """Splits a command as a POSIX shell does, without expansions (a `command` of compile_commands.json)."""
     return _split(
         text, _SHELL, lambda quoted: _SHELL_ESCAPE.sub(lambda m: m[1].replace("\n", ""), quoted), lambda quoted: quoted
     )
@@ -29,7 +30,7 @@ def split_shell(text: str) -> list[str]:
 
 def split_response(text: str) -> list[str]:
     """The arguments in a GNU response file (`clang @file`, `ld.lld @file`)."""
-    unescaped = lambda quoted: _ANY_ESCAPE.sub(r"\1", quoted)
+    unescaped = functools.partial(_ANY_ESCAPE.sub, r"\1")
     return _split(text, _RESPONSE, unescaped, unescaped)
 
 

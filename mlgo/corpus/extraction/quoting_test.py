@@ -56,7 +56,10 @@ class ResponseFileTest(unittest.TestCase):
             (root / "one.rsp").write_bytes(b"-o 'a b.o'\n@two.rsp @absent")
             (root / "two.rsp").write_bytes(b"caf\xe9.c\n")
             (root / "loop.rsp").write_bytes(b"x @loop.rsp")
-            expand = lambda *words: list(expand_response_files(words, response_file_reader(folder)))
+
+            def expand(*words):
+                return list(expand_response_files(words, response_file_reader(folder)))
+
             self.assertEqual(expand("-c", "@one.rsp", "@"), ["-c", "-o", "a b.o", "caf\udce9.c", "@absent", "@"])
             self.assertEqual(set(expand("@loop.rsp")), {"x", "@loop.rsp"})
 

@@ -1,4 +1,4 @@
-"""What an extraction tells: extraction_report.json for programs, a few lines for a person."""
+"""The report of an extraction: extraction_report.json, and a summary as text."""
 
 import dataclasses
 from collections import Counter
@@ -8,13 +8,13 @@ from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.writer import WrittenCorpus
 from mlgo.run.exit_codes import ExitCode, RunError
 
-#: Names per kind that a person is shown.
+#: Names per kind in the summary.
 _EXAMPLES = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Everything that became of an input.
+    """The result for every object of an input.
 
     Attributes:
       modules: names of the corpus's modules, sorted.
@@ -35,7 +35,7 @@ class Report:
 
     @staticmethod
     def of(written: WrittenCorpus, omissions: Sequence[Omission]) -> "Report":
-        """From what the writer kept and what never reached it."""
+        """The report of the writer's result and the omissions before it."""
         duplicates = [
             Omission(duplicate.name, Kind.DUPLICATE, f"equals {duplicate.same_as}") for duplicate in written.duplicates
         ]
@@ -78,7 +78,8 @@ class Report:
             first = self.failures[0]
             raise RunError(
                 f"--max_failures={max_failures}",
-                f"{len(self.failures):,} of {self.objects:,} objects failed (first: {printable(first.name)}: {first.reason})",
+                f"{len(self.failures):,} of {self.objects:,} objects failed"
+                f" (first: {printable(first.name)}: {first.reason})",
                 "see extraction_report.json; the corpus has no description yet, a higher limit writes one",
                 ExitCode.TOO_MANY_FAILURES,
             )
@@ -92,8 +93,9 @@ class Report:
         kind = self._counts().most_common(1)[0][0]
         return {
             Kind.NO_BITCODE: "Compile with -Xclang -fembed-bitcode=all and extract again",
-            Kind.MISSING_OBJECT: "Build first; if the objects are there, --obj_base_dir names what their paths count from",
-            Kind.LTO_OBJECT: "Link with -Wl,--save-temps=import -Wl,--thinlto-emit-index-files and give --thinlto_build=local",
+            Kind.MISSING_OBJECT: "Build first; if the objects exist, give the folder of their paths as --obj_base_dir",
+            Kind.LTO_OBJECT: "Link with -Wl,--save-temps=import -Wl,--thinlto-emit-index-files, and give"
+            " --thinlto_build=local",
             Kind.FILTERED_OUT: "Check --cmd_filter: it is searched in each recorded argument by itself",
         }.get(kind, f"Most of them are objects {kind.description}; see extraction_report.json")
 

@@ -1,4 +1,4 @@
-"""A stretch of an open file, read with bounds checked: object files come from other people's machines."""
+"""A part of an open file, read with bounds checks, because object files are untrusted."""
 
 import os
 
@@ -8,7 +8,7 @@ from mlgo.corpus.extraction.outcome import Kind, LeftOut
 class Span:
     """`size` bytes of an open file from `start`. Reads of it never leave it.
 
-    Plain reads, no memory map: a build that is still writing may shorten the file, and a map would then kill the process.
+    It uses reads and no memory map: a running build may shorten the file, and a map would then kill the process.
     """
 
     def __init__(self, descriptor: int, start: int, size: int):

@@ -10,7 +10,7 @@ from mlgo.corpus.gn import gn_files
 from mlgo.corpus.gn.source_root import Layout
 from mlgo.run.exit_codes import RunError
 
-#: Lines of a failed program's output that are shown; the rest stays in the log beside the build.
+#: Lines of a failed program's output in messages; the log beside the build has all.
 _SHOWN_LINES = 40
 NINJA_LOG = "ninja.log"
 
@@ -24,16 +24,14 @@ class Tools:
 
 
 def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """The whole environment of the build: our folder of programs first, then `path` below //mlgo_toolchain, then the system's shell.
+    """The environment of the build. PATH: our folder of programs, `path` below //mlgo_toolchain, the system's shell.
 
-    Raises: RunError: `given` sets what is decided here.
+    Raises: RunError: `given` has PATH or LC_ALL.
     """
     decided = {"PATH", "LC_ALL"}.intersection(given)
     if decided:
         raise RunError(
-            f"environment {', '.join(sorted(decided))}",
-            "is decided by the build itself",
-            "leave it out; `path` adds folders",
+            f"environment {', '.join(sorted(decided))}", "is set by the build itself", "remove it; `path` adds folders"
         )
     toolchain = layout.source / gn_files.TOOLCHAIN_FOLDER
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
@@ -41,21 +39,21 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
 
 
 def configure(tools: Tools, layout: Layout, root_target: str, environment: Mapping[str, str]) -> None:
-    """`gn gen` of the root target and of all that it needs. Raises: RunError: gn does not run or refuses; with its own words."""
+    """`gn gen` of the root target and its dependencies. Raises: RunError: gn does not run or fails; with its output."""
     command = [tools.gn, "gen", layout.build, f"--root={layout.source}", f"--root-target=//{root_target}"]
     done = _run(command, layout.build, environment)
     if done.returncode:
         raise RunError(
             f"gn gen of //{root_target}",
             f"failed:\n{_tail(done.stdout)}\n",
-            "A file that is missing is to be added to the tree's paths; else correct targets or gn arguments",
+            "Add a missing file to the tree's paths, or correct targets or gn arguments",
         )
 
 
 def compile_target(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], jobs: int) -> None:
-    """Builds `target`; what an earlier run has built is not built again.
+    """Builds `target`, and reuses the objects of an earlier run.
 
-    Args: jobs: commands at a time. Raises: RunError: a command fails; with its words.
+    Args: jobs: commands at a time. Raises: RunError: a command fails; with its output.
     """
     log = layout.work / NINJA_LOG
     with open(log, "wb") as file:
@@ -74,12 +72,12 @@ def compile_target(tools: Tools, layout: Layout, target: str, environment: Mappi
         raise RunError(
             f"ninja {target} ({log})",
             f"failed:\n{_tail(_failures(log.read_bytes()))}\n",
-            "Correct gn arguments or tree and build again: what was compiled is kept",
+            "Correct gn arguments or tree and build again: compiled objects are kept",
         )
 
 
 def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str]) -> list[str]:
-    """The lines of a shell by which ninja would build `target` from nothing, in an order in which they can run.
+    """The shell commands of a full build of `target` by ninja, in an order in which they can run.
 
     Raises: RunError: ninja does not run, or does not know the target.
     """

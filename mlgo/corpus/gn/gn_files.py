@@ -1,4 +1,4 @@
-"""The files that gn is given: its arguments, and the root target that holds what a corpus is made of. Pure."""
+"""The content of gn's input files: its arguments, and the root target of a corpus. Pure functions."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A label: //folder, //folder:name or //:name, with a toolchain in parentheses if need be.
 _LABEL = re.compile(r'//[^":$\\]*(:[^":$\\]+)?')
 
-# Whole archives, or the linker would take what nothing asks for out; a symbol that cannot be replaced is as good as one in a program.
-# What the compiler driver adds behind is no part of it.
+# Whole archives, or the linker would take what nothing asks for out; a symbol that cannot be replaced is as good as one
+# in a program. What the compiler driver adds behind is no part of it.
 _LIBRARY_FLAGS = ("-Wl,--whole-archive", "-Wl,-Bsymbolic")
 
 
@@ -50,7 +50,7 @@ def args_text(arguments: Mapping[str, str]) -> str:
 def root_build_file(targets: Sequence[str], linked: bool) -> str:
     """BUILD.gn of the root: a group of all `targets` or, if `linked`, a shared library that holds all of their code.
 
-    The library exports what its targets export: whoever compiles with hidden symbols gets an empty one.
+    The library exports the symbols of its targets: with hidden symbols it is empty.
 
     Raises: RunError: no target, or one that is no label of the default toolchain.
     """

@@ -1,11 +1,11 @@
 """Makes a corpus of targets of a gn project: gn gen, ninja, extraction. Run by mlgo_gn_corpus.
 
-    make --tree=PROJECT --work=FOLDER --output=CORPUS --target=//third_party/re2 --gn_arg='is_debug=false' --gn=... --ninja=... \\
-         --python=... --toolchain=llvm=/usr/lib/llvm-22 --env=CC=../../mlgo_toolchain/llvm/bin/clang
+    make --tree=PROJECT --work=FOLDER --output=CORPUS --target=//third_party/re2 --gn_arg='is_debug=false' --gn=... \\
+         --ninja=... --python=... --toolchain=llvm=/usr/lib/llvm-22 --env=CC=../../mlgo_toolchain/llvm/bin/clang
 
-The project's toolchain must compile with `-Xclang -fembed-bitcode=all`, or with --linked link by lld with `-flto=thin
--Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually switch that on. FOLDER keeps the objects; killed, the
-same command goes on there. With other arguments, or inputs (--fingerprints), it is begun anew.
+The project's toolchain must compile with `-Xclang -fembed-bitcode=all` or, with --linked, link by lld with `-flto=thin
+-Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually enable that. FOLDER keeps the objects: the
+same command resumes an interrupted build. The build starts anew when arguments or inputs (--fingerprints) have changed.
 """
 
 import argparse
@@ -55,7 +55,8 @@ def _parser() -> argparse.ArgumentParser:
         help="folder below //mlgo_toolchain with programs that are started by name",
     )
     add("--env", action="append", default=[], help="NAME=VALUE in the environment of the build")
-    add("--fingerprints", type=pathlib.Path, action="append", default=[], help="file that changes when an input does")
+    text = "file that changes when an input changes"
+    add("--fingerprints", "--made_of", type=pathlib.Path, action="append", default=[], help=text)
     add("--licence", required=True, help="SPDX expression of modules whose source states none")
     add(
         "--jobs",

@@ -1,4 +1,4 @@
-"""A gn project, and with what it is configured: all that an own root target needs, whatever is made of it."""
+"""A gn project and its configuration, for root targets of ours."""
 
 import dataclasses
 import hashlib
@@ -16,9 +16,9 @@ class Project:
     python: the interpreter of the project's scripts.
     arguments: of gn, values as gn writes them.
     environment: of gn and ninja, besides PATH and the locale.
-    toolchain: names below //mlgo_toolchain and what they stand for.
+    toolchain: names below //mlgo_toolchain and the files or folders they refer to.
     path: folders below //mlgo_toolchain with programs that are started by name.
-    fingerprints: small files that change when tree or toolchain do.
+    fingerprints: small files that change when tree or toolchain change.
     """
 
     tree: pathlib.Path

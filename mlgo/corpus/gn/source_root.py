@@ -1,6 +1,6 @@
-"""A folder that looks like a project's own: links to what is in it, and beside them our root target, tools and build folder.
+"""A folder with links to a project's files, our root target, tools and the build folder.
 
-The project's tree stays as it was fetched, and every path in the build begins with `../../`: the same bytes on every machine.
+The project's tree is not changed. Paths in the build begin with `../../`, so its bytes are the same on every machine.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from mlgo.corpus.gn import gn_files
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
-#: Says what a work folder is made of; an interrupted build goes on only with the same.
+#: Fingerprints of a work folder's inputs; an interrupted build is resumed only with the same.
 _KEY_FILE = "fingerprints.json"
 
 
@@ -47,16 +47,16 @@ def prepare(
     contents: Mapping[str, str],
     fingerprints: Mapping[str, object],
 ) -> Layout:
-    """Makes the folder, or takes up the one that is there when it was made of the same.
+    """Makes the folder, or reuses it when its fingerprints are equal.
 
     Args:
-      work: emptied when it was made of something else.
+      work: the folder; it is emptied when its fingerprints differ.
       tree: the project.
-      toolchain: names below //mlgo_toolchain and what they stand for.
+      toolchain: names below //mlgo_toolchain and the files or folders they refer to.
       contents: further files, by path from the root.
-      fingerprints: what decides about the objects, as JSON.
+      fingerprints: everything that determines the objects, as JSON.
 
-    Raises: RunError: the tree is none of gn's, or has a folder that we add.
+    Raises: RunError: the tree is no gn project, or has a folder that we add.
     """
     if not (tree / ".gn").is_file():
         raise RunError(f"tree {tree}", "has no file .gn", "give the root folder of a project that gn configures")

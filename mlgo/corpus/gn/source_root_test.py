@@ -75,7 +75,7 @@ class SourceRootTest(unittest.TestCase):
         self.assertEqual(
             environment["PATH"].split(":")[:2], [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")]
         )
-        with self.assertRaisesRegex(RunError, "PATH: is decided"):
+        with self.assertRaisesRegex(RunError, "PATH: is set by the build"):
             environment_of(layout, [], {"PATH": "/"})
 
 

@@ -13,7 +13,7 @@ def _release_impl(_settings, _attr):
         FLAG: FOR_CORPUS,
     }
 
-# A corpus must not change because somebody debugs something else.
+# A corpus does not depend on the compilation mode of the command line.
 _release = transition(
     implementation = _release_impl,
     inputs = [],

@@ -5,7 +5,7 @@ load("@llvm//:chosen.bzl", "CHOSEN")
 CorpusModulesInfo = provider(
     doc = "Compiled modules that have not been put into a directory yet.",
     fields = {
-        "modules": ":type: depset[struct]: `source` (str: path in its repository), `owner` (str: who compiles it), " +
+        "modules": ":type: depset[struct]: `source` (str: path in its repository), `owner` (str: the target that compiles it), " +
                    "`file` (File: the source), `reads` (tuple[File]: profiles that code generation reads too), `bitcode` (File), " +
                    "`command` (File: as a .llvmcmd section) and `licence` (str: SPDX).",
         "files": ":type: depset[File]: the files of all modules.",
@@ -18,7 +18,7 @@ NO_LICENCE = "NOASSERTION"
 CXX_EXTENSIONS = ["cc", "cpp", "cxx", "c++", "C", "CPP", "cu", "cl"]
 C_EXTENSIONS = ["c"]
 
-# Optimisation levels that `level` may ask for; "" leaves the target's own. front_end.py knows the same.
+# Optimisation levels that `level` may ask for; "" leaves the target's own. front_end.py has the same.
 LEVELS = ["", "O0", "O1", "O2", "O3", "Os", "Oz"]
 
 # What actions are run with.
@@ -41,7 +41,7 @@ def source_name(path):
     return path
 
 def owner_name(label):
-    """Who compiles a source, as a relative path.
+    """The target that compiles a source, as a relative path.
 
     Args:
       label: of the target.
@@ -92,7 +92,7 @@ def front_end_module(ctx, *, front_end, argv, env, inputs, tools, source, name, 
       tools: depset of the compiler's own files.
       source: File.
       name: the source's name.
-      owner: who compiles it.
+      owner: the target that compiles it.
       folder: where in the target's package the files go.
       licence: SPDX expression, unless the source names one.
       level: one of LEVELS.

@@ -1,4 +1,4 @@
-"""Finds the linker's own line: in a shell line, behind a compiler driver, in a ninja build, in a bazel aquery."""
+"""Finds the linker's command line: in a shell line, through a compiler driver, in a ninja build, in a bazel aquery."""
 
 import collections
 import dataclasses
@@ -78,7 +78,7 @@ def ninja_link(
             continue
         missing = [word for word in command if word.startswith("@") and not (where / word[1:]).is_file()]
         if missing:
-            # ninja deletes its response files, and tells their content only here.
+            # ninja deletes its response files, and shows their content only here.
             database = _run([ninja, "-C", str(ninja_directory), "-t", "compdb", "-x"], ninja_directory, read)
             return _from_database(database, _output_of(command), where, read)
         return tuple(command), where
@@ -91,7 +91,7 @@ def _from_database(
     database: str, output: str | None, where: pathlib.Path, read: str
 ) -> tuple[tuple[str, ...], pathlib.Path]:
     for entry in json.loads(database):
-        # ninja knows `./lib.so` as `lib.so`.
+        # ninja's name of `./lib.so` is `lib.so`.
         if output is not None and os.path.normpath(entry.get("output") or ".") == os.path.normpath(output):
             command, place = _command_of_shell_line(entry["command"], where)
             if command and _links(command):
@@ -100,7 +100,7 @@ def _from_database(
 
 
 def aquery_link(aquery: Mapping[str, Any]) -> tuple[str, ...]:
-    """The arguments of the last CppLink action of `bazel aquery --output=jsonproto`, parameter files put in where they are.
+    """The arguments of the last CppLink action of `bazel aquery --output=jsonproto`, parameter files expanded.
 
     Raises: RunError: there is none.
     """
@@ -174,7 +174,7 @@ def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tupl
 
 
 def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLine:
-    # It fails where objects are gone or stand as a pattern, and yet says how it would link; without any object it does not.
+    # The driver prints the link even if objects are missing, but not without any object.
     for inputs in ([], [os.devnull]):
         lines = _run([*link, *inputs, "-###"], working_directory, f"compiler {link[0]}", may_fail=True).splitlines()
         target = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("Target:")), None)

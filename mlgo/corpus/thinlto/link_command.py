@@ -1,4 +1,4 @@
-"""The one command (`global_command_override`) which compiles every module of a local ThinLTO build."""
+"""Derives the command that compiles all modules of a local ThinLTO build (`global_command_override`)."""
 
 import dataclasses
 import pathlib
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mlgo.corpus.thinlto import find_link, lld_options
 from mlgo.run.exit_codes import RunError
 
-# -m of ld.lld; the driver, where there is one, knows better. Code generation reads architecture, system and environment.
+# By -m of ld.lld; a driver gives a more exact triple. Code generation reads architecture, system and environment.
 _TRIPLES = {
     "elf_x86_64": "x86_64-unknown-linux-gnu",
     "elf32_x86_64": "x86_64-unknown-linux-gnux32",
@@ -23,25 +23,15 @@ _TRIPLES = {
 
 @dataclasses.dataclass(frozen=True)
 class LinkOverride:
-    """What a link command means to its modules.
+    """The compile command that follows from a link command.
 
     Attributes:
       command: cc1 arguments for `global_command_override`, without input, output and index.
-      differences: why objects made with it cannot be the linker's own, in sentences; empty when they are, byte for byte.
+      differences: why objects of this command differ from the linker's, as sentences; empty: they are equal.
     """
 
     command: tuple[str, ...]
     differences: tuple[str, ...]
-
-
-def command_override(
-    link: Sequence[str],
-    working_directory: pathlib.Path,
-    add_file: Callable[[pathlib.Path], str] | None = None,
-    triple: str | None = None,
-) -> tuple[str, ...]:
-    """`link_override` for callers that do not tell anybody about differences."""
-    return link_override(link, working_directory, add_file, triple).command
 
 
 def link_override(
@@ -53,10 +43,10 @@ def link_override(
     """Derives the override from the command that linked the program.
 
     Args:
-      link: the command of ld.lld or of a clang driver, which is then asked for the linker's; one single word is a shell line.
-      working_directory: where it ran.
-      add_file: carries a file (a profile) into the corpus and returns its relative name there; None: that is an error.
-      triple: the modules' target; None: as the driver or -m says.
+      link: the command of ld.lld, or of a clang driver, which then prints the linker's; a single word is a shell line.
+      working_directory: folder in which it ran.
+      add_file: copies a file (a profile) into the corpus and returns its relative name there; None: files are errors.
+      triple: the modules' target; None: from the driver or -m.
 
     Raises: RunError: the command cannot be read, or needs a file that does not exist.
     """
@@ -64,7 +54,7 @@ def link_override(
     def carry(option: str, path: str) -> str:
         source = line.working_directory / path
         if not source.is_file() or add_file is None:
-            wrong = f"names the file {source}, which " + ("nobody carries" if source.is_file() else "does not exist")
+            wrong = f"names the file {source}, which " + ("cannot be copied" if source.is_file() else "does not exist")
             raise RunError(f"link option {option}", wrong, "derive the override where the build ran, into a corpus")
         return add_file(source)
 

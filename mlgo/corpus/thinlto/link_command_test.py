@@ -12,7 +12,7 @@ import hypothesis
 from hypothesis import strategies
 
 from mlgo.corpus.thinlto import find_link
-from mlgo.corpus.thinlto.link_command import command_override, link_override
+from mlgo.corpus.thinlto.link_command import link_override
 from mlgo.run.exit_codes import RunError
 
 LLD = ["-m", "elf_x86_64", "-pie", "-plugin-opt=mcpu=x86-64", "-plugin-opt=O3", "a.o", "-o", "prog"]
@@ -37,6 +37,10 @@ OVERRIDE = (
 _WORDS = strategies.lists(strategies.text("ab-=,;&|<>()'\"\\$`#*é \t\n", min_size=1))
 
 
+def command_override(*arguments, **settings):
+    return link_override(*arguments, **settings).command
+
+
 class LinkCommandTest(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -56,7 +60,8 @@ class LinkCommandTest(unittest.TestCase):
             "clang++-22",
             'for last; do :; done\n[ "$last" = -### ] || exit 1\n'
             'echo "clang version 22" >&2; echo "Target: x86_64-unknown-linux-gnu" >&2\n'
-            'echo \' "/usr/bin/ld.lld" "-m" "elf_x86_64" "-pie" "-plugin-opt=mcpu=x86-64" "-plugin-opt=O3" "-rpath" "\\$ORIGIN/a b"\''
+            'echo \' "/usr/bin/ld.lld" "-m" "elf_x86_64" "-pie" "-plugin-opt=mcpu=x86-64" "-plugin-opt=O3"'
+            ' "-rpath" "\\$ORIGIN/a b"\''
             " >&2\n",
         )
 

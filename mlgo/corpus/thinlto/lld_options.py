@@ -1,9 +1,9 @@
-"""What ld.lld's options mean to ThinLTO's back end, and how cc1 says the same.
+"""Translates ld.lld's options for ThinLTO's back end into cc1 options.
 
-Read from lld/ELF/LTO.cpp (createConfig), lld/ELF/Driver.cpp, llvm/lib/LTO/LTOBackend.cpp, llvm/lib/CodeGen/CommandFlags.cpp
-and, for the other side, clang/lib/CodeGen/BackendUtil.cpp (runThinLTOBackend), all of LLVM 22. What only the thin link or
-the linking itself uses (whole-program visibility, caches, jobs, libraries, sysroot) is left out: bitcode saved after
-importing has it behind it.
+Read from lld/ELF/LTO.cpp (createConfig), lld/ELF/Driver.cpp, llvm/lib/LTO/LTOBackend.cpp,
+llvm/lib/CodeGen/CommandFlags.cpp and, for cc1, clang/lib/CodeGen/BackendUtil.cpp (runThinLTOBackend), all of LLVM 22.
+Options that only the thin link or the linking itself uses (whole-program visibility, caches, jobs, libraries, sysroot)
+are ignored: the bitcode was saved after those steps.
 """
 
 import dataclasses
@@ -68,11 +68,12 @@ _CODEGEN_VALUES: dict[str, Callable[[str], list[str]]] = {
 }
 _CODEGEN_WITHOUT_COUNTERPART = frozenset(
     """
-    basic-block-sections debug-entry-values denormal-fp-math denormal-fp-math-f32 disable-tail-calls dwarf-version dwarf64
-    emit-call-site-info emit-dwarf-unwind enable-no-infs-fp-math enable-no-nans-fp-math enable-no-signed-zeros-fp-math
-    enable-no-trapping-fp-math enable-sign-dependent-rounding-fp-math exception-model fdpic float-abi frame-pointer
-    gsframe ignore-xcoff-visibility mc-relax-all meabi mxcoff-roptr separate-named-sections stack-symbol-ordering
-    stackrealign swift-async-fp tailcallopt target-abi thread-model trap-func vec-extabi x86-sse2avx xcoff-traceback-table
+    basic-block-sections debug-entry-values denormal-fp-math denormal-fp-math-f32 disable-tail-calls dwarf-version
+    dwarf64 emit-call-site-info emit-dwarf-unwind enable-no-infs-fp-math enable-no-nans-fp-math
+    enable-no-signed-zeros-fp-math enable-no-trapping-fp-math enable-sign-dependent-rounding-fp-math exception-model
+    fdpic float-abi frame-pointer gsframe ignore-xcoff-visibility mc-relax-all meabi mxcoff-roptr
+    separate-named-sections stack-symbol-ordering stackrealign swift-async-fp tailcallopt target-abi thread-model
+    trap-func vec-extabi x86-sse2avx xcoff-traceback-table
     """.split()
 )
 # LLVM options which change what is said about a compile, not what comes out of it.
@@ -156,7 +157,7 @@ class _State:
             self._pie = name != "no-pie"
         elif name in ("shared", "Bshareable", "r", "relocatable"):
             self._kind = "relocatable" if name.startswith("r") else "shared"
-        elif name.startswith("melf") or name.startswith("maarch64") or name.startswith("marm"):
+        elif name.startswith(("melf", "maarch64", "marm")):
             self._emulation = name[1:]
 
     def _take_pair(self, name: str, value: str) -> None:
@@ -260,7 +261,8 @@ class _State:
             codegen = min(max(self._level, 2), 3)
         if codegen != self._level:
             self._differ(
-                f"--lto-O{self._level} with code generation at level {codegen}: cc1 has one level for both, and takes {self._level}"
+                f"--lto-O{self._level} with code generation at level {codegen}: cc1 has one level for both, and uses"
+                f" {self._level}"
             )
 
     def _relocations(self) -> str:
@@ -291,5 +293,5 @@ def _value(option: str, words: Iterator[str]) -> str:
 
 def _level(option: str, text: str) -> int:
     if text not in ("0", "1", "2", "3"):
-        raise RunError(f"link option --lto-{option}", "is no level that lld knows (0 to 3)", "check the link command")
+        raise RunError(f"link option --lto-{option}", "is no level of lld (0 to 3)", "check the link command")
     return int(text)
