@@ -89,7 +89,7 @@ class BehaviouralCloningTest(unittest.TestCase):
         self.assertTrue(0.15 < len(validation) / 1000 < 0.45)
 
     def test_smoothed_labels_bound_the_logits_of_a_rule(self):
-        environment = synthetic_environments.YesNoEnvironment()
+        environment = synthetic_environments.BinaryEnvironment()
         packed = synthetic_environments.play(environment, range(60), environment.default).observations
         network = initial_network(environment.normalizer, 1)
         strays = []
@@ -112,7 +112,7 @@ class BehaviouralCloningTest(unittest.TestCase):
         self.assertGreater(smooth.validation_accuracy, 0.85)
 
     def test_of_numbers_the_order_is_cloned(self):
-        environment = synthetic_environments.NumberEnvironment()
+        environment = synthetic_environments.ContinuousEnvironment()
         packed = synthetic_environments.play(environment, range(60), environment.default).observations
         # As LLVM's: the highest bit says next to nothing about the order.
         packed = dataclasses.replace(packed, answers=packed.answers + np.float32(2**15))

@@ -8,7 +8,7 @@ import tensorflow as tf
 from mlgo.learning.distribution import CutOffNormal, RowDistribution, decision_distribution
 from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of, exploring_network
 from mlgo.learning.network import initial_network
-from mlgo.learning.testing.synthetic_environments import NumberEnvironment, YesNoEnvironment
+from mlgo.learning.testing.synthetic_environments import ContinuousEnvironment, BinaryEnvironment
 from mlgo.run import determinism
 
 
@@ -48,14 +48,14 @@ class DistributionTest(unittest.TestCase):
 
 class ExplorationTest(unittest.TestCase):
     def test_a_temperature_divides_logits_and_nothing_is_copied_without(self):
-        network = initial_network(YesNoEnvironment.normalizer, 1)
+        network = initial_network(BinaryEnvironment.normalizer, 1)
         self.assertIs(exploring_network(network), network)
         warm = exploring_network(network, temperature=4.0)
         np.testing.assert_array_equal(warm.weights["policy/logits/kernel"] * 4, network.weights["policy/logits/kernel"])
         np.testing.assert_array_equal(warm.weights["policy/0/kernel"], network.weights["policy/0/kernel"])
 
     def test_the_deviation_travels_with_the_weights(self):
-        network = initial_network(NumberEnvironment.normalizer, 1)
+        network = initial_network(ContinuousEnvironment.normalizer, 1)
         self.assertEqual(deviation_of(network), DEFAULT_DEVIATION)
         self.assertEqual(deviation_of(exploring_network(network, deviation=0.5)), 0.5)
 

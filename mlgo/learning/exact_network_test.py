@@ -70,7 +70,7 @@ class ExactNetworkTest(unittest.TestCase):
             self.assertAlmostEqual(got[n], expected, places=5)
 
     def test_yes_and_no(self):
-        environment = synthetic_environments.YesNoEnvironment()
+        environment = synthetic_environments.BinaryEnvironment()
         packed = synthetic_environments.play(environment, range(3), environment.default).observations
         network = exact_network(_network(4, normalizer=environment.normalizer).weights)
         z = network.row_logits(packed.levels)
@@ -81,7 +81,7 @@ class ExactNetworkTest(unittest.TestCase):
         np.testing.assert_allclose(network.log_probabilities(packed), expected, rtol=1e-6)
 
     def test_numbers_stay_within_their_bounds(self):
-        environment = synthetic_environments.NumberEnvironment()
+        environment = synthetic_environments.ContinuousEnvironment()
         packed = synthetic_environments.play(environment, range(3), environment.default).observations
         network = exact_network(_network(4, scale=8, normalizer=environment.normalizer).weights)
         z = network.row_logits(packed.levels)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mlgo.learning.observations import ObservationError, concatenate, pack
 from mlgo.learning.testing import synthetic
-from mlgo.learning.testing.synthetic_environments import NumberEnvironment, YesNoEnvironment
+from mlgo.learning.testing.synthetic_environments import ContinuousEnvironment, BinaryEnvironment
 
 
 def _pack(seed: int, count: int, group=None):
@@ -61,7 +61,7 @@ class ObservationsTest(unittest.TestCase):
                 pack(values, actions, synthetic.normalizer(), synthetic.PROBLEM)
 
     def test_an_answer_is_one_row(self):
-        environment = YesNoEnvironment()
+        environment = BinaryEnvironment()
         features = {name: np.linspace(0, 1, 6).reshape(6, 1) for name in ("gain", "after_yes", "progress", "noise")}
         answers = np.array([0, 1, 1, 0, 1, 0])
         packed = pack(features, answers.reshape(6, 1), environment.normalizer, environment.problem, np.arange(6) // 2)
@@ -76,7 +76,7 @@ class ObservationsTest(unittest.TestCase):
             pack(features, np.array([0, 1, 2, 3, 0, 0]), environment.normalizer, environment.problem)
 
     def test_numbers_come_in_units_of_the_network(self):
-        environment = NumberEnvironment()
+        environment = ContinuousEnvironment()
         features = {name: np.full((3, 1), 0.5, np.float32) for name in ("weight", "length")}
         packed = pack(features, np.array([0, 2.25, 16], np.float32), environment.normalizer, environment.problem)
         np.testing.assert_array_equal(packed.actions, np.array([0, 4.5, 32], np.float32))

@@ -6,7 +6,7 @@ import numpy as np
 
 from mlgo.learning.observations import pack
 from mlgo.learning.order import HIGHEST, LOWEST, order_agreement, order_scale
-from mlgo.learning.testing.synthetic_environments import NumberEnvironment
+from mlgo.learning.testing.synthetic_environments import ContinuousEnvironment
 
 
 class OrderTest(unittest.TestCase):
@@ -22,7 +22,7 @@ class OrderTest(unittest.TestCase):
 
     def test_agreement_is_about_neighbours_of_one_function(self):
         features = {name: np.zeros((5, 1), np.float32) for name in ("weight", "length")}
-        environment = NumberEnvironment()
+        environment = ContinuousEnvironment()
         actions, groups = np.array([1, 2, 2, 4, 3], np.float32), np.array([0, 0, 0, 1, 1])
         taken = pack(features, actions, environment.normalizer, environment.problem, groups)
         self.assertEqual(order_agreement(taken, actions), 1.0)

@@ -20,7 +20,7 @@ from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.run import determinism
 
-_ENVIRONMENTS = (synthetic.ChoiceEnvironment(), synthetic.YesNoEnvironment(), synthetic.NumberEnvironment())
+_ENVIRONMENTS = (synthetic.CategoricalEnvironment(), synthetic.BinaryEnvironment(), synthetic.ContinuousEnvironment())
 
 
 def _fresh(environment: synthetic.Environment) -> PolicyNetwork:
@@ -51,7 +51,7 @@ class LearningCurvesTest(unittest.TestCase):
             self._assert_found(environment, learner.network)
 
     def test_ppo_of_numbers_from_a_clone_of_the_default(self):
-        environment = synthetic.NumberEnvironment()
+        environment = synthetic.ContinuousEnvironment()
         shown = synthetic.play(environment, range(50), environment.default).observations
         clone = train_bc(_fresh(environment), shown, 1, BcConfig(epochs=20, learning_rate=5e-3)).network
         self.assertLess(synthetic.share_of_optimum(environment, clone), 0.2)

@@ -6,8 +6,16 @@ from typing import Any
 
 from mlgo.learning.algorithm import Algorithm
 
-#: Folders beside this file, in the order in which help texts list them. The BUILD file depends on every folder.
-_FOLDERS = ("ppo", "es", "cma_es", "dqn", "effect_regression", "bc_max")
+#: Folders beside this file. The BUILD file depends on every folder.
+_FOLDERS = (
+    # One per line, in the order of help texts.
+    "ppo",
+    "es",
+    "cma_es",
+    "dqn",
+    "effect_regression",
+    "bc_max",
+)
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     name: importlib.import_module(f"mlgo.learning.algorithms.{name}.algorithm").ALGORITHM for name in _FOLDERS

@@ -40,7 +40,7 @@ Features = Mapping[str, np.ndarray]
 Decider = Callable[[Features, int], np.ndarray]
 
 
-class ChoiceEnvironment:
+class CategoricalEnvironment:
     """See the module's docstring; observations are those of synthetic.py."""
 
     problem = synthetic.PROBLEM
@@ -72,7 +72,7 @@ class ChoiceEnvironment:
         return (shown["legal"][:, 0] > 0).argmax(axis=1)
 
 
-class YesNoEnvironment:
+class BinaryEnvironment:
     """See the module's docstring."""
 
     problem = Problem(
@@ -128,7 +128,7 @@ class YesNoEnvironment:
         return (shown["gain"][:, 0] > 0.5).astype(np.int64)
 
 
-class NumberEnvironment:
+class ContinuousEnvironment:
     """See the module's docstring."""
 
     problem = Problem(
@@ -175,7 +175,7 @@ class NumberEnvironment:
         return shown["weight"][:, 0]
 
 
-Environment = ChoiceEnvironment | YesNoEnvironment | NumberEnvironment
+Environment = CategoricalEnvironment | BinaryEnvironment | ContinuousEnvironment
 
 
 @dataclasses.dataclass(frozen=True)

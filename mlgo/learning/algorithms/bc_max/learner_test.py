@@ -17,7 +17,7 @@ from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 
-_ENVIRONMENT = synthetic.YesNoEnvironment()
+_ENVIRONMENT = synthetic.BinaryEnvironment()
 
 
 def _fresh(environment=_ENVIRONMENT):
@@ -83,7 +83,7 @@ class BcMaxTest(unittest.TestCase):
             shown = synthetic.play(environment, range(200), half).observations
             policies.append(train_bc(_fresh(), shown, 1, BcConfig(epochs=30, learning_rate=5e-3)).network)
 
-        class Halves(synthetic.YesNoEnvironment):
+        class Halves(synthetic.BinaryEnvironment):
             def start(self, random, functions):
                 state = super().start(random, functions)
                 state["noise"][:] = random.choice([0.2, 0.8])

@@ -16,8 +16,8 @@ from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run.exit_codes import RunError
 
-_ENVIRONMENT = synthetic.YesNoEnvironment()
-_CHOICE = synthetic.ChoiceEnvironment()
+_ENVIRONMENT = synthetic.BinaryEnvironment()
+_CHOICE = synthetic.CategoricalEnvironment()
 
 
 def _network(environment=_ENVIRONMENT):
@@ -99,7 +99,7 @@ class CmaLearnerTest(unittest.TestCase):
 
     def test_continuous_decisions_are_refused(self):
         with self.assertRaisesRegex(RunError, "CmaLearner needs a finite action set"):
-            _learner(environment=synthetic.NumberEnvironment())
+            _learner(environment=synthetic.ContinuousEnvironment())
 
     def test_gin_sets_the_configuration(self):
         with gin.unlock_config():

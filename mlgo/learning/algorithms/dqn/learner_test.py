@@ -16,7 +16,7 @@ from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 
-_ENVIRONMENT = synthetic.YesNoEnvironment()
+_ENVIRONMENT = synthetic.BinaryEnvironment()
 
 
 def _learner(seed: int = 1, network=None, state=None, environment=_ENVIRONMENT, **settings) -> DqnLearner:
@@ -71,12 +71,12 @@ class DqnTest(unittest.TestCase):
         self.assertEqual(len(remaining_decisions(np.array([], np.int64))), 0)
 
     def test_resuming_equals_not_stopping_and_seeds_matter(self):
-        for environment in (_ENVIRONMENT, synthetic.ChoiceEnvironment()):
+        for environment in (_ENVIRONMENT, synthetic.CategoricalEnvironment()):
             check_repeatable(self, functools.partial(_learner, environment=environment), environment, 3)
 
     def test_continuous_decisions_are_refused(self):
         with self.assertRaisesRegex(RunError, "DqnLearner needs a finite action set"):
-            _learner(environment=synthetic.NumberEnvironment())
+            _learner(environment=synthetic.ContinuousEnvironment())
 
     def test_divergence_is_an_error(self):
         learner = _learner(learning_rate=1e3, gradient_clipping=None)

@@ -16,7 +16,11 @@ from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
 from mlgo.run.exit_codes import RunError
 
-_YES_NO, _CHOICE, _NUMBER = synthetic.YesNoEnvironment(), synthetic.ChoiceEnvironment(), synthetic.NumberEnvironment()
+_YES_NO, _CHOICE, _NUMBER = (
+    synthetic.BinaryEnvironment(),
+    synthetic.CategoricalEnvironment(),
+    synthetic.ContinuousEnvironment(),
+)
 
 PROBLEM = Problem(
     name="swallow",

@@ -15,7 +15,7 @@ from mlgo.learning.testing import synthetic_environments as synthetic
 from mlgo.learning.testing.learner_contract import check_repeatable
 from mlgo.run.exit_codes import ExitCode, RunError
 
-_ENVIRONMENT = synthetic.YesNoEnvironment()
+_ENVIRONMENT = synthetic.BinaryEnvironment()
 
 
 def _learner(seed: int = 1, network=None, state=None, **settings) -> EsLearner:

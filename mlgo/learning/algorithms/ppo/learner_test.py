@@ -84,7 +84,7 @@ class PpoTest(unittest.TestCase):
         np.testing.assert_allclose(moved, [1e-2, 1e-3, 1e-4], rtol=0.5)
 
     def test_moving_averages_are_part_of_the_state(self):
-        environment = synthetic_environments.YesNoEnvironment()
+        environment = synthetic_environments.BinaryEnvironment()
         config = PpoConfig(samples_per_module=1, baseline="moving_average")
         network = initial_network(environment.normalizer, 1, NetworkConfig((8,), (4,)))
         one = PpoLearner(network, environment.problem, 1, config)
@@ -105,7 +105,7 @@ class PpoTest(unittest.TestCase):
             PpoConfig(baseline="mean")
 
     def test_an_update_of_yes_and_no_equals_tf_agents_train(self):
-        environment = synthetic_environments.YesNoEnvironment()
+        environment = synthetic_environments.BinaryEnvironment()
         network = initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))
         config = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-3, l2=0.0, gradient_clipping=None)
         learner = PpoLearner(network, environment.problem, 1, config)
@@ -120,7 +120,7 @@ class PpoTest(unittest.TestCase):
             self.assertTrue(name.startswith("value/0") or not np.array_equal(value, network.weights[name]), name)
 
     def test_a_temperature_is_part_of_the_policy_that_is_improved(self):
-        environment = synthetic_environments.YesNoEnvironment()
+        environment = synthetic_environments.BinaryEnvironment()
         network = initial_network(environment.normalizer, 1, NetworkConfig((32, 16), (16,)))
         learner = PpoLearner(network, environment.problem, 1, PpoConfig(temperature=0.25, epochs=1, minibatch=10**6))
         variants = learner.variants(0)
