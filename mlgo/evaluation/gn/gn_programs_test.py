@@ -11,11 +11,13 @@ from mlgo.evaluation.programs.program import load_program
 from mlgo.run.exit_codes import RunError
 
 _LINES = [
-    "../../mlgo_toolchain/bin/clang++ -MMD -MF obj/main.o.d '-DNAME=\"a b\"' -O2 -fPIC -c ../../src/main.cc -o obj/main.o",
+    "../../mlgo_toolchain/bin/clang++ -MMD -MF obj/main.o.d '-DNAME=\"a b\"' -O2 -fPIC -c ../../src/main.cc"
+    " -o obj/main.o",
     "touch obj/all.stamp",
     "../../mlgo_toolchain/bin/clang -DSMALL -c '../../src/a part.c' -o obj/part.o",
     "python3 ar.py -c obj/part.o",
-    "python3 ../../link.py --output=./quick -- ../../bin/clang++ -nostdlib++ -L../../lib -o ./quick obj/main.o -l:libc++.a -lm",
+    "python3 ../../link.py --output=./quick -- ../../bin/clang++ -nostdlib++ -L../../lib -o ./quick obj/main.o"
+    " -l:libc++.a -lm",
 ]
 _GN = """#!/bin/sh
 cat ../../mlgo_corpus/BUILD.gn ../../mlgo_programs/BUILD.gn | grep broken && exit 1

@@ -1,4 +1,4 @@
-"""Builds a program with one compiler and one set of flags: objects, and from them an image in one of several ways of linking."""
+"""Builds a program with one compiler and one set of flags: objects, and images linked in several ways."""
 
 import concurrent.futures
 import dataclasses
@@ -16,9 +16,9 @@ from mlgo.run import files, locate
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
-#: Seconds that one compile or link may take: a guard against one that hangs.
+#: Time limit of one compile or link, seconds.
 _COMPILE_SECONDS = 600
-#: Of every object: what no user would ship differently, and nothing that depends on when and where it is compiled.
+#: Flags of every compile; the output does not depend on its time and place.
 _COMMON = (
     "-w",
     "-g0",
@@ -34,7 +34,7 @@ _COMMON = (
 
 
 class BuildFailure(Exception):
-    """A program cannot be built on one side; the message says where and what the tool said."""
+    """A program cannot be built on one side; the message has the output of the tool."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Side:
     """A compiler and its flags.
 
     Attributes:
-      name: in tables, and of folders.
+      name: name in tables and of folders.
       clang: the compiler.
-      flags: besides those that all sides have, such as ("-mllvm", "-inline-threshold=15").
+      flags: flags in addition to those of all sides, such as ("-mllvm", "-inline-threshold=15").
     """
 
     name: str
@@ -52,20 +52,20 @@ class Side:
     flags: tuple[str, ...] = ()
 
     def digest(self) -> str:
-        """Of compiler and flags."""
+        """Digest of compiler and flags."""
         return digest_of_bytes(_identity(self.clang) + "\0".join(self.flags).encode())
 
 
 @dataclasses.dataclass(frozen=True)
 class Toolchain:
-    """What all sides have in common.
+    """Tools and libraries of all sides.
 
     Attributes:
       sysroot: Debian's headers and libraries, with the folder `usr`; None: the machine's.
       linker: ld.lld.
-      driver: the clang that calls the linker and knows the start-up files.
-      workers: compiles at a time.
-      objects: folder of objects for programs that have some in common; None: everything is compiled.
+      driver: the clang that calls the linker.
+      workers: parallel compiles.
+      objects: folder of objects that programs share; None: no sharing.
     """
 
     sysroot: pathlib.Path | None
@@ -75,14 +75,14 @@ class Toolchain:
     objects: pathlib.Path | None = None
 
     def target_flags(self) -> list[str]:
-        """For what is compiled, with whose headers and libraries."""
+        """Flags for the target and its sysroot."""
         flags = ["--target=x86_64-linux-gnu", "--no-default-config"]
         if self.sysroot is not None:
             flags += [f"--sysroot={self.sysroot}", f"--gcc-install-dir={self.sysroot}/usr/lib/gcc/x86_64-linux-gnu/12"]
         return flags
 
     def digest(self) -> str:
-        """Of linker and libraries."""
+        """Digest of linker and libraries."""
         names = ("libc.a", "libm.a", "crt1.o") if self.sysroot is not None else ()
         libraries = [digest_of_file(self.sysroot / "usr/lib/x86_64-linux-gnu" / name) for name in names]
         return digest_of_bytes("".join([digest_of_file(self.linker), *libraries]).encode())
@@ -105,10 +105,10 @@ def sysroot_given(path: str | None) -> pathlib.Path | None:
 def compile_command(
     toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]
 ) -> list[str]:
-    """The compile of one unit, without -o; to be run in the program's root."""
+    """The command that compiles one unit in the program's root, without -o."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
-    if pathlib.PurePath(path).suffix != ".S":  # An assembler has no passes that could be asked.
+    if pathlib.PurePath(path).suffix != ".S":  # Policies do not apply to assembly.
         words += side.flags
     return [*words, "-c", path]
 
@@ -116,7 +116,7 @@ def compile_command(
 def compile_objects(
     toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str, more: Sequence[str] = ()
 ) -> list[pathlib.Path]:
-    """Compiles every unit of `program` into `folder`, in parallel; the objects in the order of linking.
+    """Compiles every unit of `program` into `folder`; returns the objects in link order.
 
     Raises: BuildFailure: a compile fails.
     """
@@ -129,7 +129,7 @@ def compile_objects(
         if shared is not None and shared.is_file():
             shutil.copyfile(shared, folder / name)
             return folder / name
-        _run(side, path, [*command, "-o", str(folder / name)], program.root)
+        run_tool(side, path, [*command, "-o", str(folder / name)], program.root)
         if shared is not None:
             files.write_atomically(shared, (folder / name).read_bytes())
         return folder / name
@@ -140,9 +140,9 @@ def compile_objects(
 def _shared_object(
     toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]
 ) -> pathlib.Path | None:
-    """Where the object of an equal compile lies, whichever program it was for.
+    """The path of the object of an equal compile of any program.
 
-    None: nothing is shared, for what sources include is known by a digest only where a description has `fingerprints`.
+    None: objects are not shared; only descriptions with `fingerprints` have a digest of all included files.
     """
     if toolchain.objects is None or not program.fingerprints:
         return None
@@ -163,7 +163,7 @@ def link(
     image: pathlib.Path,
     flags: Sequence[str] = (),
 ) -> pathlib.Path:
-    """Links a static, stripped program at `image`, unused sections dropped; returns the path of the linker's map beside it.
+    """Links a static, stripped program at `image` without unused sections; returns the path of the linker's map.
 
     Raises: BuildFailure: the linker fails.
     """
@@ -187,17 +187,16 @@ def link(
         "-o",
         str(image),
     ]
-    _run(side, f"linking {image.name}", command, program.root)
+    run_tool(side, f"linking {image.name}", command, program.root)
     return map_path
 
 
 def thinlto_objects(
     toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str
 ) -> list[pathlib.Path]:
-    """As `compile_objects`, by way of ThinLTO.
+    """As `compile_objects`, through distributed ThinLTO.
 
-    As a distributed build does it: the linker only indexes, and the side's own compiler makes the objects. The linker's
-    own code generator would be the packaged one on every side, without a policy.
+    The linker only writes the index, and the side's own compiler generates code: the packaged linker has no policy.
 
     Raises: BuildFailure: a compile or the linker fails.
     """
@@ -230,9 +229,9 @@ def thinlto_objects(
             "-o",
             str(result / source.name),
         ]
-        # The index names modules as the linker was given them, relative to nothing.
+        # The index names modules by the paths that the linker was given.
         command[command.index(source.name)] = str(source)
-        _run(side, f"{path} (ThinLTO)", command, source.parent)
+        run_tool(side, f"{path} (ThinLTO)", command, source.parent)
         return result / source.name
 
     return _in_parallel(toolchain.workers, generate, list(zip(program.units(), bitcode)))
@@ -240,7 +239,7 @@ def thinlto_objects(
 
 @functools.cache
 def _identity(clang: pathlib.Path) -> bytes:
-    # A dynamically linked clang is little more than a name, so what it says of its version counts too, but for where it lies.
+    # The version counts too, because a dynamically linked clang is a small file. Its path does not count.
     version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS).output
     kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
     return digest_of_file(clang).encode() + kept
@@ -257,7 +256,11 @@ def _in_parallel(workers: int, work: Callable[[Any], pathlib.Path], items: Seque
             raise
 
 
-def _run(side: Side, what: str, command: Sequence[str], directory: pathlib.Path) -> None:
+def run_tool(side: Side, what: str, command: Sequence[str], directory: pathlib.Path) -> child.Ended:
+    """Runs a compiler or linker in `directory`. Args: what: for messages.
+
+    Raises: BuildFailure: it fails.
+    """
     try:
         ended = child.run(command, directory, _COMPILE_SECONDS, environment={"PATH": os.defpath})
     except child.NotRun as error:
@@ -266,3 +269,4 @@ def _run(side: Side, what: str, command: Sequence[str], directory: pathlib.Path)
         errors = [line for line in ended.messages.splitlines() if "error" in line or "PLEASE submit" in line]
         said = " ".join(errors[:3]) or ended.last_words()
         raise BuildFailure(f"{side.name}: {what}: exit code {ended.exit_code}: {said[:600]}")
+    return ended

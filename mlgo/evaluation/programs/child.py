@@ -1,9 +1,10 @@
-"""Runs a program to its end: what it said, and the CPU time and memory that it took."""
+"""Runs a program and returns its output, CPU time and peak memory."""
 
 import dataclasses
 import os
 import pathlib
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -13,15 +14,15 @@ _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/nonexistent"}
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A program that has ended.
+    """The result of a program.
 
     Attributes:
-      exit_code: or minus the number of the signal that ended it.
+      exit_code: minus the number of the signal that ended it, if one did.
       output: its standard output.
       messages: its standard error, as text.
       wall_seconds: from start to end.
       user_seconds, system_seconds: CPU time.
-      memory_mb: its largest resident size in MB (1024 * 1024 bytes).
+      memory_mb: peak resident size in MB (1024 * 1024 bytes).
     """
 
     exit_code: int
@@ -33,8 +34,8 @@ class Ended:
     memory_mb: float
 
     def last_words(self) -> str:
-        """The end of what it said, for an error message."""
-        return " ".join((self.messages or self.output.decode("utf-8", "replace"))[-600:].split()) or "nothing"
+        """The end of its output, for error messages."""
+        return " ".join((self.messages or self.output.decode("utf-8", "replace"))[-600:].split()) or "no output"
 
 
 class NotRun(Exception):
@@ -48,17 +49,20 @@ def run(
     stdin: pathlib.Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Runs `command` in `directory`, with nothing of this process's environment: it must not decide what comes out.
+    """Runs `command` in `directory` without this process's environment, which could change its output.
 
     Args:
-      seconds: wall-clock guard.
-      stdin: what it reads; empty by default.
+      seconds: wall-clock limit.
+      stdin: file for its standard input; default: empty.
       environment: variables besides the locale, C, and the time zone, UTC.
 
     Raises: NotRun: it cannot be started, or was killed after `seconds`.
     """
-    said: dict[str, bytes] = {}
-    with open(stdin or os.devnull, "rb") as given:
+    with (
+        open(stdin or os.devnull, "rb") as given,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
         begin = time.monotonic()
         try:
             process = subprocess.Popen(
@@ -66,22 +70,15 @@ def run(
                 cwd=directory,
                 env={**_ENVIRONMENT, **(environment or {})},
                 stdin=given,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdout=output,
+                stderr=errors,
             )
         except OSError as error:
             raise NotRun(f"{command[0]} does not run: {error.strerror or error}") from error
-        readers = [
-            threading.Thread(target=lambda name=name, stream=stream: said.__setitem__(name, stream.read()))
-            for name, stream in (("output", process.stdout), ("messages", process.stderr))
-        ]
         late = threading.Event()
-        guard = threading.Timer(seconds, lambda: (late.set(), os.kill(process.pid, 9)))
+        guard = threading.Timer(seconds, lambda: (late.set(), process.kill()))
+        guard.start()
         try:
-            for thread in (*readers, guard):
-                thread.start()
-            for thread in readers:
-                thread.join()
             _, status, used = os.wait4(process.pid, 0)
         except BaseException:
             process.kill()
@@ -89,16 +86,18 @@ def run(
             raise
         finally:
             guard.cancel()
-            process.stdout.close()
-            process.stderr.close()
+        wall_seconds = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        errors.seek(0)
+        said, messages = output.read(), errors.read().decode("utf-8", "replace")
     if late.is_set():
         raise NotRun(f"{command[0]} had not ended after {seconds:.0f} seconds")
     return Ended(
         exit_code=process.returncode,
-        output=said["output"],
-        messages=said["messages"].decode("utf-8", "replace"),
-        wall_seconds=time.monotonic() - begin,
+        output=said,
+        messages=messages,
+        wall_seconds=wall_seconds,
         user_seconds=used.ru_utime,
         system_seconds=used.ru_stime,
         memory_mb=used.ru_maxrss / 1024.0,

@@ -1,6 +1,6 @@
-"""The commands by which a build system compiles a program: a JSON compilation database, each source with its own options.
+"""Reads a JSON compilation database, which has the options of each source.
 
-The format: https://clang.llvm.org/docs/JSONCompilationDatabase.html. CMake writes it, `ninja -t compdb` and many others do.
+Format: https://clang.llvm.org/docs/JSONCompilationDatabase.html; written by CMake, `ninja -t compdb` and other tools.
 """
 
 import dataclasses
@@ -15,27 +15,27 @@ from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
 _REMEDY = "Give a compile_commands.json of C and C++ alone, with one entry for each object of the program"
-#: What an evaluation decides itself: level, LTO, embedded bitcode, debug information, where dependencies are written.
+#: Options that an evaluation sets itself: level, LTO, embedded bitcode, debug information, dependency files.
 _DROPPED = re.compile(
-    r"-c|-O.*|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|-fembed-bitcode.*|"
-    r"-save-temps.*"
+    r"-c|-O.*|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|"
+    r"-fembed-bitcode.*|-save-temps.*"
 )
 _DROPPED_WITH_VALUE = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ"))
-#: Options whose value is a word of its own and may look like another option (clang/include/clang/Options/Options.td, LLVM 22).
+#: Options whose value is a separate word (clang/include/clang/Options/Options.td, LLVM 22).
 _WITH_VALUE = frozenset(
-    "-D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot -isystem -ivfsoverlay -mllvm "
-    "-resource-dir -target -x --param --sysroot".split()
+    "-D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot -isystem"
+    " -ivfsoverlay -mllvm -resource-dir -target -x --param --sysroot".split()
 )
 _RELOCATION = frozenset(("-fPIC", "-fPIE", "-fpic", "-fpie"))
 
 
 @dataclasses.dataclass(frozen=True)
 class CompileCommands:
-    """What a database says.
+    """The content of a database.
 
     Attributes:
-      directory: the commands run here; relative paths in them count from it.
-      options: source as the commands name it -> its own options, without compiler, source and output.
+      directory: folder in which the commands run.
+      options: source as the commands name it -> its options, without compiler, source and output.
     """
 
     directory: pathlib.Path
@@ -43,14 +43,14 @@ class CompileCommands:
 
 
 def load_commands(path: pathlib.Path) -> CompileCommands:
-    """The commands in the database `path`.
+    """Reads the database `path`.
 
-    Raises: RunError: it is none, its commands run in several folders, or one source is compiled twice.
+    Raises: RunError: it is malformed, its commands run in several folders, or a source is compiled twice.
     """
     subject = f"compile commands {path}"
     entries = files.read_json(path, "compilation database", _REMEDY)
     if not isinstance(entries, list) or not entries:
-        raise RunError(subject, "is no list of commands", _REMEDY)
+        raise RunError(subject, "is not a list of commands", _REMEDY)
     directories: set[pathlib.Path] = set()
     options: dict[str, tuple[str, ...]] = {}
     for index, entry in enumerate(entries):
@@ -65,9 +65,9 @@ def load_commands(path: pathlib.Path) -> CompileCommands:
 
 
 def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
-    """The options of a compile command that say what code means and how it is generated.
+    """The options of a compile command that an evaluation keeps.
 
-    Args: words: with the compiler, which may stand behind a launcher such as ccache.
+    Args: words: the command with its compiler, which may follow a launcher such as ccache.
     """
     begin = next((index for index, word in enumerate(words) if word.startswith("-")), len(words))
     kept: list[str] = []
@@ -86,14 +86,14 @@ def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
 
 
 def code_generation(options: Sequence[str]) -> list[str]:
-    """Those of `options` that count when bitcode is compiled further, as at the end of a ThinLTO build: what LLVM itself is told."""
+    """Those of `options` that apply to the code generation of a ThinLTO build."""
     pairs = zip(options, options[1:])
     said = [word for name, value in pairs if name == "-mllvm" for word in (name, value)]
     return said + [word for word in options if word in _RELOCATION]
 
 
 def _words(entry: Any, subject: str) -> tuple[str, list[str]]:
-    """Source and words of an entry of a database."""
+    """Source and words of an entry."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(field), str) for field in ("directory", "file")):
         raise RunError(subject, "has no texts `directory` and `file`", _REMEDY)
     words = entry.get("arguments")
@@ -101,15 +101,12 @@ def _words(entry: Any, subject: str) -> tuple[str, list[str]]:
         try:
             words = shlex.split(entry["command"])
         except ValueError as error:
-            raise RunError(subject, f"has a command that is no line of a shell: {error}", _REMEDY) from error
+            raise RunError(subject, f"has a command that is not valid shell: {error}", _REMEDY) from error
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise RunError(subject, "has neither `arguments` nor `command`", _REMEDY)
     if responses := [word for word in words if word.startswith("@")]:
-        raise RunError(
-            subject,
-            f"has its options in the file {os.path.basename(responses[0])}",
-            "Write them into the database instead",
-        )
+        wrong = f"has its options in the file {os.path.basename(responses[0])}"
+        raise RunError(subject, wrong, "Write them into the database instead")
     if entry["file"] not in words:
         raise RunError(subject, f"does not compile {entry['file']}, as its command spells it", _REMEDY)
     return entry["file"], words

@@ -92,11 +92,11 @@ class LoadCommandsTest(unittest.TestCase):
     def test_what_is_wrong(self):
         entry = {"directory": "/out", "file": "a.c", "command": "clang -c a.c"}
         for entries, message in (
-            ((), "is no list of commands"),
+            ((), "is not a list of commands"),
             (("text",), "entry 0: has no texts `directory` and `file`"),
             (({"directory": "/out", "file": 1},), "has no texts"),
             (({"directory": "/out", "file": "a.c"},), "has neither `arguments` nor `command`"),
-            (({**entry, "command": "clang 'a.c"},), "is no line of a shell"),
+            (({**entry, "command": "clang 'a.c"},), "is not valid shell"),
             (({**entry, "arguments": ["clang", 1]},), "has neither"),
             (({**entry, "command": "clang @options.rsp a.c"},), "has its options in the file @options.rsp"),
             (({**entry, "file": "/out/a.c"},), "does not compile /out/a.c, as its command spells it"),

@@ -1,28 +1,25 @@
-"""What compiling with a policy takes: time and memory of real sources, compiler against compiler, in turns."""
+"""Compile cost: time and memory of compiling real sources with several compilers in alternation."""
 
-import os
 import pathlib
 import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs import child
-from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_command
+from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_command, run_tool
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.time_trace import GRANULARITY, STAGES, TraceFailure, parse_time_trace
 from mlgo.evaluation.statistics import summarize_totals
 
-_SECONDS = 600
-#: What is measured of a compile without a trace.
+#: Measures of a compile without a trace.
 MEASURES = ("cpu_seconds", "wall_seconds", "memory_mb")
 
-#: source -> side -> measure or stage -> a number per turn.
+#: source -> side -> measure or stage -> one number per turn.
 Samples = dict[str, dict[str, dict[str, list[float]]]]
 
 
 def chosen_sources(program: Program, count: int) -> list[str]:
-    """`count` of the program's sources, evenly over their sizes, the largest among them: few large ones take most of the time."""
+    """`count` of the program's sources, evenly spread over their sizes, including the largest."""
     paths = [path for path, _ in program.units() if not path.endswith(".S")]
     by_size = sorted(paths, key=lambda path: (-(program.root / path).stat().st_size, path))
     if count >= len(by_size):
@@ -39,9 +36,7 @@ def measure_sources(
     turns: int,
     done: Callable[[], None],
 ) -> Samples:
-    """Compiles each of `sources` on each of `sides` `turns` times, in turns (A B C C B A ...), and as often with -ftime-trace.
-
-    Apart, since writing a trace takes time of its own.
+    """Compiles each source with each side `turns` times (A B C C B A ...), each time without and with -ftime-trace.
 
     Args: done: called after every source.
     Raises: BuildFailure: a compile fails, or leaves no trace.
@@ -63,7 +58,8 @@ def _compile(side: Side, program: Program, path: str, command: list[str]) -> dic
     with tempfile.TemporaryDirectory(prefix="mlgo-cost-") as folder:
         output, trace = pathlib.Path(folder, "unit.o"), pathlib.Path(folder, "trace.json")
         tracing = [f"-ftime-trace={trace}", f"-ftime-trace-granularity={GRANULARITY}"]
-        ended, _ = (_ended(side, program, path, [*command, *more, "-o", str(output)]) for more in ([], tracing))
+        words = ([*command, *more, "-o", str(output)] for more in ([], tracing))
+        ended, _ = (run_tool(side, path, each, program.root) for each in words)
         try:
             stages = parse_time_trace(trace.read_bytes())
         except (OSError, TraceFailure) as error:
@@ -72,23 +68,13 @@ def _compile(side: Side, program: Program, path: str, command: list[str]) -> dic
     return {"cpu_seconds": cpu, "wall_seconds": ended.wall_seconds, "memory_mb": ended.memory_mb, **stages}
 
 
-def _ended(side: Side, program: Program, path: str, command: list[str]) -> child.Ended:
-    try:
-        ended = child.run(command, program.root, _SECONDS, environment={"PATH": os.defpath})
-    except child.NotRun as error:
-        raise BuildFailure(f"{side.name}: {path}: {error}") from error
-    if ended.exit_code:
-        raise BuildFailure(f"{side.name}: {path}: exit code {ended.exit_code}: {ended.last_words()}")
-    return ended
-
-
 def summarize_cost(
     samples: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int, resamples: int = 10_000
 ) -> dict[str, Any]:
-    """Each side against `base`: of each source the median of its turns, and the ratio of their sums with its 95 % interval over sources.
+    """Each side against `base`: the sum over sources of the median of their turns, and the ratio with its interval.
 
-    Returns: side -> measure or stage -> {"sum", "base_sum", "ratio", "low", "high", "sources"}; a stage that did not run is left out.
-    `memory_mb` is "median", "base_median" and the median of the sources' own differences, "more", in place of sums and ratio.
+    Returns: side -> measure or stage -> {"sum", "base_sum", "ratio", "low", "high", "sources"}, without stages that did
+    not run. `memory_mb` has "median", "base_median" and "more", the median of the differences, instead.
     """
     middle = {
         source: {
@@ -110,22 +96,11 @@ def _against(
         if name == "memory_mb":
             more = statistics.median(new - old for new, old in pairs.values())
             new, old = (statistics.median(values) for values in zip(*pairs.values()))
-            found[name] = {
-                "median": round(new, 2),
-                "base_median": round(old, 2),
-                "more": round(more, 2),
-                "sources": len(pairs),
-            }
-        elif (
-            sum(old for _, old in pairs.values()) > 0
-            and (summary := summarize_totals(pairs, seed, resamples)) is not None
-        ):
+            medians = {"median": round(new, 2), "base_median": round(old, 2), "more": round(more, 2)}
+            found[name] = {**medians, "sources": len(pairs)}
+        elif sum(old for _, old in pairs.values()) > 0:
+            summary = summarize_totals(pairs, seed, resamples)
             new, old = (sum(values) for values in zip(*pairs.values()))
-            ratio = {
-                "ratio": summary.geometric_mean,
-                "low": summary.low,
-                "high": summary.high,
-                "sources": summary.modules,
-            }
-            found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio}
+            ratio = {"ratio": summary.geometric_mean, "low": summary.low, "high": summary.high}
+            found[name] = {"sum": round(new, 6), "base_sum": round(old, 6), **ratio, "sources": summary.modules}
     return found

@@ -1,11 +1,11 @@
-"""What a program does while it runs: instructions, loads and stores by Valgrind's Cachegrind, cycles by `perf` where a machine has counters.
+"""Counts instructions, loads and stores with Valgrind's Cachegrind, and cycles with `perf` where the machine has
+counters.
 
-Cachegrind's counts are exact: two runs give the same. They depend on the program, its input and, by some hundred instructions while the
-C library starts, on the environment that Valgrind gives the program, in which the folder of its tools is named. Perf's vary.
+Cachegrind's counts are the same in every run. They depend on the program, its input and, by some hundred instructions
+during the start of the C library, on the path of Valgrind's tools, which is in the environment. Counts of perf vary.
 
-An instruction that reads a place in memory and writes it again, such as `inc`, is one load and no store for Cachegrind (its manual, "Cache
-simulation specifics"). So the two alone can move against each other when a counter in memory becomes one in a register, or the other way;
-their sum, the data references, and the instructions are what to look at.
+For Cachegrind, an instruction that reads and writes the same memory, such as `inc`, is one load and no store (manual,
+"Cache simulation specifics"). Compare instructions and data references, the sum of loads and stores.
 """
 
 import csv
@@ -19,19 +19,20 @@ from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
 from mlgo.run import locate
 
-#: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data writes.
+#: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data
+#: writes.
 _EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores"}
 _PERF_EVENTS = {"cycles:u": "cycles", "instructions:u": "perf_instructions"}
 _PERF_SECONDS = 60
 
 
 class CounterFailure(Exception):
-    """A counter's own output is not what it should be."""
+    """The output of a counter is malformed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Counts:
-    """Of one run: how often each happened."""
+    """Events in one run."""
 
     instructions: int
     loads: int
@@ -42,9 +43,9 @@ class Counts:
 
 
 def parse_cachegrind(text: str) -> Counts:
-    """The totals in a Cachegrind output file: the columns of its line "events:" and the numbers of its line "summary:".
+    """The totals in a Cachegrind output file, from its lines "events:" and "summary:".
 
-    Raises: CounterFailure: they are not there, as when the program was killed.
+    Raises: CounterFailure: they are missing, as after a kill.
     """
     lines = {
         key: rest.split() for key, separator, rest in (line.partition(":") for line in text.splitlines()) if separator
@@ -64,31 +65,25 @@ def parse_cachegrind(text: str) -> Counts:
 
 @dataclasses.dataclass(frozen=True)
 class Cachegrind:
-    """Counts with Valgrind. Attributes: valgrind: the program; tools: the folder of its tools, None: where it was installed."""
+    """Attributes: valgrind: the program; tools: folder of its tools, None: where it was installed."""
 
     valgrind: pathlib.Path
     tools: pathlib.Path | None
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        """(counts, digest of what came out), both by run.
+        """(counts, digest of the output), both by run.
 
         Raises:
           RunFailure: a run fails.
-          CounterFailure: Cachegrind did not count.
+          CounterFailure: Cachegrind fails.
         """
         counts: dict[str, Counts] = {}
         digests: dict[str, str] = {}
         with tempfile.TemporaryDirectory(prefix="mlgo-cachegrind-") as folder:
             path = pathlib.Path(folder, "counts")
-            # The simulated caches are not looked at, but without them loads and stores are not counted.
-            prefix = [
-                self.valgrind,
-                "-q",
-                "--tool=cachegrind",
-                "--cache-sim=yes",
-                f"--cachegrind-out-file={path}",
-                "--vgdb=no",
-            ]
+            # Loads and stores are counted only with simulated caches.
+            options = ("-q", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={path}", "--vgdb=no")
+            prefix = [self.valgrind, *options]
             environment = {} if self.tools is None else {"VALGRIND_LIB": str(self.tools)}
             for run, _, digest in run_program(program, image, prefix, environment):
                 text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
@@ -107,9 +102,9 @@ def cachegrind_given(path: str | None) -> Cachegrind:
 
 
 def parse_perf(text: str) -> dict[str, float]:
-    """Event -> count of what `perf stat -x,` wrote; an event that the machine does not have is left out.
+    """Event -> count in the output of `perf stat -x,`, without events that the machine does not have.
 
-    Raises: CounterFailure: there is a line that is none of its.
+    Raises: CounterFailure: a line is malformed.
     """
     found = {}
     for row in csv.reader(line for line in text.splitlines() if line.strip() and not line.startswith("#")):
@@ -129,18 +124,16 @@ def parse_perf(text: str) -> dict[str, float]:
 
 
 def perf_command(perf: pathlib.Path, output: pathlib.Path) -> list[str]:
-    """Words before a program's own with which `perf` counts it and writes to `output`."""
+    """The words before a program's command with which `perf` counts it and writes to `output`."""
     return [str(perf), "stat", "-x", ",", "-e", ",".join(_PERF_EVENTS), "-o", str(output), "--"]
 
 
 def perf_works(perf: pathlib.Path) -> bool:
-    """Whether it gives cycles here: virtual machines often have no counters."""
+    """Whether `perf` counts cycles on this machine."""
     with tempfile.TemporaryDirectory(prefix="mlgo-perf-") as folder:
         output = pathlib.Path(folder, "counts")
         try:
             ended = child.run([*perf_command(perf, output), "/bin/true"], pathlib.Path(folder), _PERF_SECONDS)
-            return (
-                not ended.exit_code and output.exists() and "cycles" in parse_perf(output.read_text(encoding="utf-8"))
-            )
-        except (child.NotRun, CounterFailure):
+            return not ended.exit_code and "cycles" in parse_perf(output.read_text(encoding="utf-8"))
+        except (child.NotRun, CounterFailure, FileNotFoundError):
             return False

@@ -1,6 +1,7 @@
-"""Evaluates policies in real programs, stage by stage: sizes, what the programs do when they run, what compiling them takes."""
+"""Measures programs stage by stage: sizes, executed instructions and run time, compile cost."""
 
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -21,7 +22,7 @@ _REDO = "Delete its folder; the stage then runs again"
 
 
 class StageRunner(Protocol):
-    """RunFolder.stage of mlgo/pipeline: does the work of a stage once."""
+    """RunFolder.stage (mlgo/run/run_folder.py)."""
 
     def __call__(
         self,
@@ -37,9 +38,9 @@ class Table:
     """One part of an evaluation.
 
     Attributes:
-      rows: program -> side -> measure -> number or None; programs that are left out are not in it.
-      left_out: program -> why, for those that cannot be built or do not work on some side.
-      differing: program -> why, for those that do not do the same on all sides: the compiler is wrong, or the program.
+      rows: program -> side -> measure -> number or None.
+      left_out: program that cannot be built or fails on some side -> reason.
+      differing: program that behaves differently on some side -> reason.
     """
 
     rows: dict[str, dict[str, dict[str, Any]]]
@@ -49,7 +50,7 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class CostSettings:
-    """Attributes: sources: of each program; turns: compiles of each by each compiler; seed: of the bootstrap."""
+    """Attributes: sources: per program; turns: compiles of each source by each compiler; seed: of the bootstrap."""
 
     sources: int = 6
     turns: int = 3
@@ -58,7 +59,7 @@ class CostSettings:
 
 @dataclasses.dataclass(frozen=True)
 class ProgramEvaluation:
-    """Attributes: stage: does a stage once; path: the folder that its stages are in; toolchain: of all sides."""
+    """Attributes: stage: runs a stage once; path: folder of the stages; toolchain: of all sides."""
 
     stage: StageRunner
     path: pathlib.Path
@@ -71,28 +72,23 @@ class ProgramEvaluation:
 
         Args:
           sides: DEFAULT first.
-          thinlto: names of sides that are linked by way of ThinLTO, too.
+          thinlto: names of sides that are linked through ThinLTO too.
         """
         digests = {side.name: side.digest() for side in sides}
         bar = progress.start("size", len(programs) * len(sides), "builds")
         table, differences = Table({}, {}, {}), {}
+
+        def measured(program: Program, digest: str, side: Side) -> dict[str, Any]:
+            with_thinlto = side.name in thinlto
+            return self._measured(
+                f"size/{program.name}/{side.name}",
+                {**self._inputs(digest), "compiler": digests[side.name]},
+                {"level": size.LEVEL, "thinlto": with_thinlto},
+                lambda _: size.measure_side(self.toolchain, side, program, with_thinlto).to_json(),
+            )
+
         for program in programs:
-            digest = program.digest()
-
-            def measured(side: Side) -> dict[str, Any]:
-                with_thinlto = side.name in thinlto
-                inputs = {**self._inputs(digest), "compiler": digests[side.name]}
-
-                def work(folder: pathlib.Path) -> Mapping[str, Any]:
-                    found = size.measure_side(self.toolchain, side, program, with_thinlto)
-                    files.write_json_atomically(folder / _MEASURED, found.to_json())
-                    return found.sizes
-
-                name = f"size/{program.name}/{side.name}"
-                self.stage(name, inputs, {"level": size.LEVEL, "thinlto": with_thinlto}, work)
-                return self._read(name)
-
-            found = _of_all_sides(table, program, sides, measured, bar)
+            found = _of_all_sides(table, program, sides, functools.partial(measured, program, program.digest()), bar)
             if found is not None:
                 table.rows[program.name] = {side: of_side["sizes"] for side, of_side in found.items()}
                 if "policy" in found:
@@ -109,29 +105,25 @@ class ProgramEvaluation:
         repeats: int,
         perf: pathlib.Path | None,
     ) -> tuple[Table, dict[str, Any]]:
-        """What the programs do at -O2, and how long they take in turns.
+        """What the programs execute at -O2, and their run time in alternating runs.
 
-        Returns: the table of counts, sums over a program's runs; and program -> side -> {"runs": counts by run, "times": lists}.
+        Returns: the table of counts, summed over a program's runs; and program -> side -> {"runs": counts by run,
+        "times": lists}.
         """
         digests = {side.name: side.digest() for side in sides}
         bar = progress.start("run", len(programs) * (len(sides) + 1), "stages")
         table, details = Table({}, {}, {}), {}
+
+        def counted(program: Program, digest: str, side: Side) -> dict[str, Any]:
+            return self._measured(
+                f"run/{program.name}/{side.name}",
+                {**self._inputs(digest), "compiler": digests[side.name]},
+                {"level": run_time.LEVEL},
+                lambda folder: run_time.build_and_count(self.toolchain, side, program, counter, folder),
+            )
+
         for program in programs:
-            digest = program.digest()
-
-            def counted(side: Side) -> dict[str, Any]:
-                def work(folder: pathlib.Path) -> Mapping[str, Any]:
-                    found = run_time.build_and_count(self.toolchain, side, program, counter, folder)
-                    files.write_json_atomically(folder / _MEASURED, found)
-                    return vars(run_time.total_counts(found["counts"]))
-
-                name = f"run/{program.name}/{side.name}"
-                self.stage(
-                    name, {**self._inputs(digest), "compiler": digests[side.name]}, {"level": run_time.LEVEL}, work
-                )
-                return self._read(name)
-
-            found = _of_all_sides(table, program, sides, counted, bar)
+            found = _of_all_sides(table, program, sides, functools.partial(counted, program, program.digest()), bar)
             bar.advance()
             if found is None:
                 continue
@@ -140,43 +132,42 @@ class ProgramEvaluation:
             except RunFailure as error:
                 table.left_out[program.name] = str(error)
                 continue
+            counts = {side: of_side["counts"] for side, of_side in found.items()}
             table.rows[program.name] = {
-                side: {**run_time.figures(of_side["counts"]), **run_time.medians(times[side])}
-                for side, of_side in found.items()
+                side: {**run_time.figures(of_side), **run_time.medians(times[side])} for side, of_side in counts.items()
             }
-            details[program.name] = {
-                side: {"runs": of_side["counts"], "times": times[side]} for side, of_side in found.items()
-            }
+            details[program.name] = {side: {"runs": counts[side], "times": times[side]} for side in counts}
         bar.close()
         return table, details
 
     def cost(
         self, programs: Sequence[Program], sides: Sequence[Side], level: str, settings: CostSettings
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """What compiling takes at `level`: (side -> measure -> figures as cost.summarize_cost, program -> why it is left out)."""
+        """The compile cost at `level`: (side -> measure -> figures as cost.summarize_cost, omitted program ->
+        reason)."""
         digests = {f"compiler {side.name}": side.digest() for side in sides}
         chosen = {program.name: cost.chosen_sources(program, settings.sources) for program in programs}
         bar = progress.start(f"cost at {level}", sum(map(len, chosen.values())), "sources")
         samples: cost.Samples = {}
         left_out: dict[str, str] = {}
-        for program in programs:
 
-            def work(folder: pathlib.Path) -> Mapping[str, Any]:
-                sources = chosen[program.name]
-                found = cost.measure_sources(
+        def measured(program: Program, sources: Sequence[str]) -> dict[str, Any]:
+            return self._measured(
+                f"cost/{program.name}/{level.removeprefix('-')}",
+                {**self._inputs(program.digest()), **digests},
+                {"level": level, "turns": settings.turns, "sources": sources},
+                lambda _: cost.measure_sources(
                     self.toolchain, sides, program, level, sources, settings.turns, bar.advance
-                )
-                files.write_json_atomically(folder / _MEASURED, found)
-                return {"sources": len(sources)}
+                ),
+            )
 
-            name = f"cost/{program.name}/{level.removeprefix('-')}"
-            configuration = {"level": level, "turns": settings.turns, "sources": chosen[program.name]}
+        for program in programs:
             try:
-                self.stage(name, {**self._inputs(program.digest()), **digests}, configuration, work)
+                found = measured(program, chosen[program.name])
             except BuildFailure as error:
                 left_out[program.name] = str(error)
                 continue
-            samples |= {f"{program.name}: {source}": of_source for source, of_source in self._read(name).items()}
+            samples |= {f"{program.name}: {source}": of_source for source, of_source in found.items()}
         bar.close()
         return cost.summarize_cost(samples, DEFAULT, settings.seed), left_out
 
@@ -184,20 +175,31 @@ class ProgramEvaluation:
         self, program: Program, sides: Sequence[Side], repeats: int, perf: pathlib.Path | None
     ) -> dict[str, dict[str, list[float]]]:
         images = {side.name: self.path / f"run/{program.name}/{side.name}" / run_time.IMAGE for side in sides}
-
-        def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            files.write_json_atomically(folder / _MEASURED, run_time.time_in_turns(program, images, repeats, perf))
-            return {}
-
         inputs = {f"image {name}": digest_of_file(path) for name, path in images.items()}
-        name = f"time/{program.name}"
-        self.stage(name, {**inputs, "program": program.digest()}, {"repeats": repeats, "perf": perf is not None}, work)
-        return self._read(name)
+        return self._measured(
+            f"time/{program.name}",
+            {**inputs, "program": program.digest()},
+            {"repeats": repeats, "perf": perf is not None},
+            lambda _: run_time.time_in_turns(program, images, repeats, perf),
+        )
 
     def _inputs(self, program: str) -> dict[str, str]:
         return {"program": program, "toolchain": self.toolchain.digest()}
 
-    def _read(self, name: str) -> dict[str, Any]:
+    def _measured(
+        self,
+        name: str,
+        inputs: Mapping[str, str],
+        configuration: Mapping[str, Any],
+        measure: Callable[[pathlib.Path], Mapping[str, Any]],
+    ) -> dict[str, Any]:
+        """The result of `measure`, called with the folder of the stage `name` unless the stage was done before."""
+
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            files.write_json_atomically(folder / _MEASURED, measure(folder))
+            return {}
+
+        self.stage(name, inputs, configuration, work)
         return files.read_json(self.path / name / _MEASURED, f"results of stage {name}", _REDO)
 
 
@@ -208,7 +210,7 @@ def _of_all_sides(
     measured: Callable[[Side], dict[str, Any]],
     bar: progress.Progress,
 ) -> dict[str, dict[str, Any]] | None:
-    """side -> what `measured` gives; None: the program is left out on all sides, and `table` says why."""
+    """Side -> result of `measured`; None: the program is left out on all sides, and `table` has the reason."""
     found: dict[str, dict[str, Any]] = {}
     for side in sides:
         try:

@@ -1,4 +1,4 @@
-"""How large a linked program is: its own code, all code in it, the file; and its own functions one by one."""
+"""The size of a linked program: its own code, all executable sections, the file, and its own functions."""
 
 import dataclasses
 import pathlib
@@ -15,10 +15,10 @@ class ImageSize:
     """Sizes in bytes.
 
     Attributes:
-      code_bytes: of the program's own objects, what is left of their code in the image; no padding, no .eh_frame, no constants.
-      executable_bytes: of all executable sections, the C and C++ libraries' included.
-      file_bytes: of the stripped file.
-      functions: own symbol -> bytes; functions of one name, such as local ones of two sources, together.
+      code_bytes: remaining code of the program's own objects, without padding, .eh_frame and constants.
+      executable_bytes: all executable sections, including the C and C++ libraries.
+      file_bytes: the stripped file.
+      functions: own symbol -> bytes; local functions with one name are summed.
     """
 
     code_bytes: int
@@ -32,7 +32,7 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
 
     Args:
       map_path: lld's map of it.
-      own: folder of the program's own objects; what else is linked is not its.
+      own: folder of the program's own objects.
 
     Raises: RunError: it is no ELF file, or holds no code of its own.
     """
@@ -57,9 +57,9 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
 
 
 def symbol_differences(default: Mapping[str, int], policy: Mapping[str, int], count: int) -> list[dict[str, int | str]]:
-    """The symbols whose code differs most, those that grew first; one that is not there, inlined or dropped, has 0 bytes.
+    """The functions that grew most, largest growth first, then those that shrank most; a missing one has 0 bytes.
 
-    Args: count: so many of those that grew, and so many of those that shrank.
+    Args: count: functions of each kind.
     Returns: {"symbol", "default", "policy"}, in bytes.
     """
     changes = {name: policy.get(name, 0) - default.get(name, 0) for name in {*default, *policy}}

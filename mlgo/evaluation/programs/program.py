@@ -1,4 +1,4 @@
-"""A real program: what it is built from, how it is run, and what it must say. One JSON file describes one; README.md shows the fields."""
+"""Descriptions of programs: sources, flags, inputs and runs. README.md documents the JSON fields."""
 
 import dataclasses
 import hashlib
@@ -14,7 +14,7 @@ from mlgo.run.manifest import digest_of_file, digest_of_json
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))
-#: Files beside the sources that may be included by them.
+#: Suffixes of files that sources may include.
 _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ipp", ".c", ".cc", ".cpp", ".y", ".S"))
 _REMEDY = "See mlgo/evaluation/programs/README.md for the fields"
 #: The field "fingerprints" in older descriptions.
@@ -23,13 +23,13 @@ _OLD_FINGERPRINTS = "made_of"
 
 @dataclasses.dataclass(frozen=True)
 class ProgramRun:
-    """One start of the program; its runs start in their order, in one folder which at first holds the inputs.
+    """One run of a program. All runs of a program use one folder, which initially holds the inputs.
 
     Attributes:
-      name: in tables.
+      name: name in tables.
       arguments: of the command line.
-      stdin: name of the input that it reads; None: nothing.
-      outputs: names of files that it writes and which must be alike under all compilers, as its standard output must.
+      stdin: name of the input for its standard input; None: empty.
+      outputs: files that it writes; they and its standard output must be equal under all compilers.
     """
 
     name: str
@@ -43,18 +43,18 @@ class Program:
     """A program and its runs.
 
     Attributes:
-      name: in tables, and of folders.
-      about: what kind of program it is, for readers.
-      root: the tree that the patterns are in; compilers run here.
-      sources: relative paths in `root` of what is compiled, sorted.
+      name: name in tables and of folders.
+      about: short description for tables.
+      root: source tree; compilers run here.
+      sources: paths relative to `root`, sorted.
       mains: sources beside the description.
-      includes, defines, flags, libraries: for the compiler and linker: folders in `root` or, as "@NAME/folder", in another package, macros
-        without -D, anything, "-lm".
-      inputs: name of an input -> the files that it consists of, one after the other.
+      includes: folders in `root`, or in another package as "@NAME/folder".
+      defines, flags, libraries: macros without -D, compiler flags, linker flags such as "-lm".
+      inputs: name of an input -> the files that it is concatenated from.
       runs: at least one.
-      packages: the trees of the packages that `includes` name.
-      options: source -> its own options, where commands of a build system were given; with them come no includes and no defines.
-      fingerprints: files that change whenever something does that such sources include, which is not looked for.
+      packages: package name -> source tree, for `includes`.
+      options: source -> its options from a compilation database; then there are no includes and defines.
+      fingerprints: files that change whenever the headers of such sources change.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Program:
     fingerprints: tuple[pathlib.Path, ...] = ()
 
     def units(self) -> list[tuple[str, str]]:
-        """(path for the compiler, name of the object) of everything that is compiled, in the order of linking."""
+        """(path for the compiler, name of the object) of every compiled file, in link order."""
         paths = [*self.sources, *(str(path) for path in self.mains)]
         return [(path, f"{index:04}_{pathlib.PurePath(path).stem}.o") for index, path in enumerate(paths)]
 
     def compile_flags(self, path: str) -> list[str]:
-        """Of the unit with this path for the compiler."""
+        """The flags of the unit `path`."""
         if path in self.options:
             return [*self.options[path], *self.flags]
         return [
@@ -89,7 +89,7 @@ class Program:
         ]
 
     def digest(self) -> str:
-        """Of everything that decides what is built and what it does: description, sources, what they may include, inputs."""
+        """Digest of description, sources, files that they may include, and inputs."""
         whole = hashlib.sha256()
         fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
         runs = [dataclasses.asdict(run) for run in self.runs]
@@ -110,9 +110,9 @@ class Program:
         return whole.hexdigest()
 
     def _included(self) -> set[pathlib.Path]:
-        """What sources may include of their own tree."""
+        """Files in the tree that sources may include."""
         own = {self.root / folder for folder in self.includes if not folder.startswith("@")}
-        # Folders of includes are looked into as a whole: "include/box2d/box2d.h" is found from "include".
+        # Include folders count with their subfolders: "include/box2d/box2d.h" is found from "include".
         folders = own | {(self.root / path).parent for path in self.sources}
         return {path for folder in folders for path in _included_in(folder, whole=folder != self.root)}
 
@@ -129,7 +129,7 @@ class Program:
 
 
 def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
-    """What `folder` holds that a source may include; with `whole` what folders below it hold, too."""
+    """Files in `folder` that a source may include. Args: whole: whether subfolders count."""
     return [
         path
         for path in (folder.rglob("*") if whole else folder.glob("*"))
@@ -163,7 +163,7 @@ def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Pr
 
 
 class _Reader:
-    """Takes fields out of a description, and finds what is wrong with it."""
+    """Reads the fields of a description and reports errors in them."""
 
     def __init__(self, subject: str, content: Mapping[str, Any], folder: pathlib.Path):
         self._subject, self._content, self._folder = subject, dict(content), folder
@@ -214,11 +214,11 @@ class _Reader:
         return program
 
     def _commands(self) -> CompileCommands | None:
-        """What the description gives in place of sources, and of what says how to compile them."""
+        """The compilation database that the description names, if any."""
         if "compile_commands" not in self._content:
             return None
         if more := {"defines", "exclude", "includes", "mains", "package", "root", "sources"} & self._content.keys():
-            raise self._wrong(f"has compile_commands, and {min(more)!r}, which they say already")
+            raise self._wrong(f"has both compile_commands and {min(more)!r}")
         return load_commands(self._beside(self._text("compile_commands")))
 
     def _root(self, packages: Mapping[str, pathlib.Path]) -> pathlib.Path:
@@ -235,7 +235,7 @@ class _Reader:
     def _runs(self, inputs: Mapping[str, Any]) -> tuple[ProgramRun, ...]:
         given = self._content.pop("runs", None)
         if not isinstance(given, list) or not given or not all(isinstance(run, dict) for run in given):
-            raise self._wrong("has no list of runs: without one nothing says that the program works")
+            raise self._wrong("has no list of runs")
         runs = []
         for run in given:
             reader = _Reader(self._subject, run, self._folder)
@@ -244,7 +244,7 @@ class _Reader:
             if reader._content:
                 raise self._wrong(f"has a run with the unknown field {min(reader._content)!r}")
             if stdin is not None and stdin not in inputs:
-                raise self._wrong(f"has a run that reads {stdin!r}, which is none of its inputs")
+                raise self._wrong(f"has a run that reads {stdin!r}, which is not an input")
         if len({run.name for run in runs}) < len(runs):
             raise self._wrong("has two runs of one name")
         return tuple(runs)
@@ -252,7 +252,7 @@ class _Reader:
     def _inputs(self, root: pathlib.Path) -> dict[str, tuple[pathlib.Path, ...]]:
         given = self._content.pop("inputs", {})
         if not isinstance(given, dict):
-            raise self._wrong("has inputs that are no JSON object")
+            raise self._wrong("has inputs that are not a JSON object")
         found = {}
         for name, value in given.items():
             if not _NAME.fullmatch(name):
@@ -276,7 +276,7 @@ class _Reader:
         for pattern in patterns:
             files_of_pattern = below(pattern)
             if not files_of_pattern:
-                raise self._wrong(f"has the pattern {pattern!r} ({what}), which fits no file in {root}")
+                raise self._wrong(f"has the pattern {pattern!r} ({what}), which matches no file in {root}")
             found |= files_of_pattern
         return tuple(sorted(found - set().union(*map(below, exclude))))
 
@@ -295,7 +295,7 @@ class _Reader:
     def _texts(self, field: str) -> tuple[str, ...]:
         value = self._content.pop(field, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._wrong(f"has a field {field!r} that is no list of texts")
+            raise self._wrong(f"has a field {field!r} that is not a list of texts")
         return tuple(value)
 
     def _wrong(self, what: str) -> RunError:

@@ -105,12 +105,13 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(len(digests), 4)
         self.assertIn(program.digest(), digests)
 
-    def test_commands_say_already_what_else_could_be_said(self):
+    def test_the_former_name_of_fingerprints_is_read(self):
+        program = self.load_with_commands(fingerprints=None, made_of=["stamp"])
+        self.assertEqual(program.fingerprints, self.load_with_commands().fingerprints)
+
+    def test_a_description_has_either_commands_or_sources(self):
         for field in ("sources", "includes", "defines", "root"):
-            with (
-                self.subTest(field),
-                self.assertRaisesRegex(RunError, f"has compile_commands, and '{field}', which they say already"),
-            ):
+            with self.subTest(field), self.assertRaisesRegex(RunError, f"has both compile_commands and '{field}'"):
                 self.load_with_commands(**{field: []})
         (self.tree / "a.cc").unlink()
         with self.assertRaisesRegex(RunError, "has commands that compile 'a.cc', which is not in"):
@@ -139,17 +140,17 @@ class ProgramTest(unittest.TestCase):
             ({"package": "other"}, "is built from the package 'other'; known: tree"),
             ({"package": None, "root": "absent"}, "where no folder is"),
             ({"includes": ["@other/include"]}, "includes from the package 'other'; known: tree"),
-            ({"sources": ["*.c", "*.f90"]}, "'\\*.f90' \\(sources\\), which fits no file"),
+            ({"sources": ["*.c", "*.f90"]}, "'\\*.f90' \\(sources\\), which matches no file"),
             ({"sources": ["/etc/passwd"]}, "which is not usable"),
             ({"sources": [], "mains": []}, "names no sources"),
             ({"mains": ["absent.c"]}, "'absent.c', which is not in"),
             ({"runs": []}, "has no list of runs"),
             ({"runs": [_RUN, _RUN]}, "two runs of one name"),
-            ({"runs": [{**_RUN, "stdin": "nothing"}]}, "reads 'nothing', which is none of its inputs"),
+            ({"runs": [{**_RUN, "stdin": "nothing"}]}, "reads 'nothing', which is not an input"),
             ({"runs": [{**_RUN, "input": "text"}]}, "a run with the unknown field 'input'"),
             ({"inputs": {"text": 3}}, "an input text that is neither"),
             ({"inputs": {"a/b": "main.cc"}}, "an input with the name 'a/b'"),
-            ({"defines": "A"}, "a field 'defines' that is no list of texts"),
+            ({"defines": "A"}, "a field 'defines' that is not a list of texts"),
             ({"source": []}, "the unknown field 'source'"),
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):

@@ -1,4 +1,4 @@
-"""How much a program does when it runs, by who compiled it: counted exactly, and timed in turns."""
+"""Executed instructions and run time of a program, by compiler."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from mlgo.evaluation.programs.running import run_program
 from mlgo.evaluation.programs.size import OutputDiffers, differing
 
 LEVEL = "-O2"
-#: What is counted; the first decides.
+#: Counted events; the first one is the headline.
 COUNTS = ("instructions", "data_references", "loads", "stores")
 IMAGE = "program"
 
@@ -22,14 +22,14 @@ IMAGE = "program"
 def build_and_count(
     toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path
 ) -> dict[str, Any]:
-    """Builds `program` on `side` at -O2 as `folder`/program, and counts what its runs do.
+    """Builds `program` on `side` at -O2 as `folder`/program and counts the events of its runs.
 
     Returns: {"counts": {RUN: {COUNT: int}}, "outputs": {RUN: digest}}.
 
     Raises:
-      BuildFailure, RunFailure: it cannot be built, or does not work.
-      CounterFailure: it was not counted.
-      OutputDiffers: the counter changes what it does.
+      BuildFailure, RunFailure: it cannot be built or run.
+      CounterFailure: it cannot be counted.
+      OutputDiffers: its output differs under the counter.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
@@ -37,17 +37,17 @@ def build_and_count(
     outputs = {run.name: digest for run, _, digest in run_program(program, folder / IMAGE)}
     counts, counted = counter.count(program, folder / IMAGE)
     if counted != outputs:
-        raise OutputDiffers(f"{side.name}: Cachegrind changes what comes out of {differing(outputs, counted)}")
+        raise OutputDiffers(f"{side.name}: Cachegrind changes the output of {differing(outputs, counted)}")
     return {"counts": {name: vars(of_run) for name, of_run in counts.items()}, "outputs": outputs}
 
 
 def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
-    """Of all runs of a program."""
+    """The sum over all runs of a program."""
     return sum((Counts(**of_run) for of_run in counts.values()), Counts(0, 0, 0))
 
 
 def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    """What tables show of a program: COUNTS, of all its runs; data references are loads and stores together."""
+    """COUNTS of a program, summed over its runs; data references are loads and stores."""
     total = total_counts(counts)
     return {**vars(total), "data_references": total.loads + total.stores}
 
@@ -55,14 +55,14 @@ def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 def time_in_turns(
     program: Program, images: Mapping[str, pathlib.Path], repeats: int, perf: pathlib.Path | None
 ) -> dict[str, dict[str, list[float]]]:
-    """Runs the images in turns, A B B A ..., so that what else the machine does meets all of them.
+    """Runs the images in alternation, A B B A ..., so that other load on the machine affects all of them.
 
     Args:
       images: side -> its image.
-      repeats: of each.
-      perf: where it counts cycles here; None: seconds alone.
+      repeats: of each image.
+      perf: the program, if it counts cycles on this machine.
 
-    Returns: side -> "wall_seconds", "cpu_seconds" and what perf gives -> a number per repeat, of all runs of the program together.
+    Returns: side -> "wall_seconds", "cpu_seconds" and events of perf -> a number per repeat, summed over all runs.
     Raises: RunFailure: a run fails.
     """
     found: dict[str, dict[str, list[float]]] = {side: {} for side in images}

@@ -1,4 +1,4 @@
-"""Runs a built program, and says what came out: by that two builds of it are found to do the same."""
+"""Runs a built program and takes digests of its output, by which builds are compared."""
 
 import hashlib
 import os
@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program, ProgramRun
 
-#: Wall-clock guard of one run; under Cachegrind it takes fifty times as long.
+#: Time limit of one run, seconds; Cachegrind slows it down fifty times.
 _SECONDS = 1800
 _PROGRAM = "program"
 
 
 class RunFailure(Exception):
-    """A program ends with an error, or not at all."""
+    """A program fails or exceeds its time limit."""
 
 
 def run_program(
@@ -25,15 +25,15 @@ def run_program(
     prefix: Sequence[str | os.PathLike[str]] = (),
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[ProgramRun, child.Ended, str]]:
-    """Each run of `program`, how it ended, and the digest of what came out.
+    """Each run of `program`, its result, and the digest of its output.
 
-    All runs share one new folder, in which the image is called `program`: neither its name nor its place may decide anything.
+    All runs use one new folder, in which the image is always called `program`.
 
     Args:
-      prefix: words before the program's own, such as valgrind's; relative paths in them are in that folder.
-      environment: for `prefix`.
+      prefix: words before the program's command, such as valgrind's; relative paths in them are in that folder.
+      environment: variables for `prefix`.
 
-    Raises: RunFailure: a run fails, or does not write what it should.
+    Raises: RunFailure: a run fails, or does not write its outputs.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-run-") as scratch:
         folder = pathlib.Path(scratch)
@@ -56,7 +56,7 @@ def run_program(
 
 
 def output_digests(program: Program, image: pathlib.Path) -> dict[str, str]:
-    """Digest of what comes out, by run.
+    """Digest of the output, by run.
 
     Raises: RunFailure: a run fails.
     """

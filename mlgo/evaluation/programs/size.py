@@ -1,4 +1,4 @@
-"""The size of a program as one side builds it: linked in several ways, and run each time, since what does not work has no size."""
+"""The size of a program as one side builds it: linked in several ways, and run after each."""
 
 import dataclasses
 import pathlib
@@ -11,12 +11,12 @@ from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
 
 LEVEL = "-Oz"
-#: The counts of a side in results; the first decides.
+#: Sizes in results; the first one is the headline.
 SIZES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
 
 
 class OutputDiffers(Exception):
-    """Two builds of a program do not do the same."""
+    """Two builds of a program behave differently."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +24,9 @@ class SideSize:
     """A program on one side.
 
     Attributes:
-      sizes: by SIZES; None: was not linked so.
-      functions: own symbol -> bytes, in the image that is linked the plain way.
-      outputs: digest of what each run gives.
+      sizes: by SIZES; None: not linked in this way.
+      functions: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
+      outputs: run -> digest of its output.
     """
 
     sizes: dict[str, int | None]
@@ -40,11 +40,11 @@ class SideSize:
 def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bool) -> SideSize:
     """Builds `program` on `side` at -Oz, runs it, and measures it.
 
-    Args: thinlto: whether it is linked by way of ThinLTO as well, which takes as long again.
+    Args: thinlto: whether it is linked through ThinLTO too.
 
     Raises:
-      BuildFailure, RunFailure: it cannot be built, or does not work.
-      OutputDiffers: the way of linking changes what it does.
+      BuildFailure, RunFailure: it cannot be built or run.
+      OutputDiffers: its output depends on the way of linking.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         folder = pathlib.Path(scratch)
@@ -63,18 +63,13 @@ def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bo
             )
     for way, (_, found) in others.items():
         if found != outputs:
-            raise OutputDiffers(
-                f"{side.name}: {way.removeprefix('code_bytes_')} changes what comes out of {differing(outputs, found)}"
-            )
+            name = way.removeprefix("code_bytes_")
+            raise OutputDiffers(f"{side.name}: {name} changes the output of {differing(outputs, found)}")
     sizes = dict.fromkeys(SIZES) | {name: size.code_bytes for name, (size, _) in others.items()}
-    sizes |= {
-        "code_bytes": plain.code_bytes,
-        "executable_bytes": plain.executable_bytes,
-        "file_bytes": plain.file_bytes,
-    }
+    sizes |= {name: getattr(plain, name) for name in ("code_bytes", "executable_bytes", "file_bytes")}
     return SideSize(sizes, dict(plain.functions), outputs)
 
 
 def differing(outputs: dict[str, str], others: dict[str, str]) -> str:
-    """The names of the runs whose digests differ, for a message."""
+    """The runs whose digests differ, for a message."""
     return "run " + ", ".join(name for name in outputs if others.get(name) != outputs[name])

@@ -1,4 +1,4 @@
-"""The results for people and spreadsheets: Markdown tables and CSV. Minus is better."""
+"""The results as Markdown tables and CSV."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,12 +20,13 @@ _SIZE_TITLES = {
 
 
 def percent(ratio: float) -> str:
-    """For people: "-1.40 %"."""
+    """The change in percent for display: "-1.40 %"."""
     return f"{100.0 * (ratio - 1.0):+.2f} %"
 
 
 def with_interval(total: Mapping[str, Any], mean: str) -> str:
-    """For people: "-1.40 % [-2.10, -0.70]"; `mean` is the name of the ratio in `total`. Of one sample there is no interval."""
+    """For display: "-1.40 % [-2.10, -0.70]", without interval for one sample. Args: mean: key of the ratio in
+    `total`."""
     if next(total[name] for name in ("programs", "sources", "repeats") if name in total) < 2:
         return percent(total[mean])
     low, high = (100.0 * (total[name] - 1.0) for name in ("low", "high"))
@@ -33,22 +34,19 @@ def with_interval(total: Mapping[str, Any], mean: str) -> str:
 
 
 def to_csv(result: Mapping[str, Any]) -> bytes:
-    """A line per number of sizes and runs: part, program, side, measure, value, and its ratio to the default's."""
+    """One line per number: part, program, side, measure, value, ratio to the default."""
     rows = (
-        (
-            part,
-            program,
-            side,
-            measure,
-            value,
-            value / base if value is not None and (base := sides[DEFAULT].get(measure)) else None,
-        )
+        (part, program, side, measure, value, _ratio(value, sides[DEFAULT].get(measure)))
         for part in ("size", "run")
         for program, sides in sorted(result[part].items())
         for side, of_side in sorted(sides.items())
         for measure, value in sorted(of_side.items())
     )
     return encode_csv(["part", "program", "side", "measure", "value", "ratio_to_default"], rows)
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
 
 
 def markdown(result: Mapping[str, Any]) -> str:
@@ -75,7 +73,7 @@ def markdown(result: Mapping[str, Any]) -> str:
 
 
 def size_lines(result: Mapping[str, Any]) -> list[str]:
-    """Per program the default's bytes and every other side's change; then the mean over programs, and of the other measures, too."""
+    """Bytes of the default and changes of the other sides per program; then means over programs of all measures."""
     table, totals = result["size"], result["totals"]["size"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
     lines = markdown_head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
@@ -97,8 +95,9 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
 
 
 def run_lines(result: Mapping[str, Any]) -> list[str]:
-    """Per program the default's instructions and every other side's change of each count, and of what varies by turn the change of the
-    median with its interval; then the means over programs.
+    """Instructions of the default and changes of the other sides per program; then means over programs.
+
+    Times and cycles are changes of medians with intervals.
     """
     table, totals = result["run"], result["totals"]["run"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
@@ -128,7 +127,7 @@ def run_lines(result: Mapping[str, Any]) -> list[str]:
 
 
 def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Per measure and stage what each side takes more than the default."""
+    """The change of each side against the default, per measure and stage."""
     names = [name for name in (*MEASURES, *STAGES) if any(name in of_side for of_side in sides.values())]
     lines = markdown_head(["", "default", *sides])
     for name in names:
@@ -149,7 +148,7 @@ def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def left_out_lines(result: Mapping[str, Any]) -> list[str]:
-    """A line per program that is not in a table."""
+    """One line per program that is not in the tables."""
     lines = [
         f"Left out of {part}: {program}: {why}"
         for part, found in result["left_out"].items()

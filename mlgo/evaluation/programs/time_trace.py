@@ -1,9 +1,9 @@
-"""Where a compile's time goes, by clang's own account of it: -ftime-trace."""
+"""Reads the stages of a compile from clang's -ftime-trace."""
 
 import json
 from collections.abc import Mapping
 
-#: Stage -> the trace's total that holds it. The register allocator has none and is summed over functions.
+#: Stage -> total in the trace. The register allocator has no total and is summed over functions.
 _TOTALS = {
     "front_end": "Total Frontend",
     "optimiser": "Total Optimizer",
@@ -13,18 +13,18 @@ _TOTALS = {
 _ALLOCATOR = "Greedy Register Allocator"
 #: The inliner is a part of the optimiser, the allocator of code generation.
 STAGES = (*_TOTALS, "register_allocator")
-#: Microseconds below which a pass over one function is not listed; one allocation takes about 100.
+#: Shorter passes over one function are not listed, microseconds; one allocation takes about 100.
 GRANULARITY = 20
 
 
 class TraceFailure(Exception):
-    """A file is no time trace."""
+    """A file is not a time trace."""
 
 
 def parse_time_trace(content: bytes) -> Mapping[str, float]:
     """Seconds by stage; 0 for one that did not run.
 
-    Raises: TraceFailure: `content` is no time trace of a compile.
+    Raises: TraceFailure: `content` is not a time trace of a compile.
     """
     try:
         events = json.loads(content)["traceEvents"]
@@ -35,8 +35,8 @@ def parse_time_trace(content: bytes) -> Mapping[str, float]:
             if event["name"] == "RunPass" and event["args"].get("detail") == _ALLOCATOR
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise TraceFailure(f"is no time trace: {error!r}") from error
+        raise TraceFailure(f"is not a time trace: {error!r}") from error
     if "Total Backend" not in totals and "Total Frontend" not in totals:
-        raise TraceFailure("is a time trace of no compile")
+        raise TraceFailure("is not a time trace of a compile")
     seconds = {stage: totals.get(name, 0.0) / 1e6 for stage, name in _TOTALS.items()}
     return {**seconds, "register_allocator": allocator / 1e6}

@@ -1,4 +1,4 @@
-"""What all programs together say: the geometric mean of their ratios with its interval, the plain mean, and the worst of them."""
+"""Totals over programs: geometric mean of ratios with its interval, arithmetic mean, and worst program."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ _RESAMPLES = 2000
 def ratios_of(
     table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str
 ) -> dict[str, float]:
-    """Program -> the ratio of `measure` on `side` to that on `base`; programs where either is not known do not count."""
+    """Program -> ratio of `measure` on `side` to `base`, for programs where both are known."""
     found = {}
     for program, sides in table.items():
         new, old = sides.get(side, {}).get(measure), sides.get(base, {}).get(measure)
@@ -26,9 +26,9 @@ def ratios_of(
 def totals(
     table: Mapping[str, Mapping[str, Mapping[str, Any]]], base: str, measures: Sequence[str], seed: int
 ) -> dict[str, dict[str, Any]]:
-    """side -> measure -> {"programs", "geometric_mean", "low", "high", "mean", "worst": {"program", "ratio"}}, ratios to `base`.
+    """Side -> measure -> {"programs", "geometric_mean", "low", "high", "mean", "worst": {"program", "ratio"}}.
 
-    The interval is a 95 % bootstrap over programs: with so few of them it is wide, and says what another program may expect.
+    Ratios are to `base`. The interval is a 95 % bootstrap over programs.
 
     Args: table: program -> side -> measure -> number > 0 or None.
     """
@@ -53,7 +53,7 @@ def totals(
 
 
 def best_threshold(size_totals: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The side among "threshold_N" with the least code in the geometric mean; None: there is none."""
+    """The side "threshold_N" with the least code in the geometric mean; None: there is none."""
     means = {
         side: of_side["code_bytes"]["geometric_mean"]
         for side, of_side in size_totals.items()
@@ -65,9 +65,9 @@ def best_threshold(size_totals: Mapping[str, Mapping[str, Any]]) -> str | None:
 def timing_ratios(
     times: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]], base: str, seed: int
 ) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """program -> side -> measure -> {"ratio", "low", "high", "repeats"}: of medians to `base`, 95 % bootstrap over turns.
+    """Program -> side -> measure -> {"ratio", "low", "high", "repeats"}: ratio of medians to `base`.
 
-    Turns are drawn whole, since what else the machine does meets all sides of a turn.
+    The interval is a 95 % bootstrap over turns; a turn is drawn for all sides, because its load affects all of them.
 
     Args: times: program -> side -> measure -> a number > 0 per turn, in the same order on all sides.
     """
@@ -82,9 +82,7 @@ def timing_ratios(
 
 
 def _median_ratio(values: Sequence[float], others: Sequence[float], seed: int) -> dict[str, float]:
-    pairs = np.maximum(
-        np.array([values, others], np.float64), 1e-9
-    )  # The clock of CPU time is too coarse for some runs.
+    pairs = np.maximum(np.array([values, others], np.float64), 1e-9)  # Short runs may have a CPU time of 0.
     generator = np.random.Generator(np.random.Philox(seed))
     drawn = np.median(pairs[:, generator.integers(0, pairs.shape[1], (_RESAMPLES, pairs.shape[1]))], axis=2)
     tail = tail_share(pairs.shape[1])

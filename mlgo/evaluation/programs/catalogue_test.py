@@ -1,0 +1,54 @@
+"""Which programs an evaluation builds."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
+from mlgo.run.exit_codes import RunError
+
+
+class CatalogueTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "a.c").write_text("int main(void) { return 0; }", encoding="utf-8")
+        paths = {name: self.describe(name) for name in ("fast", "other")}
+        paths["huge"] = self.describe("huge", slow=True)
+        self.catalogue = Catalogue("programs", paths)
+
+    def describe(self, name: str, **more: bool) -> pathlib.Path:
+        path = self.folder / f"{name}.json"
+        fields = {"name": name, "about": "a test", "sources": ["a.c"], "runs": [{"name": "go"}], **more}
+        path.write_text(json.dumps(fields), encoding="utf-8")
+        return path
+
+    def names(self, *chosen: str, described: tuple[pathlib.Path, ...] = ()) -> list[str]:
+        return [program.name for program in self.catalogue.programs(chosen, described, {}, self.folder)]
+
+    def test_slow_programs_are_built_only_when_named(self):
+        self.assertEqual(self.names(), ["fast", "other"])
+        self.assertEqual(self.names("huge", "fast", "huge"), ["huge", "fast"])
+        self.assertIn("huge: a test (slow: built only when named)", self.catalogue.lines())
+
+    def test_described_programs_take_the_place_of_the_default_ones(self):
+        mine = self.describe("mine")
+        self.assertEqual(self.names(described=(mine,)), ["mine"])
+        self.assertEqual(self.names("fast", described=(mine,)), ["fast", "mine"])
+
+    def test_names_are_known_and_come_once(self):
+        with self.assertRaisesRegex(RunError, "names 'emacs'. Known: fast, other, huge"):
+            self.names("emacs")
+        with self.assertRaisesRegex(RunError, "describes 'fast', which there is already"):
+            self.names("fast", described=(self.describe("fast"),))
+
+    def test_a_package_is_a_name_and_a_folder(self):
+        self.assertEqual(packages_given([f"x={self.folder}"])["x"], self.folder)
+        with self.assertRaisesRegex(RunError, "is not NAME=FOLDER"):
+            packages_given(["x"])
+
+
+if __name__ == "__main__":
+    unittest.main()

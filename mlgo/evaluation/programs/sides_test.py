@@ -1,0 +1,45 @@
+"""The compilers of an evaluation of programs."""
+
+import pathlib
+import unittest
+
+from mlgo.evaluation.programs.sides import DEFAULT, Compilers, compiler_sides
+from mlgo.run.exit_codes import RunError
+
+_PACKAGED, _RELEASE = pathlib.Path("/packaged/clang"), pathlib.Path("/release/clang")
+
+
+class SidesTest(unittest.TestCase):
+    def test_sizes_are_compared_with_the_packaged_clang_and_its_thresholds(self):
+        sides = Compilers(_PACKAGED, _RELEASE).for_size(["10"])
+        self.assertEqual([side.name for side in sides], [DEFAULT, "threshold_10", "policy"])
+        self.assertEqual([side.clang for side in sides], [_PACKAGED, _PACKAGED, _RELEASE])
+        self.assertEqual(sides[1].flags, ("-mllvm", "-inline-threshold=10"))
+        self.assertIn("-enable-ml-inliner=release", sides[2].flags)
+
+    def test_runs_are_compared_with_the_release_clang_without_policy(self):
+        sides = Compilers(_PACKAGED, _RELEASE).for_runs()
+        self.assertEqual([(side.name, side.clang) for side in sides], [(DEFAULT, _RELEASE), ("policy", _RELEASE)])
+        self.assertEqual(sides[0].flags, ())
+
+    def test_the_cost_tells_the_policy_from_the_build(self):
+        compilers = Compilers(_PACKAGED, _RELEASE)
+        sides = compilers.for_cost(compilers.for_size(["10"]))
+        self.assertEqual([side.name for side in sides], [DEFAULT, "release", "policy"])
+
+    def test_names_are_taken_once(self):
+        for value, message in (
+            ("mine", "is not NAME=PATH"),
+            ("policy=/bin/true", "which is taken"),
+            ("threshold_7=/bin/true", "which is taken"),
+        ):
+            with self.assertRaisesRegex(RunError, message):
+                compiler_sides([value])
+        with self.assertRaisesRegex(RunError, "which is taken"):
+            compiler_sides(["a=/bin/true", "a=/bin/false"])
+        (side,) = compiler_sides(["a=/bin/true,-mllvm,-x"])
+        self.assertEqual((side.name, side.flags), ("a", ("-mllvm", "-x")))
+
+
+if __name__ == "__main__":
+    unittest.main()
