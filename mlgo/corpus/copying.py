@@ -27,7 +27,7 @@ def copy_modules(
             override = corpus.command_override
             command = module.command if override is None else override
             for name in sorted(name for name in left if any(name in argument for argument in command)):
-                _copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
+                copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
                 left.discard(name)
             writer.add(
                 module.name,
@@ -39,7 +39,11 @@ def copy_modules(
             copied()
 
 
-def _copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: pathlib.Path) -> None:
+def copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: pathlib.Path) -> None:
+    """Copies the carried file `name` of `corpus`, which keeps its name. Args: scratch: a temporary folder.
+
+    Raises: RunError: the file cannot be read or written, or is not what its name says.
+    """
     link = scratch / name.removeprefix(f"{FILES_FOLDER}/")[_DIGEST_PREFIX:]
     link.unlink(missing_ok=True)
     link.symlink_to(corpus.file(name, scratch).absolute())

@@ -72,6 +72,8 @@ class CorpusWriter:
         has_thinlto: bool = False,
         command_override: Sequence[str] | None = None,
         durable: bool = True,
+        merge: bool = True,
+        resume: bool = False,
     ):
         """Opens `output_dir`, which must be absent, empty, a corpus, or what a killed writer left.
 
@@ -82,9 +84,12 @@ class CorpusWriter:
           durable: whether the description is written after a sync of all files, to survive a loss of power. Not needed
             for outputs of build actions, which are copied at once.
 
+          merge: whether modules with the same content become one.
+          resume: whether the directory may also hold other files, such as modules from a cache.
+
         Raises: RunError: the directory holds something else, cannot be written, or is being written by another process.
         """
-        self._has_thinlto = has_thinlto
+        self._has_thinlto, self._merge = has_thinlto, merge
         self._override = None if command_override is None else tuple(command_override)
         self._durable = durable
         self._lock = threading.Lock()
@@ -97,7 +102,7 @@ class CorpusWriter:
         self._has_report = False
         self._files = ContainedFiles(output_dir)
         try:
-            self._take_over()
+            self._take_over(resume)
         except BaseException:
             self._files.close()
             raise
@@ -151,7 +156,7 @@ class CorpusWriter:
         self._check(name, bitcode, command, thinlto_index)
         recorded = None if command is None else join_command(tuple(command))
         bitcode_digest = hashlib.sha256(bitcode).digest()
-        content = _content_digest(bitcode_digest, recorded, thinlto_index)
+        content = _content_digest(bitcode_digest, recorded, thinlto_index) + (b"" if self._merge else os.fsencode(name))
         paths = tuple(_paths(name, recorded is not None, thinlto_index is not None))
         with self._lock:
             if name in self._added:
@@ -233,8 +238,10 @@ class CorpusWriter:
         self._files.remove(UNFINISHED_NAME)
         return written
 
-    def _take_over(self) -> None:
-        if not (self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)):
+    def _take_over(self, resume: bool) -> None:
+        if not (
+            resume or self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)
+        ):
             raise RunError(
                 f"output directory {self.directory}",
                 "holds files and is not a corpus",

@@ -1,5 +1,6 @@
 """What goes from a corpus into the optimised one. That objects stay the same is shown in tests/end_to_end."""
 
+import hashlib
 import pathlib
 import tempfile
 import unittest
@@ -18,7 +19,8 @@ class OptimisedCorpusTest(unittest.TestCase):
             root = pathlib.Path(name)
             fake_clang.write_corpus(root / "corpus", {"a/m": fake_clang.FakeModule.bitcode({"f": 1})})
             (root / "corpus/files").mkdir()
-            (root / "corpus/files/0123456789abcdef-a.profdata").write_bytes(b"profile")
+            digest = hashlib.sha256(b"profile").hexdigest()
+            (root / f"corpus/files/{digest[:16]}-a.profdata").write_bytes(b"profile")
             corpus = Corpus.load(root / "corpus")
             setup = CompileSetup(pathlib.Path(fake_clang.install(root, PROBLEM)), PROBLEM, CompileLimits(), 1, 0.0)
             optimise_corpus(root / "optimised", corpus, setup, "optimised")
@@ -26,6 +28,16 @@ class OptimisedCorpusTest(unittest.TestCase):
             self.assertEqual(optimised.carried_files, corpus.carried_files)
             self.assertEqual(optimised.file(corpus.carried_files[0], root).read_bytes(), b"profile")
             self.assertEqual(optimised.modules[0].command, (*corpus.modules[0].command, CODE_GENERATION_FLAG))
+
+    def test_modules_that_become_equal_stay_apart(self):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            same = fake_clang.FakeModule.bitcode({"f": 1})
+            fake_clang.write_corpus(root / "corpus", {"a": same, "b": same})
+            setup = CompileSetup(pathlib.Path(fake_clang.install(root, PROBLEM)), PROBLEM, CompileLimits(), 1, 0.0)
+            summary = optimise_corpus(root / "optimised", Corpus.load(root / "corpus"), setup, "optimised")
+            self.assertEqual(summary, {"modules": 2, "failed": {}})
+            self.assertEqual([module.name for module in Corpus.load(root / "optimised").modules], ["a", "b"])
 
 
 if __name__ == "__main__":
