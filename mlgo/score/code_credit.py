@@ -3,8 +3,7 @@
 import collections
 import dataclasses
 import math
-import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -18,12 +17,8 @@ _MOST_ANCESTORS = 200
 #: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
 CREDIT_BYTES = 16.0
 
-
-class Counting(typing.Protocol):
-    """Which bytes of a module count (code_size.py)."""
-
-    def sizes(self, module: str, scores: FunctionScores) -> dict[str, float]:
-        """Function -> its bytes that count, out of the scores of one compile; NON_FUNCTION_BYTES may be among them."""
+#: (module, scores of one compile) -> bytes that count (code_size.py), by function or NON_FUNCTION_BYTES.
+Counting = Callable[[str, FunctionScores], dict[str, float]]
 
 
 class CodeMeasure:
@@ -40,7 +35,7 @@ class CodeMeasure:
         self._counting = counting
 
     def module_improvement(self, module, found, default):
-        sizes = [math.fsum(self._counting.sizes(module, scores).values()) for scores in (default, found)]
+        sizes = [math.fsum(self._counting(module, scores).values()) for scores in (default, found)]
         if not all(sizes):
             return None
         return -math.log(score_ratio(*sizes, offset=0.0, goal="minimize")), 1.0
@@ -49,7 +44,7 @@ class CodeMeasure:
         if not functions:
             return {}
         decisions = sum(score.decisions for score in functions.values())
-        return {"": FunctionScore(decisions, math.fsum(self._counting.sizes(module, functions).values()))}
+        return {"": FunctionScore(decisions, math.fsum(self._counting(module, functions).values()))}
 
     def improvements_of(self, module, found, default, logs):
         """See Measure.
@@ -60,7 +55,7 @@ class CodeMeasure:
         """
         graphs = [_inline_graph(log) for log in logs]
         callees, parents = _united(graph.callees for graph in graphs), _united(graph.parents for graph in graphs)
-        sizes = [self._counting.sizes(module, scores) for scores in (default, *found)]
+        sizes = [self._counting(module, scores) for scores in (default, *found)]
         for each in sizes:
             each.pop(NON_FUNCTION_BYTES, None)
         mean_sizes = {

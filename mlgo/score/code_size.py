@@ -20,7 +20,7 @@ Rewards:
 
 import collections
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -38,69 +38,61 @@ OBJECT_TEXT, COMDAT_WEIGHTED_CODE, LINKED_CODE, ESTIMATED_CODE = (
 )
 
 
-def modules_by_comdat(modules: Iterable[FunctionScores]) -> Mapping[str, int]:
-    """COMDAT signature -> number of `modules` that carry it."""
-    return collections.Counter(
-        comdat for scores in modules for comdat in {score.comdat for score in scores.values()} if comdat is not None
+def _whole_text(default: Mapping[str, FunctionScores]) -> Counting:
+    """Counts all of the text, in full."""
+    del default
+    return lambda module, scores: {name: score.score for name, score in scores.items()}
+
+
+def _comdat_weights(default: Mapping[str, FunctionScores]) -> Counting:
+    """Counts functions; a COMDAT by its share. One that no module carries by default counts in full."""
+    # COMDAT -> number of modules that carry it.
+    carriers = collections.Counter(
+        comdat for scores in default.values() for comdat in {score.comdat for score in scores.values()}
     )
 
-
-class WholeText:
-    """Counts all of the text, in full."""
-
-    def sizes(self, module, scores):
-        del module
-        return {name: score.score for name, score in scores.items()}
-
-
-class ComdatWeights:
-    """Counts functions; a COMDAT by its share. One that no module carries by default counts in full.
-
-    Args: default: module -> scores of the compiler's default.
-    """
-
-    def __init__(self, default: Mapping[str, FunctionScores]):
-        self._carriers = modules_by_comdat(default.values())
-
-    def sizes(self, module, scores):
+    def counting(module: str, scores: FunctionScores) -> dict[str, float]:
         del module
         return {
-            name: score.score / max(1, self._carriers.get(score.comdat, 1)) if score.comdat is not None else score.score
+            name: score.score / max(1, carriers.get(score.comdat, 1)) if score.comdat is not None else score.score
             for name, score in scores.items()
             if name != NON_FUNCTION_BYTES
         }
 
+    return counting
 
-class LinkedOnce:
-    """Counts functions; a COMDAT in the module whose copy the linker keeps. Args: as for ComdatWeights."""
 
-    def __init__(self, default: Mapping[str, FunctionScores]):
-        self._carried: dict[tuple[str, str], list[tuple[str, float]]] = {}
-        for module in sorted(default):
-            for name, score in default[module].items():
-                if score.comdat is not None:
-                    self._carried.setdefault((score.comdat, name), []).append((module, score.score))
-        self._owned: dict[str, dict[str, float]] = {}
-        for (_, name), carriers in self._carried.items():
-            # The copy that the image holds if the owner drops its own.
-            self._owned.setdefault(carriers[0][0], {})[name] = carriers[1][1] if len(carriers) > 1 else 0.0
+def _linked_once(default: Mapping[str, FunctionScores]) -> Counting:
+    """Counts functions; a COMDAT in the module whose copy the linker keeps."""
+    carried: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for module in sorted(default):
+        for name, score in default[module].items():
+            if score.comdat is not None:
+                carried.setdefault((score.comdat, name), []).append((module, score.score))
+    owned: dict[str, dict[str, float]] = {}
+    for (_, name), carriers in carried.items():
+        # The copy that the image holds if the owner drops its own.
+        owned.setdefault(carriers[0][0], {})[name] = carriers[1][1] if len(carriers) > 1 else 0.0
 
-    def sizes(self, module, scores):
-        left = dict(self._owned.get(module, {}))
+    def counting(module: str, scores: FunctionScores) -> dict[str, float]:
+        left = dict(owned.get(module, {}))
         counted = {}
         for name, score in scores.items():
-            carriers = self._carried.get((score.comdat, name)) if score.comdat is not None else None
+            carriers = carried.get((score.comdat, name)) if score.comdat is not None else None
             if name != NON_FUNCTION_BYTES and (carriers is None or carriers[0][0] == module):
                 counted[name] = score.score
             left.pop(name, None)
         return {**counted, **{name: size for name, size in left.items() if size}}
 
+    return counting
 
+
+#: Reward -> what counts, given the scores of the compiler's default by module.
 _COUNTINGS = {
-    OBJECT_TEXT: lambda default: WholeText(),
-    COMDAT_WEIGHTED_CODE: ComdatWeights,
-    LINKED_CODE: LinkedOnce,
-    ESTIMATED_CODE: ComdatWeights,
+    OBJECT_TEXT: _whole_text,
+    COMDAT_WEIGHTED_CODE: _comdat_weights,
+    LINKED_CODE: _linked_once,
+    ESTIMATED_CODE: _comdat_weights,
 }
 
 
@@ -119,8 +111,7 @@ class SizeOfCode(Score):
         return code_scores(result.code, result.log)
 
     def measure(self, default, reward=None):
-        counting: Counting = _COUNTINGS[self.chosen_reward(reward)](default)
-        return CodeMeasure(counting)
+        return CodeMeasure(_COUNTINGS[self.chosen_reward(reward)](default))
 
     def totals(self, sides):
         return f"{self.unit}, with those of no function", [
