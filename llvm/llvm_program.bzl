@@ -8,7 +8,7 @@ The linker searches an archive only for symbols that no object defines, so the u
 
 load("@llvm//:chosen.bzl", "CHOSEN")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
-load("//llvm/private:directory.bzl", "copied_directory")
+load("//llvm/private:copied_directory.bzl", "copied_directory")
 load("//llvm/private:program.bzl", "installed_program")
 load("//third_party/llvm:copts.bzl", "LLVM_COPTS")
 

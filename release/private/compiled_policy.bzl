@@ -3,7 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
 load("//release/private:cc.bzl", "generated_library")
-load("//release/private:directory.bzl", "policy_directory")
+load("//release/private:policy_directory.bzl", "policy_directory")
 
 BACKENDS = ["aot", "cpp"]
 

@@ -1,8 +1,8 @@
 """Tests of the policies that the rule accepts and of its messages about others."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load(":directory.bzl", "policy_directory")
 load(":messages.bzl", "no_saved_model", "policies_given_twice", "unknown_slots")
+load(":policy_directory.bzl", "policy_directory")
 
 def _file(path):
     folder, _, name = path.rpartition("/")

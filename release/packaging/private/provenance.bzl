@@ -1,5 +1,7 @@
 """The rule that writes the provenance of a compiler, and the aspect that finds the repositories below it."""
 
+load("//release/private:policy_directory.bzl", "policy_directory")
+
 _RepositoriesInfo = provider(
     doc = "The repositories below a target.",
     fields = {"names": "depset of str: canonical repository names; the main one is the empty string."},
@@ -59,8 +61,11 @@ def _provenance_impl(ctx):
         files = policy.files.to_list()
         if not files:
             continue
+        directory, message = policy_directory(policy.label, files)
+        if message:
+            fail(message)
         inputs += files
-        arguments.add("--policy={}={}".format(problem, files[0].path if len(files) == 1 else files[0].dirname))
+        arguments.add("--policy={}={}".format(problem, directory))
     arguments.add(out, format = "--output=%s")
     arguments.add(readme, format = "--readme=%s")
     ctx.actions.run(
