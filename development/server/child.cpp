@@ -16,14 +16,14 @@
 namespace mlgo {
 namespace {
 
-// As mlgo/compiler/limited_exec.cc has it.
+// As in mlgo/compiler/limited_exec.cc.
 constexpr int kCannotStart = 127;
 
-// As mlgo/compiler/limited_exec.cc, which does this for a compiler that is started as a process.
+// As mlgo/compiler/limited_exec.cc does for a compiler in a process of its own.
 bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
   rlimit limit;
   if (getrlimit(resource, &limit)) return false;
-  // Never above what the server was given itself.
+  // Never above the server's own limit.
   const rlim_t hard = value + grace;
   if (limit.rlim_max == RLIM_INFINITY || hard < limit.rlim_max) limit.rlim_max = hard;
   limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
@@ -32,7 +32,7 @@ bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
 
 bool Enter(const Request &request, pid_t parent) {
   setsid();
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) return false;  // nobody would ever kill this
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) return false;  // orphaned before prctl
   if (dup2(request.messages, STDERR_FILENO) < 0) return false;
   close(request.messages);
   if (chdir(request.directory.c_str()) || setenv("TMPDIR", request.directory.c_str(), 1)) {
@@ -41,7 +41,7 @@ bool Enter(const Request &request, pid_t parent) {
   }
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // SIGXCPU at the limit, SIGKILL five seconds later for a program which ignores it.
+  // SIGXCPU at the limit, SIGKILL five seconds later for a program that ignores it.
   if (!Limit(RLIMIT_CPU, request.cpu_seconds, 5) || !Limit(RLIMIT_AS, request.address_space_bytes, 0) ||
       !Limit(RLIMIT_FSIZE, request.file_bytes, 0)) {
     dprintf(STDERR_FILENO, "compile server: cannot set limits: %s\n", strerror(errno));
@@ -69,7 +69,7 @@ bool WatchToTheEnd(int socket, pid_t child, Event event, int taken_over) {
     pollfd watched[] = {{end, POLLIN, 0}, {heard, POLLIN, 0}, {taken_over, POLLIN, 0}};
     if (poll(watched, 3, -1) < 0) continue;
     if (watched[0].revents) break;
-    // Looked at after the socket became readable: what comes after the child has announced itself is for the child.
+    // Checked after the socket became readable: data that follows the child's announcement belongs to the child.
     pollfd announced = {taken_over, POLLIN, 0};
     if (taken_over >= 0 && poll(&announced, 1, 0) > 0) {
       taken_over = heard = -1;
@@ -81,10 +81,10 @@ bool WatchToTheEnd(int socket, pid_t child, Event event, int taken_over) {
     if (request.messages >= 0) close(request.messages);
     if (!listening) heard = -1;
     kill(-child, SIGKILL);
-    kill(child, SIGKILL);  // it may not have made its group yet
+    kill(child, SIGKILL);  // its group may not exist yet
   }
   if (end >= 0) close(end);
-  // Before it is reaped: until then its number, which is the group's, cannot be given to another.
+  // Before it is reaped: until then its number, which is the group's, is not reused.
   kill(-child, SIGKILL);
   int status = 0;
   rusage usage = {};

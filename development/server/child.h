@@ -1,4 +1,4 @@
-// A process forked off the server: where it works, what it may use, and how it ends.
+// A child process of the server: its directory, its limits and its end.
 
 #ifndef MLGO_DEVELOPMENT_SERVER_CHILD_H
 #define MLGO_DEVELOPMENT_SERVER_CHILD_H
@@ -10,15 +10,15 @@
 
 namespace mlgo {
 
-// Forks. In the child, which gets 0: from here on it works in the request's
-// directory, within its limits, in a session of its own, writes its messages where the request says, and dies with its parent.
-// The parent gets the child's number, below 0 when there is none, and closes the request's descriptor.
+// Forks. Returns 0 in the child, which from then on works in the request's directory, within its limits, in a session of its own,
+// writes its messages to the request's descriptor, and is killed when its parent ends. Returns the child's number in the parent, or a
+// negative number on failure, and closes the request's descriptor there.
 pid_t ForkInto(const Request &request);
 
-// Waits for the end of `child`, ends what it left in its group, and tells the client as `event`. A kill order, or the end of
-// the stream, ends it at once. False when the client is gone.
+// Waits for the end of `child`, kills the rest of its process group, and sends `event` to the client. A kill order or the end of the
+// stream kills the child at once. Returns false if the client is gone.
 //
-// Args: taken_over: becomes readable when `child` reads the socket itself from then on; -1: it never does.
+// Args: taken_over: becomes readable when `child` starts to read the socket itself; -1: it never does.
 bool WatchToTheEnd(int socket, pid_t child, Event event = Event::kEnded, int taken_over = -1);
 
 // User + system time in microseconds.

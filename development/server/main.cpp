@@ -1,8 +1,8 @@
 // compile_server DESCRIPTOR
 //
-// A compiler that is ready before it is asked: reads requests from the socket DESCRIPTOR and forks for each, one at a time.
-// A child is what `clang -cc1` is after its start-up; everything it does to itself (options, output files, crashes) is
-// gone with it. Ends when the client is gone.
+// A compiler that starts once: reads requests from the socket DESCRIPTOR and forks for each, one at a time. A child is in the state of
+// `clang -cc1` after its start-up; its changes to the process (options, output files, crashes) end with it. The server ends when the
+// client is gone.
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,12 +31,12 @@ int Compile(const mlgo::Request &request) {
   return cc1_main(arguments, request.arguments[0].c_str(), reinterpret_cast<void *>(&Compile));
 }
 
-// False when the client is gone.
+// Returns false if the client is gone.
 bool CompileOne(int socket, const mlgo::Request &request) {
   const pid_t child = mlgo::ForkInto(request);
   if (child == 0) {
     close(socket);
-    // As after main: what is buffered is written, what lies on the stack is not looked at.
+    // As after main: buffers are flushed, destructors of local variables do not run.
     exit(Compile(request));
   }
   return child > 0 && mlgo::WatchToTheEnd(socket, child);
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
     fputs("usage: compile_server DESCRIPTOR\n", stderr);
     return 2;
   }
-  // As clang's own main does before it looks at its arguments.
+  // As clang's main does before it parses its arguments.
   llvm::InitLLVM initialised(argc, argv);
   clang::noteBottomOfStack();
   llvm::setBugReportMsg("PLEASE submit a bug report to " BUG_REPORT_URL " and include the crash backtrace.\n");

@@ -8,11 +8,11 @@
 namespace mlgo {
 namespace {
 
-// A command has some kilobytes.
+// Upper limit of a request; a command has a few kilobytes.
 constexpr uint32_t kMaxPayloadBytes = 16 << 20;
 constexpr size_t kLimitsBytes = 3 * sizeof(uint64_t);
 
-// Reads all of `bytes`; keeps the last descriptor that comes with them, if one does.
+// Reads all of `bytes` and keeps the last descriptor that was sent with them, if any.
 bool ReadAll(int socket, char *bytes, size_t count, int *descriptor) {
   while (count) {
     iovec part = {bytes, count};

@@ -1,14 +1,13 @@
-// What a compile server and its client say to each other, over a stream socket. mlgo/compiler/server.py is the
-// other side.
+// The protocol between the compile server and its client (mlgo/compiler/server.py), over a stream socket.
 //
-// Client: 4 bytes, the payload's length, little-endian, with a descriptor for the compiler's messages where one is needed;
-// then the payload: a letter (Order) and, unless the order has no more to say, three 8-byte numbers (CPU seconds, bytes of
-// address space, bytes of a file), the directory and the arguments, each followed by a NUL.
+// Client: 4 bytes, the payload's length, little-endian, with a descriptor for the compiler's messages if the order needs one. Then the
+// payload: a letter (Order) and, depending on the order, three 8-byte numbers (CPU seconds, bytes of address space, bytes of a file),
+// the directory and the arguments, each followed by a NUL.
 // Server: four 8-byte numbers (Answer).
 //
-// A compile is kCompile, then kEnded. Several compiles of one module, which differ in nothing but their policy, can share what
-// comes before the first decision: kShare, then kReady; for each of them kFinish, then kEnded; at last kRelease, then
-// kReleased. When kShare is answered by kReleased, the module came to no decision, and is to be compiled as any other.
+// A compile is kCompile, then kEnded. Compiles of one module that differ only in their policy can share the work before the first
+// decision: kShare, then kReady; for each compile kFinish, then kEnded; finally kRelease, then kReleased. If the answer to kShare is
+// kReleased, the module has no decision and must be compiled with kCompile.
 
 #ifndef MLGO_DEVELOPMENT_SERVER_PROTOCOL_H
 #define MLGO_DEVELOPMENT_SERVER_PROTOCOL_H
@@ -22,10 +21,10 @@ namespace mlgo {
 
 enum class Order : char {
   kCompile = 'C',
-  kShare = 'S',    // `arguments`: a command which writes its object to stdout; to /dev/null when only its log is wanted
+  kShare = 'S',    // `arguments`: a command that writes its object to stdout, or to /dev/null if only its log is requested
   kFinish = 'F',   // `arguments`: the name of the object
-  kRelease = 'R',  // says nothing more
-  kKill = 'K',     // the same: ends what is under way
+  kRelease = 'R',  // no further data
+  kKill = 'K',     // no further data: kills the running compile
 };
 
 struct Request {
@@ -34,14 +33,14 @@ struct Request {
   uint64_t address_space_bytes = 0;
   uint64_t file_bytes = 0;
   std::string directory;
-  std::vector<std::string> arguments;  // of cc1, the program's name first
-  int messages = -1;                   // a descriptor, owned: what becomes the compiler's stderr
+  std::vector<std::string> arguments;  // of cc1; the first is the program's name
+  int messages = -1;                   // owned descriptor that becomes the compiler's stderr
 };
 
 enum class Event : int64_t {
   kEnded = 1,
-  kReady = 2,     // status 0; what is shared has taken so much time
-  kReleased = 3,  // what was shared is gone: on demand, or because it ended
+  kReady = 2,     // status 0; the time is that of the shared work
+  kReleased = 3,  // the shared process has ended, on request or by itself
 };
 
 struct Answer {
@@ -53,11 +52,10 @@ struct Answer {
 
 enum class Received { kRequest, kEnd };
 
-// Reads one request. The end of the stream, and whatever is no request, is the end: a client that lost its way must not be
-// answered.
+// Reads one request. Data that is not a request counts as the end of the stream: such a client must not get an answer.
 Received Receive(int socket, Request *request);
 
-// False when nobody listens any more.
+// Returns false if the client is gone.
 bool Send(int socket, const Answer &answer);
 
 }  // namespace mlgo
