@@ -25,6 +25,7 @@ import unpack
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from release.packaging import deb
+from release.packaging.arguments import pair, tool_parser
 
 _CERTIFICATES = re.compile(r"usr/share/ca-certificates/.*\.crt\Z")
 _BUNDLE = "etc/ssl/certs/ca-certificates.crt"
@@ -141,13 +142,6 @@ def _add_file(layer: Layer, path: str, content: bytes, origin: str) -> None:
     layer.add(_member(path, tarfile.REGTYPE, 0o644, size=len(content)), content, origin)
 
 
-def _pair(text: str) -> tuple[str, str]:
-    path, equals, value = text.partition("=")
-    if not equals or not path or not value or path.startswith("/"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not PATH=VALUE with a path relative to the root")
-    return path, value
-
-
 def _directory(text: str) -> tuple[int, int, str]:
     match = re.fullmatch(r"([0-7]{3,4}):(\d+):([^/].*)", text)
     if match is None:
@@ -156,16 +150,13 @@ def _directory(text: str) -> tuple[int, int, str]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@"
-    )
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="the .tar.gz to write")
+    parser = tool_parser(__doc__)
     parser.add_argument("--exclude", action="append", default=[], help="shell pattern of paths to leave out")
     parser.add_argument(
         "--keep", action="append", default=[], help="shell pattern of paths that stay although excluded"
     )
-    parser.add_argument("--link", type=_pair, action="append", default=[], help="PATH=TARGET: a symbolic link to add")
-    parser.add_argument("--file", type=_pair, action="append", default=[], help="PATH=FILE: a file to add")
+    parser.add_argument("--link", type=pair, action="append", default=[], help="PATH=TARGET: a symbolic link to add")
+    parser.add_argument("--file", type=pair, action="append", default=[], help="PATH=FILE: a file to add")
     parser.add_argument(
         "--directory", type=_directory, action="append", default=[], help="MODE:OWNER:PATH: a directory to add"
     )

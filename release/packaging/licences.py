@@ -7,7 +7,6 @@ DIR receives NAME.txt for each package (its usr/share/doc/*/copyright), and --te
 licence.
 """
 
-import argparse
 import os
 import pathlib
 import re
@@ -19,6 +18,7 @@ from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_atomically
 from release.packaging import deb
+from release.packaging.arguments import pair, tool_parser
 
 _COMMON = "usr/share/common-licenses/"
 # Ends at a letter or digit, so that it excludes the full stop of a sentence.
@@ -70,26 +70,16 @@ def collect(output: pathlib.Path, texts: Mapping[str, str], common: Mapping[str,
         write_atomically(output / "common" / f"{name}.txt", common[name].encode("utf-8"))
 
 
-def _named(text: str) -> tuple[str, pathlib.Path]:
-    name, equals, path = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE")
-    return name, pathlib.Path(path)
-
-
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="directory to fill")
+    parser = tool_parser(__doc__)
     parser.add_argument("--common", required=True, help="the package base-files, for the texts that others refer to")
-    parser.add_argument(
-        "--text", type=_named, action="append", default=[], help="NAME=FILE: a licence that is a file already"
-    )
-    parser.add_argument("--package", type=_named, action="append", default=[], help="NAME=DEB: a Debian package")
+    parser.add_argument("--text", type=pair, action="append", default=[], help="NAME=FILE: a licence's text")
+    parser.add_argument("--package", type=pair, action="append", default=[], help="NAME=DEB: a Debian package")
     flags = parser.parse_args(arguments)
 
     def write() -> None:
         texts = {name: package_licence(package) for name, package in flags.package}
-        texts.update({name: path.read_text(encoding="utf-8") for name, path in flags.text})
+        texts.update({name: pathlib.Path(path).read_text(encoding="utf-8") for name, path in flags.text})
         collect(flags.output, texts, common_texts(flags.common))
 
     return exit_code_of(write)

@@ -9,7 +9,6 @@ docker's manifest.json, which lists the same blobs, for old versions of `docker 
 digest in the image equals sha256sum of the file.
 """
 
-import argparse
 import gzip
 import hashlib
 import io
@@ -23,6 +22,7 @@ from typing import Any
 
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
+from release.packaging.arguments import pair, tool_parser
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -139,23 +139,15 @@ def write(output, files: Mapping[str, bytes]) -> None:
             tar.addfile(entry, io.BytesIO(content))
 
 
-def _label(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key, value
-
-
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="the image's .tar to write")
+    parser = tool_parser(__doc__)
     parser.add_argument("--name", required=True, help="NAME:TAG of the image")
     parser.add_argument(
         "--layer", type=pathlib.Path, action="append", required=True, help="a .tar.gz, the lowest first"
     )
     parser.add_argument("--entrypoint", action="append", default=[], help="a word of the command that the image is")
     parser.add_argument("--env", action="append", default=[], help="NAME=VALUE")
-    parser.add_argument("--label", type=_label, action="append", default=[], help="KEY=VALUE")
+    parser.add_argument("--label", type=pair, action="append", default=[], help="NAME=VALUE")
     parser.add_argument("--provenance", type=pathlib.Path, help="provenance.json of the compiler inside, for labels")
     parser.add_argument("--working_directory", default="/", help="where the command starts (default: %(default)s)")
     parser.add_argument("--user", default="", help="UID:GID the command runs as (default: root)")

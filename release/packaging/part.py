@@ -3,7 +3,6 @@
 Only regular files and links within the folder; modes are 0644 or 0755. An empty result is an error.
 """
 
-import argparse
 import pathlib
 import sys
 
@@ -12,6 +11,7 @@ import unpack
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from release.packaging import deb
+from release.packaging.arguments import tool_parser
 
 
 def extract(archive: str, prefix: str, exclude: list[str], output: pathlib.Path) -> None:
@@ -36,8 +36,7 @@ def extract(archive: str, prefix: str, exclude: list[str], output: pathlib.Path)
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="directory to fill")
+    parser = tool_parser(__doc__)
     parser.add_argument("--prefix", required=True, help="the folder, relative to the root")
     parser.add_argument("--exclude", action="append", default=[], help="shell pattern of paths below it to leave out")
     parser.add_argument("package", metavar="DEB")

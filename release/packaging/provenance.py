@@ -9,7 +9,6 @@ or path of the build machine: the same workspace and the same Bazel give the sam
 REQUEST.json is written by the rule: {"backend", "llvm", "module", "repositories": [...], "target"}.
 """
 
-import argparse
 import hashlib
 import pathlib
 import re
@@ -20,10 +19,10 @@ from typing import Any
 
 from mlgo.policy.identity import identity
 from mlgo.problems.problem import load_problem
-from mlgo.problems.slots import policy_slots
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_atomically
+from release.packaging.arguments import pair, tool_parser
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://slsa.dev/provenance/v1"
@@ -172,24 +171,15 @@ def readme(template: str, made: Mapping[str, Any]) -> str:
     )
 
 
-def _policy(text: str) -> tuple[str, pathlib.Path]:
-    problem, equals, folder = text.partition("=")
-    known = sorted(slot["problem"] for slot in policy_slots().values())
-    if problem not in known or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not PROBLEM=DIR with PROBLEM one of {', '.join(known)}")
-    return problem, pathlib.Path(folder)
-
-
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = tool_parser(__doc__)
     parser.add_argument(
         "--request", type=pathlib.Path, required=True, help="facts that the rule knows; format: see above"
     )
     parser.add_argument("--program", type=pathlib.Path, required=True, help="the compiler")
     parser.add_argument("--inventory", type=pathlib.Path, required=True, help="@debian_inventory//:inventory.json")
     parser.add_argument("--python_lock", type=pathlib.Path, required=True, help="lock of the Python packages")
-    parser.add_argument("--policy", type=_policy, action="append", default=[], help="PROBLEM=DIR: a policy inside")
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="provenance.json to write")
+    parser.add_argument("--policy", type=pair, action="append", default=[], help="PROBLEM=DIR: a policy inside")
     parser.add_argument("--readme_template", type=pathlib.Path, required=True, help="template of the README")
     parser.add_argument("--readme", type=pathlib.Path, required=True, help="README to write")
     flags = parser.parse_args(arguments)
@@ -200,7 +190,7 @@ def main(arguments: list[str]) -> int:
         resolved, modules = dependencies(
             request["repositories"], inventory["repositories"], flags.python_lock.read_text(encoding="utf-8")
         )
-        policies = [policy_record(problem, folder) for problem, folder in sorted(flags.policy)]
+        policies = [policy_record(problem, pathlib.Path(folder)) for problem, folder in sorted(flags.policy)]
         made = statement(
             {**request, "bazel": inventory["bazel"]},
             hashlib.sha256(flags.program.read_bytes()).hexdigest(),
