@@ -1,7 +1,7 @@
 """Writes the C++ unit that fills a policy slot (llvm/embedded/EmbeddedModel.h) with a compiled policy.
 
     slot --policy=DIR --problem=regalloc_eviction --backend=cpp --cpp_class=mlgo::EvictionPolicy --header=policy.h \\
-        --slot=EvictionPolicySlot --unit=OUT.cpp
+        --slot=EvictionSlot --unit=OUT.cpp
 
 The unit includes HEADER, which declares the class, and contains the policy's line of `clang --version`.
 """

@@ -20,9 +20,9 @@ class SlotTest(unittest.TestCase):
 
     def test_unit(self):
         who = Identity("regalloc_eviction", 'a "run"', DIGEST)
-        unit = slot.slot_unit(who, "aot", "mlgo::EvictionPolicy", "policy.h", "EvictionPolicySlot")
+        unit = slot.slot_unit(who, "aot", "mlgo::EvictionPolicy", "policy.h", "EvictionSlot")
         self.assertIn('#include "policy.h"\n', unit)
-        self.assertIn("const mlgo::PolicySlot mlgo::EvictionPolicySlot = {", unit)
+        self.assertIn("const mlgo::PolicySlot mlgo::EvictionSlot = {", unit)
         self.assertIn('    "run a \\042run\\042, sha256:', unit)
         self.assertIn("mlgo::CompiledPolicy<mlgo::EvictionPolicy>::create", unit)
 
@@ -37,7 +37,7 @@ class SlotTest(unittest.TestCase):
                 "--backend=aot",
                 "--cpp_class=mlgo::EvictionPolicy",
                 "--header=policy.h",
-                "--slot=EvictionPolicySlot",
+                "--slot=EvictionSlot",
                 f"--unit={folder / 'unit.cpp'}",
             ]
         )

@@ -27,8 +27,8 @@ def policy_class(slot):
     return "".join([word.capitalize() for word in slot.split("_")])
 
 def slot_variable(slot):
-    """C++ variable, in the namespace mlgo, that defines `slot`: EvictionPolicySlot of eviction_policy."""
-    return policy_class(slot) + "Slot"
+    """C++ variable, in the namespace mlgo, that defines `slot`: EvictionSlot of eviction_policy."""
+    return policy_class(slot).removesuffix("Policy") + "Slot"
 
 def slot_headers(directory, template):
     """Generates `<model>.h` of each slot from `template`, and `PolicySlots.def`, which lists the slots.

@@ -57,7 +57,7 @@ class OnePlaceTest(unittest.TestCase):
 
     def test_headers_have_the_names(self):
         header = (self.made / "llvm/embedded/RegisterModel.h").read_text()
-        self.assertIn("using RegisterModel = mlgo::EmbeddedModel<mlgo::RegisterPolicySlot>;", header)
+        self.assertIn("using RegisterModel = mlgo::EmbeddedModel<mlgo::RegisterSlot>;", header)
         slots = (self.made / "llvm/embedded/PolicySlots.def").read_text()
         self.assertIn('"regalloc_eviction", "register_policy"', slots)
 
