@@ -3,17 +3,17 @@
     ./bazelw run //mlgo:compare -- models/inlining_for_size out/inlining
     ./bazelw run //mlgo:compare -- old=out/old new=out/evaluation --output=comparison.md --html=comparison.html
     ./bazelw run //mlgo:compare -- models/inlining_for_size out/inlining --fail_if_worse_than=0.1%      # for CI
-    ./bazelw run //mlgo:compare -- out/evaluation                                        # its sides with each other
+    ./bazelw run //mlgo:compare -- out/evaluation                               # its sides with each other
 
-Each argument is [NAME=]FOLDER: a result of //mlgo:evaluate, an ended training run, or a shipped policy. The first one is
-the reference. Figures are paired: each function, or each module of the linked image, under one policy is compared with the
-same one under the reference. Intervals are 95 % bootstraps over modules of the paired ratio. Negative is better. Functions
-or modules that one folder lacks are omitted for all and counted.
+Each argument is [NAME=]FOLDER: a result of //mlgo:evaluate, an ended training run, or a shipped policy. The first one
+is the reference. Figures are paired: each function, or each module of the linked image, under one policy is compared
+with the same one under the reference. Intervals are 95 % bootstraps over modules of the paired ratio. Negative is
+better. Functions or modules that one folder lacks are omitted for all and counted.
 
 Results with different problems, rewards, compilers or corpora cannot be compared.
 
-Exit codes: 0 done, 2 the results cannot be compared, 10 they have nothing in common, 12 one is worse than the first by more
-than --fail_if_worse_than allows.
+Exit codes: 0 done, 2 the results cannot be compared, 10 they have nothing in common, 12 one is worse than the first by
+more than --fail_if_worse_than allows.
 """
 
 from absl import flags
@@ -35,8 +35,8 @@ flags.DEFINE_string("html", None, "File for the comparison as a page. Default: n
 flags.DEFINE_string(
     "fail_if_worse_than",
     None,
-    "Percentage, such as 0.1%: exit code 12 when a policy is worse than the first by more than this on a corpus, in linked"
-    " code or, where nothing was linked, in the geometric mean.",
+    "Percentage, such as 0.1%: exit code 12 when a policy is worse than the first by more than this on a corpus, in"
+    " linked code or, where nothing was linked, in the geometric mean.",
 )
 flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.", lower_bound=0)
 

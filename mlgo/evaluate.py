@@ -1,19 +1,21 @@
 """Compares policies with the compiler's default on corpora, module by module and in the linked image.
 
     ./bazelw run //mlgo:evaluate -- --policy=models/inlining_for_size/policy --corpus=out/corpora/zstd_oz
-    ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy --corpus=/data/corpus
-    ./bazelw run //mlgo:evaluate -- --policy=mine=out/inlining/policy --corpus=/data/a --corpus=/data/b --inline_thresholds=5,15,25,50
+    ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy
+    ./bazelw run //mlgo:evaluate -- --policy=mine=out/inlining/policy --corpus=/data/a --inline_thresholds=5,15,25,50
 
-The development clang compiles every module under the default and under every policy. For inlining, the objects of a corpus are linked
-into one image, and the code bytes of the image are the headline figure: the size of objects is misleading (docs/evaluate-a-policy.md).
---inline_thresholds adds the default with other values of -inline-threshold; a policy should beat the best of them.
+The development clang compiles every module under the default and under every policy. For inlining, the objects of a
+corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
+misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
+policy should beat the best of them.
 
-Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules (the compared scores)
-and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps over modules. A module that fails on one
-side is left out on all sides and listed. An interrupted command continues when it is started again.
+Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
+(the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
+over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
+it is started again.
 
-Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed, 12 worse than --fail_if_worse_than allows,
-130 interrupted.
+Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed, 12 worse than
+--fail_if_worse_than allows, 130 interrupted.
 """
 
 from absl import flags
@@ -46,8 +48,8 @@ flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one."
 flags.DEFINE_string(
     "fail_if_worse_than",
     None,
-    "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in linked code or, where"
-    " nothing is linked, in the geometric mean.",
+    "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in"
+    " linked code or, where nothing is linked, in the geometric mean.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
 flags.DEFINE_string("module_filter", None, "Regular expression: compare only modules whose name matches; no linking.")

@@ -1,24 +1,25 @@
-"""Compares policies with the compiler's default in real programs: code size, executed instructions, run time, and compile cost.
+"""Compares policies with the compiler's default in real programs: code size, executed instructions, compile cost.
 
-    ./bazelw run //mlgo:evaluate_programs                                                     # the policies in //release:clang
-    ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10,15,25
-    ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-mllvm,-inline-threshold=20
+    ./bazelw run //mlgo:evaluate_programs                                   # the policies in //release:clang
+    ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
+    ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
 
-The programs come from Debian's source packages (--list shows them); mlgo/evaluation/programs/README.md says how to describe another one.
-All are linked statically with the same linker and libraries. All builds of a program must print and write the same; a program whose builds
-differ is reported as an error and is in no table.
+The programs come from Debian's source packages (--list shows them); mlgo/evaluation/programs/README.md says how to
+describe another one. All are linked statically with the same linker and libraries. All builds of a program must print
+and write the same; a program whose builds differ is reported as an error and is in no table.
 
-- inlining_for_size: bytes of code at -Oz, linked with --gc-sections, with --icf=all, and through ThinLTO. The default is the packaged
-  clang; --inline_thresholds adds it with other values of -inline-threshold.
-- regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's Cachegrind, and CPU
-  time, measured in alternating runs (also cycles, where `perf` has hardware counters). The default is the release clang without policy.
-- --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage, in alternating compiles.
+- inlining_for_size: bytes of code at -Oz, linked with --gc-sections, with --icf=all, and through ThinLTO. The default
+  is the packaged clang; --inline_thresholds adds it with other values of -inline-threshold.
+- regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's
+  Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters). The default is the
+  release clang without policy.
+- --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage.
 
-Output, below --output_dir: summary.md, programs.csv and result.json (fields: mlgo/evaluation/programs/README.md). Ratios are to the side
-"default"; below 1 is better. An interrupted command continues when it is started again.
+Output, below --output_dir: summary.md, programs.csv and result.json (fields: mlgo/evaluation/programs/README.md).
+Ratios are to the side "default"; below 1 is better. An interrupted command continues when it is started again.
 
-Exit codes: 0 done, 2 wrong flag or input, 10 nothing could be compared, 11 a program was left out, 12 two builds of a program behave
-differently, 130 interrupted.
+Exit codes: 0 done, 2 wrong flag or input, 10 nothing could be compared, 11 a program was left out, 12 two builds of a
+program behave differently, 130 interrupted.
 """
 
 from absl import flags

@@ -1,20 +1,21 @@
-"""Shows the decisions of a policy, the decisions of the compiler's heuristic in the same states, and the features that explain them.
+"""Shows decisions of a policy and of the compiler's heuristic in the same states, and the features that explain them.
 
-    ./bazelw run //mlgo:explain -- --policy=models/inlining_for_size/policy --module=StringRef --function=StringRef::find
-    ./bazelw run //mlgo:explain -- --policy=models/inlining_for_size/policy --module=Debug.cpp                # lists its functions
-    ./bazelw run //mlgo:explain -- --policy=models/inlining_for_size/policy --corpus=/data/zstd_oz            # the whole corpus
-    ./bazelw run //mlgo:explain -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy --modules=20 --seed=1
+    ./bazelw run //mlgo:explain -- --policy=models/inlining_for_size/policy --module=StringRef --function=find
+    ./bazelw run //mlgo:explain -- --policy=models/inlining_for_size/policy --module=Debug.cpp     # lists its functions
+    ./bazelw run //mlgo:explain -- --policy=models/inlining_for_size/policy --corpus=/data/zstd_oz # the whole corpus
+    ./bazelw run //mlgo:explain -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy --modules=20
 
-With --module, one module is compiled under the default and under the policy, and the decisions in one function are printed, and written to
---html as a page. A name may be given in full or as a part that only one name contains; C++ names may be given demangled.
+With --module, one module is compiled under the default and under the policy, and the decisions in one function are
+printed, and written to --html as a page. A name may be given in full or as a part that only one name contains; C++
+names may be given demangled.
 
-Without --module, the whole corpus is compiled: how often the policy differs from the heuristic, which features its decisions depend on
-(permutation importance), and where it differs most. Output, below --output_dir: explanation.json (fields: mlgo/explanation/README.md),
-explanation.md and importance.svg.
+Without --module, the whole corpus is compiled: how often the policy differs from the heuristic, which features its
+decisions depend on (permutation importance), and where it differs most. Output, below --output_dir: explanation.json
+(fields: mlgo/explanation/README.md), explanation.md and importance.svg.
 
-The policy is evaluated in NumPy, bit for bit as in the compiler, in the states of the default's compile, where the heuristic's decisions
-are logged. In the states of the policy's own compile the heuristic's answer is known for inlining only. Intervals are 95 % bootstraps
-over modules. An interrupted command continues when it is started again.
+The policy is evaluated in NumPy, bit for bit as in the compiler, in the states of the default's compile, where the
+heuristic's decisions are logged. In the states of the policy's own compile the heuristic's answer is known for inlining
+only. Intervals are 95 % bootstraps over modules. An interrupted command continues when it is started again.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 no decision to explain, 11 too many modules failed, 130 interrupted.
 """

@@ -6,11 +6,11 @@
     ./bazelw run //mlgo:report -- new=out/inlining old=models/inlining_for_size --output=out/both.html
 
 Each argument is [NAME=]FOLDER: a training run, ended or not, a result of //mlgo:evaluate, //mlgo:evaluate_programs or
-//mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It also reads the folders
-`evaluation`, `programs` and `explanation` inside. Several folders with one NAME belong to one policy.
+//mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It also reads the
+folders `evaluation`, `programs` and `explanation` inside. Several folders with one NAME belong to one policy.
 
-The page is one file: it loads nothing and runs no script. The Markdown summary beside it, with the suffix .md, is meant for
-comments of CI. Equal inputs give equal bytes.
+The page is one file: it loads nothing and runs no script. The Markdown summary beside it, with the suffix .md, is meant
+for comments of CI. Equal inputs give equal bytes.
 
 Exit codes: 0 done, 2 a folder holds no result, or a result cannot be read.
 """

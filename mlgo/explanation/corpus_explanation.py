@@ -1,4 +1,4 @@
-"""Explains how a policy differs from the heuristic on a corpus: explanation.json, explanation.md and the importance chart."""
+"""Explains how a policy differs from the heuristic on a corpus: writes explanation.json, explanation.md and a chart."""
 
 import dataclasses
 import pathlib
@@ -136,7 +136,7 @@ def _of_modules(
     under_policy: bool,
     look: Callable[[RecordedDecisions, Replay], T],
 ) -> list[T]:
-    """look(decisions, answers) of every module with decisions, in order. Args: under_policy: whether the policy took them."""
+    """look(decisions, answers) of every module with decisions. Args: under_policy: whether the policy took them."""
     shown = progress.start(f"replay of {'own' if under_policy else 'default'} states", len(modules), "modules")
     found = []
     try:

@@ -1,4 +1,4 @@
-"""Decisions of a policy as people read them: what it saw, what it chose, what the heuristic chose, and why."""
+"""Decisions of a policy with the heuristic's decisions and the contributions of features."""
 
 import dataclasses
 import math
@@ -16,13 +16,13 @@ from mlgo.problems.problem import Problem
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """One feature's part in one decision.
+    """The contribution of one feature to one decision.
 
     Attributes:
-      feature: its name.
-      value: what the policy saw, of a choice at the position it chose.
-      compared: the value that `adds` is counted from: a choice's at the alternative, else the typical one. None: it has none.
-      adds: to z, or to the margin over the alternative.
+      feature: name.
+      value: its value, for categorical decisions at the chosen position.
+      compared: the reference value: at the alternative for categorical decisions, else typical. None: there is none.
+      adds: contribution to z or to the margin.
     """
 
     feature: str
@@ -36,21 +36,21 @@ class ExplainedDecision:
     """One decision.
 
     Attributes:
-      module, function: where it was taken.
-      number: which decision of the function, from 0.
-      callee: the called function, of inlining; else "".
-      policy, heuristic: what they choose, for people; heuristic None: unknown.
+      module, function: names.
+      number: index of the decision in the function, from 0.
+      callee: the called function for inlining; else "".
+      policy, heuristic: display names of their choices; heuristic None: unknown.
       differs: whether they differ; None: unknown.
-      probability: of the policy's choice when decisions are drawn from it; None for numbers.
-      heuristic_probability: the policy's for the heuristic's choice.
-      candidates: how many legal ones there were, of a choice; else None.
-      margin: how clearly the policy prefers its choice, in logits (Replay.margin); None: it had none, or decides numbers.
-      alternative: what a choice is measured against, for people: the heuristic's where it differs, else its second; "" otherwise.
-      explained: z or margin: what `reasons` are parts of. None: there was nothing to choose.
-      typical: z where all features have their typical values, from which reasons are counted; None for margins.
-      reasons: the features that the policy looks at, the weightiest first; they add up to `explained` - (typical or 0).
-      values: all that the compiler showed, of a choice at the chosen position: feature -> value.
-      heuristic_values: of a choice the same at the heuristic's position where it differs; else None.
+      probability: of the policy's choice under its distribution; None for continuous decisions.
+      heuristic_probability: the policy's probability of the heuristic's choice.
+      candidates: number of legal candidates of a categorical decision; else None.
+      margin: preference for the choice in logits (Replay.margin); None: no alternative, or a continuous decision.
+      alternative: the categorical choice that the margin refers to: the heuristic's where it differs, else the second.
+      explained: z or margin, the sum of `reasons`. None: there was no alternative.
+      typical: z with typical values of all features, the reference of reasons; None for margins.
+      reasons: features that the policy uses, largest contribution first; they add up to `explained` - (typical or 0).
+      values: feature -> value, all features, for categorical decisions at the chosen position.
+      heuristic_values: the same at the heuristic's position of a categorical decision that differs; else None.
     """
 
     module: str
@@ -74,7 +74,7 @@ class ExplainedDecision:
 
 @dataclasses.dataclass(frozen=True)
 class Typical:
-    """A state like many: medians over rows, the lower ones of two.
+    """A typical state: lower medians over rows.
 
     Attributes:
       levels: uint8 [width].
@@ -86,7 +86,7 @@ class Typical:
 
 
 def typical_of(problem: Problem, recorded: Sequence[RecordedDecisions], samples: Sequence[Observations]) -> Typical:
-    """Of all legal candidates of all states. Args: both are of the same states."""
+    """The typical state over all legal candidates. Args: both are of the same states."""
     levels = typical_levels(np.concatenate([sample.levels for sample in samples]))
     values = {}
     for spec in problem.observation_specs:
@@ -108,7 +108,7 @@ def explain(
 
     Args:
       decisions: indices of observations.
-      typical: what is compared with where nothing was chosen among several.
+      typical: the reference of decisions that are not categorical.
     """
     number_of = {n: number for numbers in recorded.by_function().values() for number, n in enumerate(numbers)}
     open_ones = [n for n in decisions if has_alternative(replayed.observations, n)]
@@ -165,7 +165,7 @@ def _heuristic_of(replayed: Replay, n: int) -> float | None:
 
 
 def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float) -> dict[str, float]:
-    """Feature -> what was seen in one state; of a feature with a value per position that of position `choice`."""
+    """Feature -> value in one state; at position `choice` for features with one value per position."""
     values = {}
     for spec in problem.observation_specs:
         flat = np.asarray(recorded.features[spec.name][n]).reshape(-1)

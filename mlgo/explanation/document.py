@@ -1,4 +1,4 @@
-"""explanation.md and its chart: a corpus's summary for people."""
+"""Writes explanation.md and its chart."""
 
 import io
 import itertools
@@ -13,8 +13,9 @@ from mlgo.explanation.summary import Explanation
 #: Reasons listed with an example.
 _REASONS = 4
 _HOW_TO_READ = (
-    '"Against" stands the value that a reason is counted from: at the heuristic\'s choice where one of several was chosen, else the median of the'
-    " example's module. At most two examples are of one module, and one of a function or callee."
+    '"Against" stands the value that a reason is counted from: at the heuristic\'s choice where one of several was'
+    " chosen, else the median of the example's module. At most two examples are of one module, and one of a function or"
+    " callee."
 )
 #: Bars in the chart.
 _BARS = 15
@@ -27,8 +28,8 @@ def markdown(explanation: Explanation, chart: str) -> str:
     lines = [
         f"# What the {explanation.problem} policy does differently",
         "",
-        f"In the states that the default's compiles go through it differs from the heuristic in **{explanation.differs.text()}**"
-        " (95 % bootstrap interval over modules).",
+        "In the states that the default's compiles go through it differs from the heuristic in"
+        f" **{explanation.differs.text()}** (95 % bootstrap interval over modules).",
     ]
     if explanation.ways:
         ways = [f"{heuristic} → {policy}: {count:,}" for (heuristic, policy), count in explanation.ways.items()]
@@ -44,8 +45,8 @@ def markdown(explanation: Explanation, chart: str) -> str:
         "",
         "## What its decisions hang on",
         "",
-        f"Each feature permuted by itself, {explanation.repeats} times, among {explanation.sampled:,} sampled decisions: the share that change, and"
-        " how much probability the original decision loses on average.",
+        f"Each feature permuted by itself, {explanation.repeats} times, among {explanation.sampled:,} sampled"
+        " decisions: the share that change, and how much probability the original decision loses on average.",
         "",
         f"![Permutation importance]({chart})",
         "",
@@ -67,10 +68,12 @@ def markdown(explanation: Explanation, chart: str) -> str:
 
 
 def _formula_lines(start: float, pieces: Sequence[Piece]) -> list[str]:
-    """A linear policy as a table: a line per feature, the values at which its slope changes and what z has gained there."""
+    """A linear policy as a table: for each feature the values at which its slope changes, with its contribution
+    there."""
     lines = ["", "## The whole policy", ""]
     lines += [
-        f"It is linear over pieces of the features: z starts at {start:+.2f} and gets what each feature has added at its value; it decides for"
+        f"It is linear over pieces of the features: z starts at {start:+.2f} and gets what each feature has added at"
+        " its value; it decides for"
     ]
     lines += ["1 where z is above 0. Between the values below the way is straight, outside it goes on level.", ""]
     lines += ["| feature | value: what it has added to z |", "|---|---|"]
@@ -92,12 +95,12 @@ def importance_chart(importance: Sequence[FeatureImportance], title: str) -> byt
 
     shown = importance[:_BARS][::-1]
     shares = [100 * each.changed.share for each in shown]
-    # A mean lies within its bootstrap interval, but for rounding.
+    # A mean lies within its interval except for rounding.
     errors = [
         [max(0.0, share - 100 * each.changed.low) for share, each in zip(shares, shown)],
         [max(0.0, 100 * each.changed.high - share) for share, each in zip(shares, shown)],
     ]
-    # Fixed ids, no date: the same bytes every time. Text as text: smaller, and selectable.
+    # Fixed ids and no date: equal input gives equal bytes. Text stays text.
     with matplotlib.rc_context({"svg.hashsalt": "mlgo", "svg.fonttype": "none"}):
         figure = Figure(figsize=(7.5, 1.2 + 0.28 * len(shown)), layout="constrained")
         axes = figure.subplots()

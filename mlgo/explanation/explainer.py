@@ -67,7 +67,7 @@ class Explainer:
         return self.folder.path / name / side
 
     def replayed(self, folder: pathlib.Path, module: str, check: bool) -> View | None:
-        """The recorded decisions of a module and the policy's answers in the same states; None: no decision was recorded.
+        """The recorded decisions of a module and the policy's answers in the same states; None: there are none.
 
         Args: check: whether the policy took these decisions, so that its answers must be the same.
         Raises: RunError: they are not.

@@ -1,4 +1,4 @@
-"""One function's decisions and what came of them, ready to be shown as text (terminal.py) or as a page (page.py)."""
+"""The report of one function's decisions, which terminal.py and page.py show."""
 
 import dataclasses
 import math
@@ -10,9 +10,9 @@ from mlgo.problems.problem import Problem
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 
-#: A demangled name longer than this is cut where it only has to be recognised.
+#: Demangled names are cut to this length where only recognition matters.
 NAME_WIDTH = 100
-#: What is printed as 0.00.
+#: Smaller contributions are printed as 0.00.
 _NOTHING = 0.005
 
 
@@ -21,11 +21,11 @@ class Section:
     """Decisions in states of one origin.
 
     Attributes:
-      title: whose states these are.
-      remark: what that means for the reader.
-      decisions: the shown ones, in the order in which they were taken.
-      total: how many there are to show.
-      differing: how many of them differ from the heuristic's; None: unknown.
+      title: the origin of the states.
+      remark: explanation of the origin.
+      decisions: the shown decisions, in their order.
+      total: number of decisions.
+      differing: number of decisions that differ from the heuristic's; None: unknown.
     """
 
     title: str
@@ -37,16 +37,16 @@ class Section:
 
 @dataclasses.dataclass(frozen=True)
 class FunctionReport:
-    """Everything that is shown of a function.
+    """The report of a function.
 
     Attributes:
       problem, policy, module, function: names; `policy` with the start of its digest.
-      demangled: names for people, of the function and its callees.
-      outcome: what came of it, a line each.
-      basis: how reasons are to be read.
+      demangled: demangled names of the function and its callees.
+      outcome: lines about scores.
+      basis: explanation of the contributions.
       sections: by origin of the states.
-      reasons: how many features are shown of each decision; 0: all that the policy looks at.
-      all_values: whether all that the compiler shows is listed too.
+      reasons: features shown per decision; 0: all that the policy uses.
+      all_values: whether the values of all features are listed too.
     """
 
     problem: str
@@ -62,7 +62,7 @@ class FunctionReport:
 
 
 def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy: ModuleRecord) -> list[str]:
-    """What the function and the module came to under the default and under the policy; minus is better where less is."""
+    """The scores of the function and of its module under the default and under the policy."""
     lines = []
     score = score_of(problem)
     pair = [record.functions.get(function) for record in (default, policy)]
@@ -77,7 +77,7 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
 
 
 def basis(choosing: bool, linear: bool, what: str) -> str:
-    """How the reasons of a report are to be read. Args: what: what the medians are of."""
+    """An explanation of the contributions. Args: what: over what the medians are taken."""
     whole = "the margin" if choosing else "z"
     start = (
         "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"
@@ -92,7 +92,7 @@ def basis(choosing: bool, linear: bool, what: str) -> str:
 
 
 def choice_text(decision: ExplainedDecision) -> str:
-    """What the policy decides and how clearly."""
+    """The policy's decision, with probability and margin."""
     parts = [decision.policy]
     if decision.probability is not None:
         parts.append(f"p {decision.probability:.2f}")
@@ -107,7 +107,7 @@ def choice_text(decision: ExplainedDecision) -> str:
 
 
 def heuristic_text(decision: ExplainedDecision) -> str:
-    """What the heuristic decides in the same state."""
+    """The heuristic's decision in the same state."""
     if decision.heuristic is None:
         return "not known: the compiler does not ask it here"
     if decision.heuristic_probability is None or not decision.differs or decision.candidates is None:
@@ -116,9 +116,9 @@ def heuristic_text(decision: ExplainedDecision) -> str:
 
 
 def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Reason], float, int]:
-    """(the weightiest reasons, what the others add together, how many others).
+    """(the reasons to show, the sum of the others, the number of the others).
 
-    Args: count: at most, and none that add nothing; 0: all.
+    Args: count: the most to show, without those of about 0; 0: all.
     """
     shown = (
         [reason for reason in decision.reasons[:count] if abs(reason.adds) >= _NOTHING] if count else decision.reasons
@@ -128,7 +128,7 @@ def shown_reasons(decision: ExplainedDecision, count: int) -> tuple[Sequence[Rea
 
 
 def number(value: float | None) -> str:
-    """A feature's value with as many digits as tell it apart; "-" where there is none."""
+    """A feature's value for display; "-" where there is none."""
     if value is None or math.isnan(value):
         return "-" if value is None else "NaN"
     if not math.isfinite(value):

@@ -80,7 +80,7 @@ class FunctionReportTest(unittest.TestCase):
             "decision 2: call of g2",
             "DIFFERS",
             "cost_estimate",
-            "2 more are not shown",
+            "2 more decisions; see --limit",
         ):
             self.assertIn(part, text)
         self.assertRegex(text, r"policy:    (inline|keep the call), p [01]\.\d\d, z [+-]\d\.\d\d, of a median state")
@@ -91,7 +91,8 @@ class FunctionReportTest(unittest.TestCase):
         text = _text(_report(network, EVICTION, states.eviction("m", 8, 1), 8, all_values=True))
         self.assertRegex(
             text,
-            r"policy:    evict (nothing|at \d+), p 0\.\d\d, of \d candidates, margin \d\.\d\d over the heuristic's choice, evict",
+            r"policy:    evict (nothing|at \d+), p 0\.\d\d, of \d candidates,"
+            r" margin \d\.\d\d over the heuristic's choice, evict",
         )
         self.assertRegex(text, r"heuristic: evict (nothing|at \d+), to which the policy gives p 0\.\d\d")
         self.assertRegex(text, r"all it was shown, at evict .*: mask 1, is_free")
@@ -99,7 +100,10 @@ class FunctionReportTest(unittest.TestCase):
     def test_priorities_are_numbers_without_a_probability(self):
         network = states.linear(PRIORITY, {"li_size": (0, 100, 4.0)}, 0.0)
         text = _text(_report(network, PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5]), 6))
-        wanted = r"decision 3\n  policy:    priority 4\.19\d+e\+06, z \+4\.00, of a median state \+0\.79\n  heuristic: priority 200\n"
+        wanted = (
+            r"decision 3\n  policy:    priority 4\.19\d+e\+06, z \+4\.00, of a median state \+0\.79\n"
+            r"  heuristic: priority 200\n"
+        )
         self.assertRegex(text, wanted)
         self.assertIn("decision 4  DIFFERS", text)
 
@@ -128,8 +132,8 @@ class FunctionReportTest(unittest.TestCase):
         recorded.features["mask"][0] = 0
         recorded.features["mask"][0, 0, keep] = 1
         report = _report(states.smallest_evictor(), EVICTION, recorded, 1)
-        self.assertIn("there was nothing else to choose", _text(report))
-        self.assertIn("There was nothing else to choose", _Tags(page(report)).text)
+        self.assertIn("  no alternative", _text(report))
+        self.assertIn("No alternative.", _Tags(page(report)).text)
 
     def test_what_came_of_it(self):
         def record(**functions):
@@ -141,7 +145,8 @@ class FunctionReportTest(unittest.TestCase):
             reports.outcome_lines(INLINING, "f", record(f=200, g=100), record(f=150, g=100, h=20)),
             [
                 "this function: bytes of code: 200 under the default, 150 under the policy (-25.00 %)",
-                "its module: bytes of code, with those of no function: 300 under the default, 270 under the policy (-10.00 %)",
+                "its module: bytes of code, with those of no function: 300 under the default, 270 under the policy"
+                " (-10.00 %)",
             ],
         )
         self.assertIn(

@@ -1,10 +1,10 @@
-"""Which features a policy's decisions hang on: permutation importance, and how often it differs from the heuristic.
+"""Permutation importance of features, and shares of decisions with intervals.
 
-A feature's values are dealt out anew among the sampled states, all others stay, and the policy decides again. A value that belongs to a
-candidate goes to another candidate, one that belongs to a state (eviction: progress) to another state, for all its candidates. The
-asking candidate, which stands at the last position, exchanges with other askers only: what it has no value in (is_hint, ...) it never gets.
-Permuting breaks how features go together, so it also asks about states that no program has; and of two features that say the same,
-either may look unimportant.
+The values of one feature are permuted among the sampled states and the policy decides again. A value of a candidate
+goes to another candidate; a value of a state (eviction: progress) goes to another state, for all its candidates. The
+candidate at the last position, which needs a register, exchanges values only with its like, because it lacks some
+features (is_hint, ...). Permutation breaks correlations, so it produces states that no program has, and of two features
+with the same information either may look unimportant.
 """
 
 import dataclasses
@@ -24,12 +24,12 @@ from mlgo.run.determinism import generator
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """Part of the decisions, in [0, 1], with its 95 % bootstrap interval over modules.
+    """A share of decisions, in [0, 1], with its 95 % bootstrap interval over modules.
 
     Attributes:
-      count: how many decisions; an average over repeats where there are several.
-      total: of how many.
-      modules: in how many modules.
+      count: number of these decisions, averaged over repeats.
+      total: number of all decisions.
+      modules: number of modules.
     """
 
     count: float
@@ -40,23 +40,23 @@ class Share:
     high: float
 
     def percent(self) -> str:
-        """For people: "12.34 % [10.01, 14.12]"."""
+        """For display: "12.34 % [10.01, 14.12]"."""
         return f"{100 * self.share:.2f} % [{100 * self.low:.2f}, {100 * self.high:.2f}]"
 
     def text(self) -> str:
-        """With all that belongs to it: "12.34 % [10.01, 14.12] of 12,345 decisions in 86 modules"."""
+        """With counts: "12.34 % [10.01, 14.12] of 12,345 decisions in 86 modules"."""
         return f"{self.percent()} of {self.total:,} decisions in {self.modules} modules"
 
 
 @dataclasses.dataclass(frozen=True)
 class FeatureImportance:
-    """What permuting one feature does.
+    """The importance of one feature.
 
     Attributes:
-      feature: its name.
-      changed: the share of decisions that change.
-      confidence_lost: mean of what the probability of the original decision loses, in [-1, 1]; of numbers the mean change of the number,
-        in units of the network's output.
+      feature: name.
+      changed: share of decisions that change when it is permuted.
+      confidence_lost: mean loss of the original decision's probability, in [-1, 1]; for continuous decisions the mean
+        change, in units of the network's output.
     """
 
     feature: str
@@ -93,7 +93,7 @@ def importances(
     seed: int,
     repeats: int,
 ) -> list[FeatureImportance]:
-    """Of every feature that the policy looks at, the most important first.
+    """The importance of every feature that the policy uses, largest first.
 
     Args:
       sample: N states; their decisions are the policy's own.
@@ -124,7 +124,7 @@ def importances(
 def permuted_levels(
     problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
-    """uint8 [M, D]: the sample's levels with one feature's values dealt out anew; see the module's docstring.
+    """uint8 [M, D]: the sample's levels with one feature permuted; see the module's docstring.
 
     Args: columns: bool [D], those of the feature.
     """
@@ -150,6 +150,6 @@ def _permuted(
     columns: np.ndarray,
     random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What is decided with the feature permuted, as `comparable`, and how sure the original decisions are then."""
+    """The decisions with the feature permuted, as `comparable`, and the confidence in the original decisions then."""
     logits = exact.row_logits(permuted_levels(problem, sample, feature, columns, random))
     return comparable(greedy_decisions(logits, sample), sample), confidence(logits, sample)

@@ -45,7 +45,7 @@ class ImportanceTest(unittest.TestCase):
         found = _importances(
             states.smallest_evictor(), EVICTION, [states.eviction("a", 300, 1), states.eviction("b", 300, 2)]
         )
-        self.assertEqual([name for name in found], ["liverange_size", "nr_urgent", "progress"])
+        self.assertEqual(list(found), ["liverange_size", "nr_urgent", "progress"])
         self.assertEqual((found["nr_urgent"].changed.share, found["progress"].changed.share), (0, 0))
         self.assertGreater(found["liverange_size"].changed.share, 0.5)
         self.assertLessEqual(found["liverange_size"].changed.low, found["liverange_size"].changed.share)

@@ -1,4 +1,4 @@
-"""A function's decisions as one HTML page that needs nothing else: no network, no script."""
+"""Renders a function's report as one self-contained HTML page without scripts."""
 
 import pathlib
 
@@ -11,7 +11,7 @@ _TEMPLATE = pathlib.Path(__file__).with_name("page.html.jinja")
 
 
 def page(report: FunctionReport) -> bytes:
-    """The page. Names from the corpus are text in it, whatever they hold."""
+    """The page; names are escaped."""
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -1,7 +1,8 @@
-"""What one compile of a corpus decided, with the names that decisions stand under, kept on disk module by module.
+"""The recorded decisions of a compile, with the names of functions and call sites.
 
-Below the stage's folder lie, per module NAME, `modules/NAME.json` (outcome and scores: mlgo/trace/outcomes.py) and, where decisions were
-taken, `decisions/NAME.arrays` (mlgo/trace/arrays.py). A trace for learning keeps neither names nor the heuristic's answer.
+Files in the stage's folder, for each module NAME: `modules/NAME.json` (mlgo/trace/outcomes.py) and, if there were
+decisions, `decisions/NAME.arrays` (mlgo/trace/arrays.py). Traces for learning have neither names nor the heuristic's
+answer.
 """
 
 import dataclasses
@@ -30,15 +31,15 @@ _HEURISTIC_NAME = ":heuristic"
 
 @dataclasses.dataclass(frozen=True)
 class RecordedDecisions:
-    """The N decisions of one module, in the order in which they were taken.
+    """The N decisions of one module, in their order.
 
     Attributes:
-      module: its name.
-      contexts: names of the functions, or call sites "CALLER\\nCALLEE", that decisions stand under.
+      module: name.
+      contexts: names of functions, or call sites "CALLER\\nCALLEE".
       context: int32 [N], index into `contexts`, non-decreasing.
       features: observation name -> array [N, *shape].
-      taken: [N], what was decided.
-      heuristic: [N], what the compiler's own heuristic decided in the same state, or would have; None: nobody asked it.
+      taken: [N], the decisions.
+      heuristic: [N], the heuristic's decisions in the same states; None: not recorded.
     """
 
     module: str
@@ -52,22 +53,22 @@ class RecordedDecisions:
         return len(self.taken)
 
     def function(self, decision: int) -> str:
-        """The function that decision was taken in."""
+        """The function of a decision."""
         return call_site(self.contexts[self.context[decision]])[0]
 
     def callee(self, decision: int) -> str:
-        """The function that is called where an inlining decision was taken; "" for other problems."""
+        """The called function of an inlining decision; "" for other problems."""
         return call_site(self.contexts[self.context[decision]])[1]
 
     def same_states(self, mine: Sequence[int], other: "RecordedDecisions", theirs: Sequence[int]) -> int:
-        """With how many states that are equal, bit for bit, the decisions `mine` and those of `other`, `theirs`, begin."""
+        """The number of leading equal states, bit for bit, of the decisions `mine` and of `theirs` in `other`."""
         for count, (n, m) in enumerate(zip(mine, theirs)):
             if any(self.features[name][n].tobytes() != other.features[name][m].tobytes() for name in self.features):
                 return count
         return min(len(mine), len(theirs))
 
     def by_function(self) -> dict[str, list[int]]:
-        """Function -> its decisions, in the order in which they were taken."""
+        """Function -> its decisions, in their order."""
         found: dict[str, list[int]] = {}
         for decision in range(len(self)):
             found.setdefault(self.function(decision), []).append(decision)
@@ -77,7 +78,7 @@ class RecordedDecisions:
 def record_corpus(
     folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, title: str, model_dir: pathlib.Path | None
 ) -> Mapping[str, Any]:
-    """Compiles every module of `corpus` that was not compiled into `folder` yet, and keeps what was decided.
+    """Compiles every module of `corpus` that has no record in `folder` yet, and records its decisions.
 
     Args: as compile_corpus (mlgo/trace/trace.py); without a model the heuristic decides.
     Returns: counts for the manifest.
@@ -96,7 +97,7 @@ def record_corpus(
 def encode(log: TrainingLog, problem: Problem, heuristic_decided: bool) -> bytes:
     """The file's content for the decisions in `log`.
 
-    Args: heuristic_decided: whether the heuristic took them; else its answers are kept where the log holds them.
+    Args: heuristic_decided: whether the heuristic took them; else its answers are recorded where they are logged.
     """
     default = problem.default_decision_spec
     heuristic = log.actions if heuristic_decided else log.extra_outputs.get(default.name) if default else None
@@ -111,7 +112,7 @@ def encode(log: TrainingLog, problem: Problem, heuristic_decided: bool) -> bytes
 
 
 def decode(content: bytes, what: str, module: str, problem: Problem) -> RecordedDecisions:
-    """What `encode` wrote.
+    """Reads what `encode` wrote.
 
     Args: what: the file, for messages.
     Raises: RunError: the content is damaged, or of another problem.
@@ -136,7 +137,7 @@ def decode(content: bytes, what: str, module: str, problem: Problem) -> Recorded
 
 
 def load(folder: pathlib.Path, module: str, problem: Problem) -> RecordedDecisions | None:
-    """What was decided in `module`; None: nothing, or it failed.
+    """The decisions in `module`; None: there are none, or it failed.
 
     Raises: RunError: the file is damaged.
     """

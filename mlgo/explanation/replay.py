@@ -1,8 +1,7 @@
-"""Asks a policy about states that a compile went through, without the compiler: NumPy, bit for bit what every backend computes.
+"""Evaluates a policy in recorded states of a compile, in NumPy, bit for bit as every backend computes it.
 
-Whether two decisions differ is a matter of their kind. A choice, and yes or no, differ when they are not equal. Numbers (priorities) are
-never looked at by themselves, only ordered, so a number differs when it orders its observation against the one before it in the same
-function otherwise.
+Categorical and binary decisions differ when they are unequal. Continuous decisions (priorities) only order live ranges:
+one differs when it orders its live range against the preceding one of the same function differently.
 """
 
 import dataclasses
@@ -19,13 +18,13 @@ from mlgo.run.exit_codes import RunError
 
 @dataclasses.dataclass(frozen=True)
 class Replay:
-    """A policy's answers in N states with M rows altogether.
+    """A policy's answers in N states with M rows in total.
 
     Attributes:
-      observations: the states as the policy sees them; their decisions are the policy's answers.
+      observations: the states, with the policy's decisions.
       logits: float32 [M].
-      policy: [N], what it decides, as the compiler would log it.
-      heuristic: [N], what the heuristic decides in the same state; None: unknown.
+      policy: [N], the decisions as the compiler would log them.
+      heuristic: [N], the heuristic's decisions in the same states; None: unknown.
       differs: bool [N]; None where the heuristic is unknown.
     """
 
@@ -36,20 +35,20 @@ class Replay:
     differs: np.ndarray | None
 
     def row_of(self, decision: int, choice: float) -> int:
-        """The row that stands for `choice` in one state: the candidate at that position, or the only one."""
+        """The row of `choice` in one state: the candidate at that position, or the only row."""
         begin, end = self.observations.offsets[decision : decision + 2]
         if self.observations.kind != "categorical":
             return int(begin)
         return int(begin + np.flatnonzero(self.observations.positions[begin:end] == choice)[0])
 
     def runner_up(self, decision: int) -> int | None:
-        """The row of the policy's second choice; None: there is only one, or it does not choose among rows."""
+        """The row of the policy's second choice; None: there is none."""
         begin, end = map(int, self.observations.offsets[decision : decision + 2])
         others = [row for row in range(begin, end) if row != self.row_of(decision, self.policy[decision])]
         return max(others, key=lambda row: (self.logits[row], -row), default=None)
 
     def probability(self, decision: int, choice: float) -> float | None:
-        """Of `choice` when decisions are drawn from the policy; None for numbers."""
+        """The policy's probability of `choice`; None for continuous decisions."""
         kind = self.observations.kind
         if kind == "continuous":
             return None
@@ -61,9 +60,9 @@ class Replay:
         return float(chances[self.row_of(decision, choice) - begin] / chances.sum())
 
     def margin(self, decision: int) -> float | None:
-        """How much clearer, in logits, the policy prefers its answer to the heuristic's, or where they agree to its second choice.
+        """The margin of the policy's answer in logits over `alternative`; |z| for binary decisions.
 
-        Yes or no: |z|. None: there is no alternative, or the answer is a number.
+        None: there is no alternative, or the decision is continuous.
         """
         if self.observations.kind == "continuous":
             return None
@@ -74,7 +73,8 @@ class Replay:
         return None if other is None else float(self.logits[own]) - float(self.logits[other])
 
     def alternative(self, decision: int) -> int | None:
-        """The row that a choice is measured against: the heuristic's, or where they agree the second choice's."""
+        """The row that a categorical choice is compared with: the heuristic's or, where they agree, the second
+        choice's."""
         if self.observations.kind != "categorical":
             return None
         if self.differs is not None and self.differs[decision]:
@@ -83,7 +83,7 @@ class Replay:
 
 
 def replay(network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions) -> Replay:
-    """What `network` answers in the states of `recorded`.
+    """The answers of `network` in the states of `recorded`.
 
     Raises: RunError: the states are not those of a compile of this problem.
     """
@@ -110,7 +110,7 @@ def replay(network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions
 
 
 def with_decisions(observations: Observations, decisions: np.ndarray) -> Observations:
-    """The same states, decided otherwise.
+    """The same states with other decisions.
 
     Args: decisions: [N], as `Observations.actions`; each is legal in its state.
     """
@@ -123,7 +123,7 @@ def with_decisions(observations: Observations, decisions: np.ndarray) -> Observa
 
 
 def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
-    """int64 [N]: equal where two ways to decide do the same; see the module's docstring.
+    """int64 [N]: equal where decisions do not differ; see the module's docstring.
 
     Args: decisions: [N], as `Observations.actions`.
     """
@@ -137,12 +137,12 @@ def comparable(decisions: np.ndarray, observations: Observations) -> np.ndarray:
 
 
 def confidence(logits: np.ndarray, observations: Observations) -> np.ndarray:
-    """float64 [N]: the probability of the decisions in `observations` under `logits`; of numbers the number itself, in network units."""
+    """float64 [N]: the probability of the decisions under `logits`; for continuous ones the value in network units."""
     if observations.kind == "continuous":
         return greedy_decisions(logits, observations).astype(np.float64)
     return np.exp(log_probabilities(logits, observations).astype(np.float64))
 
 
 def disagreements(replayed: Replay, recorded: RecordedDecisions) -> int:
-    """How many of the decisions that the compiler took under the policy are not those of its replay: 0, or something is broken."""
+    """How many decisions that the compiler took under the policy differ from their replay; 0 is expected."""
     return int((np.asarray(replayed.policy) != recorded.taken).sum())

@@ -1,4 +1,4 @@
-"""A function's decisions by the origin of their states: the default's compile, and where it parts from that the policy's own."""
+"""A function's decisions, in the states of the default's compile and of the policy's own compile."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from mlgo.explanation.replay import Replay
 from mlgo.learning.network import PolicyNetwork
 from mlgo.problems.problem import Problem
 
-#: The decisions of a compile, and what the policy says to them.
+#: The decisions of a compile, and the policy's answers in the same states.
 View = tuple[RecordedDecisions, Replay]
 
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """Which decisions are wanted.
+    """The decisions to show.
 
     Attributes:
-      function: where they were taken.
-      callees: of inlining: only calls of these; None: of all.
-      only_different: only those that differ from the heuristic's, where that is known.
-      limit: at most so many of each origin; 0: all.
+      function: name.
+      callees: for inlining, only calls of these; None: all.
+      only_different: only decisions that differ from the heuristic's, where that is known.
+      limit: the most decisions of each compile; 0: all.
     """
 
     function: str
@@ -31,7 +31,7 @@ class Shown:
     limit: int = 0
 
     def among(self, decided: RecordedDecisions) -> list[int]:
-        """The function's decisions, of the wanted callees."""
+        """The decisions of the function and the callees."""
         decisions = decided.by_function().get(self.function, [])
         return [n for n in decisions if self.callees is None or decided.callee(n) in self.callees]
 
@@ -39,11 +39,11 @@ class Shown:
 def sections_of(
     network: PolicyNetwork, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
 ) -> list[Section]:
-    """One section for each compile that has decisions; states that both have are shown once."""
+    """One section per compile with decisions; leading states that both share are shown once."""
     sections, seen = [], []
     if default is not None:
         seen = shown.among(default[0])
-        remark = "The heuristic took these decisions; the policy is asked about the same states."
+        remark = "The heuristic took these decisions; the policy is evaluated in the same states."
         sections.append(
             _section(network, problem, default, typical, shown, seen, "In the states of the default's compile", remark)
         )
@@ -52,7 +52,7 @@ def sections_of(
         numbers = shown.among(decided)
         same = decided.same_states(numbers, default[0], seen) if default is not None else 0
         known = (
-            "LLVM asked the heuristic, too."
+            "LLVM also asked the heuristic."
             if problem.default_decision_spec
             else "what the heuristic would decide here is not logged."
         )
@@ -82,7 +82,7 @@ def _section(
 
 
 def _same_remark(decided: RecordedDecisions, function: str, numbers: Sequence[int], same: int) -> str:
-    """That the first `same` of `numbers`, some of a function's decisions, were taken in states that were shown before."""
+    """A remark that the first `same` of `numbers` were taken in states that are shown above."""
     if not same:
         return ""
     if same == len(numbers):

@@ -55,7 +55,7 @@ class SectionsTest(unittest.TestCase):
     def test_a_function_may_have_decisions_in_one_compile_only(self):
         (own,) = _sections(None, _view())
         self.assertEqual(len(own.decisions), 3)
-        self.assertIn("LLVM asked the heuristic, too.", own.remark)
+        self.assertIn("LLVM also asked the heuristic.", own.remark)
         self.assertNotIn("above", own.remark)
 
 

@@ -1,4 +1,4 @@
-"""Which module, function or examples are meant."""
+"""Finds modules and functions by parts of their names; selects varied examples."""
 
 import difflib
 import re
@@ -9,17 +9,19 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 #: How many names a message lists.
 _LISTED = 20
-#: A listed name is cut to this; a C++ template's can fill pages.
+#: Listed names are cut to this length.
 _NAME_WIDTH = 160
 
 T = TypeVar("T")
 
 
 def matching(wanted: str, names: Mapping[str, str]) -> list[str]:
-    """The keys of `names` that `wanted` means: the one that it is, else the ones with a name that it is, else the functions that are
-    called so, whatever namespace and parameters, else those that hold it.
+    """The keys of `names` that match `wanted`.
 
-    Args: names: name -> the same for people (demangled, or the name again).
+    The first rule with a match applies: equal key; equal demangled name; equal function name without namespace and
+    parameters; contained in key or demangled name.
+
+    Args: names: name -> demangled name, or the name itself.
     """
     if wanted in names:
         return [wanted]
@@ -34,13 +36,13 @@ def matching(wanted: str, names: Mapping[str, str]) -> list[str]:
 
 
 def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what: str) -> str:
-    """The one name that `wanted` means.
+    """The only name that matches `wanted`.
 
     Args:
       names: as `matching`.
       flag, what, of_what: for messages: "--function", "function", "module lib/a.cpp".
 
-    Raises: RunError: none does, or several do; they are listed.
+    Raises: RunError: none or several match; the message lists candidates.
     """
     found = matching(wanted, names)
     if len(found) == 1:
@@ -66,7 +68,7 @@ def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what
 
 
 def listing(found: Sequence[str], names: Mapping[str, str]) -> str:
-    """A line for each name, as people write it first, and how many more there are."""
+    """A line per name, demangled first, and the number of names that are not listed."""
     lines = [
         f"\n  {_cut(names[name])}" + ("" if names[name] == name else f"  {_cut(name)}") for name in found[:_LISTED]
     ]
@@ -99,7 +101,7 @@ def _is_called(shown: str, wanted: str) -> bool:
 
 
 def _without_parameters(text: str) -> str:
-    """What follows the parameter list that `text` begins with: " const", or what is defined inside the function."""
+    """`text` without the parameter list at its beginning."""
     depth = 0
     for place, character in enumerate(text):
         depth += (character == "(") - (character == ")")

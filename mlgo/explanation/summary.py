@@ -1,6 +1,6 @@
-"""What a policy does on a whole corpus, other than the heuristic: the content of explanation.json.
+"""How a policy differs from the heuristic on a corpus: the content of explanation.json.
 
-`observe` looks at a module at a time and keeps little of it, so a corpus of any size fits in memory.
+`observe` reads one module at a time, so memory does not grow with the corpus.
 """
 
 import collections
@@ -22,17 +22,17 @@ from mlgo.run.determinism import generator
 
 #: Value of "kind" in explanation.json.
 KIND = "explanation"
-#: Of one module at most this many examples are kept, of one function and of one callee one.
+#: The most examples of one module; of one function or callee there is one.
 _PER_MODULE = 2
 _CANDIDATES_PER_MODULE = 8
-#: Features that an example lists, the weightiest.
+#: Features that an example lists, largest contributions first.
 _EXAMPLE_REASONS = 8
 _DIGITS = 6
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A decision that may become an example. Attributes: decision: index in the module; the rest as in ExplainedDecision."""
+    """A possible example. Attributes: decision: index in the module; others as in ExplainedDecision."""
 
     module: str
     decision: int
@@ -43,15 +43,15 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class ModuleView:
-    """What is kept of a module.
+    """The figures of a module.
 
     Attributes:
-      module: its name.
-      decisions: how many.
+      module: name.
+      decisions: number of decisions.
       differing: how many of them differ from the heuristic's.
       sample: some of the states, with the policy's decisions.
-      ways: (what the heuristic decides, what the policy decides) -> how often, of those that differ.
-      candidates: the decisions that differ with the largest margins.
+      ways: (heuristic's decision, policy's decision) -> number of differing decisions.
+      candidates: the differing decisions with the largest margins.
     """
 
     module: str
@@ -63,9 +63,9 @@ class ModuleView:
 
 
 def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rate: float, seed: int) -> ModuleView:
-    """What is kept of a module whose heuristic is known.
+    """The figures of a module in which the heuristic's decisions are known.
 
-    Args: rate: which part of its states is sampled, in (0, 1].
+    Args: rate: fraction of its states to sample, in (0, 1].
     """
     random = generator(seed, "sample", recorded.module)
     sampled = np.flatnonzero(random.random(len(recorded)) < rate)
@@ -84,10 +84,9 @@ def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rat
 
 
 def choose_examples(views: Sequence[ModuleView], count: int) -> list[Candidate]:
-    """The decisions that differ with the largest margins, of many modules, functions and callees."""
+    """The differing decisions with the largest margins, from many modules, functions and callees."""
     everyone = [candidate for view in views for candidate in view.candidates]
     everyone.sort(key=lambda each: (-each.margin, each.module, each.decision))
-    # Without a callee, the function stands for itself.
     keys = [lambda each: each.module, lambda each: each.function, lambda each: each.callee or each.function]
     return varied(everyone, count, keys, [_PER_MODULE, 1, 1])
 
@@ -105,23 +104,23 @@ def differing(views: Sequence[ModuleView]) -> dict[str, tuple[int, int]]:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """Everything that explanation.json holds.
+    """The content of explanation.json.
 
     Attributes:
-      problem: its name.
+      problem: name.
       policy, corpus: digests.
       seed: of samples, permutations and bootstraps.
-      repeats: how often each feature was permuted.
-      differs: from the heuristic, in the states that the default's compiles go through.
-      own_differs: in the states that the policy's own compiles go through; None: the heuristic's answers there are not known.
+      repeats: permutations per feature.
+      differs: share of decisions that differ from the heuristic's in the states of the default's compiles.
+      own_differs: the same in the states of the policy's own compiles; None: the heuristic's answers are unknown there.
       ways: as ways_of.
-      by_module: module -> (decisions that differ, all), states as of `differs`.
-      sampled: how many states the importance was measured on.
+      by_module: module -> (differing decisions, all decisions), states as for `differs`.
+      sampled: number of states that the importance was measured on.
       importance: the most important feature first.
-      examples: decisions that differ, the clearest first.
-      formula: the whole policy, where it is linear (attribution.formula).
-      failed: module -> why, of the modules that are left out.
-      demangled: function -> the same for people.
+      examples: differing decisions, largest margin first.
+      formula: the policy if it is linear (attribution.formula).
+      failed: omitted module -> kind of failure.
+      demangled: function -> demangled name.
     """
 
     problem: str
@@ -205,7 +204,7 @@ class Explanation:
 
 
 def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
-    """What the heuristic and the policy decide; positions and numbers, which mean something in one state only, become "one" and "another"."""
+    """The decisions of heuristic and policy; positions and numbers become "one" and "another"."""
     if problem.decision_kind == "continuous":
         return "one order", "another"
     theirs, ours = int(replayed.heuristic[decision]), int(replayed.policy[decision])
@@ -228,5 +227,5 @@ def _rounded_number(value: float | str) -> float | str | None:
 
 
 def _rounded(value: float | None) -> float | None:
-    """JSON has no infinities; what is shown needs no more digits."""
+    """A rounded value; None for infinities, which JSON lacks."""
     return None if value is None or not np.isfinite(value) else round(float(value), _DIGITS)

@@ -1,4 +1,4 @@
-"""C++ names for people, by llvm-cxxfilt where there is one."""
+"""Demangles C++ names with llvm-cxxfilt."""
 
 import pathlib
 import subprocess
@@ -8,7 +8,7 @@ from mlgo.run.exit_codes import RunError
 
 
 def demangled(program: pathlib.Path | None, names: Iterable[str]) -> dict[str, str]:
-    """Each name -> the same for people; without a program, or where it is not mangled, the name itself.
+    """Name -> demangled name; the name itself without a program or where it is not mangled.
 
     Raises: RunError: the program fails.
     """
@@ -17,7 +17,7 @@ def demangled(program: pathlib.Path | None, names: Iterable[str]) -> dict[str, s
         return {name: name for name in wanted}
     what, remedy = f"the demangler {program}", "Give --cxxfilt=PATH of LLVM's llvm-cxxfilt"
     try:
-        # A name with a newline would be two lines; nothing that C++ mangles has one.
+        # A newline in a name would split it; mangled names contain none.
         text = "".join(name.replace("\n", " ") + "\n" for name in wanted)
         ended = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:

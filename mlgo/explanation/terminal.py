@@ -1,4 +1,4 @@
-"""A function's decisions, and a corpus's summary, on a terminal; without one the same text, plain."""
+"""Prints a function's report and a corpus's summary, with colours on terminals."""
 
 from collections.abc import Sequence
 from typing import TextIO
@@ -12,7 +12,7 @@ from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.function_report import FunctionReport
 from mlgo.explanation.summary import Explanation
 
-#: Columns where there is no terminal.
+#: Width without a terminal, characters.
 _PLAIN_WIDTH = 140
 _SHOWN_FEATURES = 12
 _LISTED_WIDTH = 90
@@ -42,11 +42,11 @@ def show_function(out: Console, report: FunctionReport) -> None:
             out.print()
             _show_decision(out, report, decision)
         if hidden := section.total - len(section.decisions):
-            out.print(f"\n{hidden} more are not shown; --limit=0 shows all, --callsite and --only_different choose.")
+            out.print(f"\n{hidden} more decisions; see --limit, --callsite and --only_different.")
 
 
 def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]]) -> None:
-    """Prints a line per function: (name, name for people, decisions, differing ones, decisions in the policy's own compile)."""
+    """Prints a line per function: (name, demangled name, decisions, differing ones, decisions under the policy)."""
     title = "Functions to explain with --function; decisions of the default's compile"
     table = _table(("function", "decisions", "differ", "under the policy"), title)
     for _, name, decisions, differ, own in rows:
@@ -83,7 +83,7 @@ def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDeci
     out.print(f"  policy:    {reports.choice_text(decision)}")
     out.print(f"  heuristic: {reports.heuristic_text(decision)}")
     if decision.explained is None:
-        out.print("  there was nothing else to choose")
+        out.print("  no alternative")
     else:
         shown, rest, others = reports.shown_reasons(decision, report.reasons)
         against = decision.alternative or "median"

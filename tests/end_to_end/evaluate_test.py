@@ -127,7 +127,7 @@ class EvaluateTest(unittest.TestCase):
             ([*self.flags[:5], "--inline_thresholds=5,many"], "holds 'many'"),
             ([*self.flags[:5], f"--policy=default={self.folder}"], "would have the name 'default'"),
             ([*self.flags, "--fail_if_worse_than=much"], "is not a percentage"),
-            ([*self.flags, "--reward=much"], "reward 'much' is none of"),
+            ([*self.flags, "--reward=much"], "reward 'much' is not supported"),
             ([*self.flags, "--problem=regalloc_eviction"], "is for 'inlining_for_size', not for 'regalloc_eviction'"),
         ):
             code, said = command.run(*flags, program="evaluate")

@@ -1,4 +1,4 @@
-"""Chromium without a window, spoken to through a pipe in the DevTools protocol: JSON messages, each ended by a zero byte."""
+"""Headless Chromium, controlled through a pipe with the DevTools protocol: JSON messages that end with a zero byte."""
 
 import base64
 import json

@@ -35,8 +35,8 @@ _SHRINK = 4
 #: Bits of each colour that are kept, of 8.
 _BITS = 5
 
-#: How far a shrunk picture may be from the kept one, of 255: on average, and in any block of 8 by 8 pixels. Another version of the browser
-#: smooths letters otherwise, which is below 1 and 12; a bar that is missing is above.
+#: Largest difference between a picture and its golden one, of 255: on average, and in any block of 8 by 8 pixels.
+#: Another version of the browser smooths letters differently, which is below 1 and 12; a missing bar is above.
 _MEAN, _BLOCK = 1.0, 24.0
 
 #: WCAG 2.1, 1.4.3: contrast of text, level AA.
@@ -58,9 +58,11 @@ _LOW_CONTRAST = """(() => {
     const own = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
     if (!own || element.tagName === 'title' || !element.getClientRects().length) continue;
     const style = getComputedStyle(element);
-    const front = light(numbers(element instanceof SVGElement ? style.fill : style.color)), back = light(behind(element));
+    const colour = element instanceof SVGElement ? style.fill : style.color;
+    const front = light(numbers(colour)), back = light(behind(element));
     const contrast = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
-    if (contrast < LIMIT) found.push(`${element.tagName}.${element.className.baseVal ?? element.className}: ${contrast.toFixed(2)}`);
+    const name = `${element.tagName}.${element.className.baseVal ?? element.className}`;
+    if (contrast < LIMIT) found.push(`${name}: ${contrast.toFixed(2)}`);
   }
   return [...new Set(found)];
 })()""".replace("LIMIT", str(_CONTRAST))
@@ -136,7 +138,10 @@ class PageTest(unittest.TestCase):
         self.browser.open(self.page, 690, 1000, "dark", "print")
         self.assertEqual(self.browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
         self.assertEqual(self.browser.evaluate("getComputedStyle(document.querySelector('nav')).display"), "none")
-        heights = "[...document.querySelectorAll('details')].map(details => details.lastElementChild.getBoundingClientRect().height)"
+        heights = (
+            "[...document.querySelectorAll('details')]"
+            ".map(details => details.lastElementChild.getBoundingClientRect().height)"
+        )
         self.assertGreater(min(self.browser.evaluate(heights)), 0)
         self.assertLessEqual(max(self.browser.evaluate(_WIDTH)), 690)
         document = self.browser.pdf()
@@ -155,15 +160,14 @@ class PageTest(unittest.TestCase):
                 shown.save(target, optimize=True)
                 continue
             kept = Image.open(_GOLDEN / name).convert("RGB")
-            remedy = f"{name}: if that is as it should be, run with --update and commit the pictures"
+            remedy = f"{name}: if this is intended, run with --update and commit the pictures"
             self.assertEqual(shown.size, kept.size, remedy)
             mean, worst = _difference(shown, kept)
             if mean > _MEAN or worst > _BLOCK:
                 outputs = pathlib.Path(os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR", tempfile.gettempdir()))
                 shown.save(outputs / name)
-                self.fail(
-                    f"differs by {mean:.2f} on average and {worst:.1f} where it differs most; {remedy}. Seen now: {outputs / name}"
-                )
+                differs = f"differs by {mean:.2f} on average and {worst:.1f} in the worst block"
+                self.fail(f"{differs}; {remedy}. New picture: {outputs / name}")
 
 
 def _difference(shown: Image.Image, kept: Image.Image) -> tuple[float, float]:

@@ -1,4 +1,6 @@
-"""Photographs the top of a report, for documents: ./bazelw run //tests/report:picture -- models/inlining_for_size/report.html docs/images/report.png
+"""Takes a picture of the top of a report, for documents.
+
+    ./bazelw run //tests/report:picture -- models/inlining_for_size/report.html docs/images/report.png
 
 Arguments: the browser, one of its fonts (BUILD.bazel gives these), the page, the PNG to write.
 """
@@ -12,7 +14,7 @@ import tempfile
 from mlgo.run import files, locate
 from tests.report.browser import Browser
 
-#: Pixels: a page of a document is about as wide, and what lies below is for who opens the report.
+#: Pixels of the picture.
 _WIDTH, _HEIGHT = 1120, 1340
 
 

@@ -24,7 +24,7 @@ def linear(problem: Problem, adds: Mapping[str, tuple[float, float, float]], sta
 
 
 def inlining(module: str, count: int, seed: int, threshold: int = 5) -> RecordedDecisions:
-    """Call sites f<i>: of costs around `threshold`, below which the heuristic inlines; all other features are small numbers.
+    """Call sites f<i> with costs around `threshold`, below which the heuristic inlines; other features are small.
 
     Args: threshold: odd.
     """
