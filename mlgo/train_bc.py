@@ -1,12 +1,13 @@
-"""Behavioural cloning: trains a policy that repeats the decisions of a trace, the "warm start" of ml-compiler-opt's documents.
+"""Behavioural cloning: trains a policy that repeats the decisions of a trace, the "warm start" of ml-compiler-opt's
+documents.
 
     ./bazelw run //mlgo:train_bc -- --trace=/data/trace --output_dir=/data/warmstart
     ./bazelw run //mlgo:train_bc -- --trace=/data/trace --output_dir=/data/warmstart --gin_bindings="BcConfig.epochs=20"
 
-Input: a trace of //mlgo:generate_default_trace. Output, below --output_dir: policy/ (SavedModel, TFLite model, record), which
---warm_start of the training commands accepts, and the vocabulary, if none was given. --validation_modules modules are not
-trained on. The share of their decisions that the policy repeats is printed and recorded. Equal input, flags and seed give
-equal bytes. After an interruption, the same command resumes.
+Input: a trace of //mlgo:generate_default_trace. Output, below --output_dir: policy/ (SavedModel, TFLite model, record),
+which --warm_start of the training commands accepts, and the vocabulary, if none was given. --validation_modules modules
+are not trained on. The share of their decisions that the policy repeats is printed and recorded. Equal input, flags and
+seed give equal bytes. After an interruption, the same command resumes.
 
 Exit codes: 0 done, 2 wrong input or flags, 10 the trace has no decision, 130 interrupted.
 """

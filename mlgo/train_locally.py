@@ -1,15 +1,16 @@
 """Trains a policy for any problem with any algorithm; the general form of train_inlining and train_regalloc.
 
-    ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size --output_dir=/data/model --train_corpus=/data/corpus
-    ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size --output_dir=/data/model --train_corpus=/data/corpus \\
+    ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size --output_dir=/data/model
+    --train_corpus=/data/corpus ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size
+    --output_dir=/data/model --train_corpus=/data/corpus \\
         --algorithm=es --modules_per_iteration=100 --iterations=300 --held_out_corpus=/data/other_corpus
-    ./bazelw run //mlgo:train_locally -- --problem=regalloc_eviction --output_dir=/data/model --train_corpus=/data/corpus \\
-        --warm_start=/data/warmstart/policy --gin_bindings="PpoConfig.learning_rate=1e-4"
+    ./bazelw run //mlgo:train_locally -- --problem=regalloc_eviction --output_dir=/data/model
+        --train_corpus=/data/corpus \\ --warm_start=/data/warmstart/policy --gin_bindings="PpoConfig.learning_rate=1e-4"
 
-Input: a corpus of //mlgo:extract_ir, a folder or an archive. Output, below --output_dir: policy/ (SavedModel, TFLite model,
-record), metrics.jsonl, tensorboard/ and the intermediate stages. Some modules of the training corpus choose the policy and
-are not learned from. --held_out_corpus measures the result. After an interruption, the same command resumes and repeats at
-most one iteration. The result depends on the corpora, the settings and --seed only.
+Input: a corpus of //mlgo:extract_ir, a folder or an archive. Output, below --output_dir: policy/ (SavedModel, TFLite
+model, record), metrics.jsonl, tensorboard/ and the intermediate stages. Some modules of the training corpus choose the
+policy and are not learned from. --held_out_corpus measures the result. After an interruption, the same command resumes
+and repeats at most one iteration. The result depends on the corpora, the settings and --seed only.
 
 Exit codes: 0 done, 2 wrong input or flags and nothing was trained, 10 input empty, 11 too many modules failed, 130
 interrupted.

@@ -1,13 +1,15 @@
 """Trains a register-allocation policy and measures it.
 
-Without flags it trains eviction on the built-in corpus (LLVM's own libraries) and writes to out/regalloc in the workspace:
+Without flags it trains eviction on the built-in corpus (LLVM's own libraries) and writes to out/regalloc in the
+workspace:
 
     ./bazelw run //mlgo:train_regalloc
 
-It compiles every module once with the development clang to record the decisions of the default heuristic, learns to repeat
-them, improves on them (by PPO, unless --algorithm is given), chooses the best weights on modules that are not learned from,
-and compares them with the default on held-out modules. After an interruption, the same command resumes and repeats at most one
-iteration. The result depends on the corpora, the settings and --seed only, not on --workers or the machine's load.
+It compiles every module once with the development clang to record the decisions of the default heuristic, learns to
+repeat them, improves on them (by PPO, unless --algorithm is given), chooses the best weights on modules that are not
+learned from, and compares them with the default on held-out modules. After an interruption, the same command resumes
+and repeats at most one iteration. The result depends on the corpora, the settings and --seed only, not on --workers or
+the machine's load.
 
     ./bazelw run //mlgo:train_regalloc -- --iterations=300 --modules_per_iteration=64 --output_dir=out/long
     ./bazelw run //mlgo:train_regalloc -- --problem=regalloc_priority

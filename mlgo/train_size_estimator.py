@@ -1,12 +1,13 @@
 """Trains an estimator of code size from IR (the RFC's IR2Native) and measures its error on held-out functions.
 
-    ./bazelw run //mlgo:train_size_estimator
-    ./bazelw run //mlgo:train_size_estimator -- --train_corpus=/data/train --held_out_corpus=/data/held_out --output_dir=out/sizes
+    ./bazelw run //mlgo:train_size_estimator ./bazelw run //mlgo:train_size_estimator -- --train_corpus=/data/train
+    --held_out_corpus=/data/held_out --output_dir=out/sizes
 
-Every module of both corpora is optimised, its functions' properties are read by `opt -passes='print<func-properties>'`, and their
-bytes of code from the object. Functions whose name is in the training corpus are not held-out functions. It writes
-estimator.json (for --size_estimator of the training commands) and accuracy.json below --output_dir. After an interruption, the
-same command resumes. Exit codes: 0 done, 2 wrong input or flags, 11 too many modules failed, 130 interrupted.
+Every module of both corpora is optimised, its functions' properties are read by `opt -passes='print<func-properties>'`,
+and their bytes of code from the object. Functions whose name is in the training corpus are not held-out functions. It
+writes estimator.json (for --size_estimator of the training commands) and accuracy.json below --output_dir. After an
+interruption, the same command resumes. Exit codes: 0 done, 2 wrong input or flags, 11 too many modules failed, 130
+interrupted.
 """
 
 import dataclasses
@@ -66,8 +67,9 @@ def _train(arguments: list[str]) -> int:
     )
     for name, value in found.items():
         print(
-            f"{name}: {value.functions} held-out functions off by {value.median:.1f} % (median), {value.mean:.1f} % (mean);"
-            f" sums of {value.modules} modules by {value.module_mean:.1f} %, of all by {value.total:+.1f} %"
+            f"{name}: {value.functions} held-out functions off by {value.median:.1f} % (median),"
+            f" {value.mean:.1f} % (mean); sums of {value.modules} modules by {value.module_mean:.1f} %,"
+            f" of all by {value.total:+.1f} %"
         )
     print(f"done: {len(training.functions)} functions learned from -> {output / 'estimator.json'}")
     return ExitCode.DONE

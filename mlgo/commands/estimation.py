@@ -20,7 +20,8 @@ def define_estimation_flags() -> None:
     flags.DEFINE_string(
         "size_estimator",
         None,
-        f"With {_BINDING}: estimator.json of //mlgo:train_size_estimator. Its estimates replace the sizes of generated code.",
+        f"With {_BINDING}: estimator.json of //mlgo:train_size_estimator. Its estimates replace the sizes of generated"
+        " code.",
     )
     flags.DEFINE_string(
         "opt", None, "With --size_estimator: LLVM's opt, of the same version as the clang. Default: //development:opt."

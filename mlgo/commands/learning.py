@@ -37,8 +37,8 @@ def define_learning_flags() -> None:
     flags.DEFINE_string(
         "warm_start",
         None,
-        "Start: bc (clone the default heuristic's decisions), none (random weights), or the folder of a policy of an earlier"
-        f" run. Default: that of the problem's settings for the algorithm, else {RunSettings.warm_start}.",
+        "Start: bc (clone the default heuristic's decisions), none (random weights), or the folder of a policy of an"
+        f" earlier run. Default: that of the problem's settings for the algorithm, else {RunSettings.warm_start}.",
     )
     flags.DEFINE_multi_string(
         "imitate",
@@ -75,9 +75,9 @@ def define_learning_flags() -> None:
         "on_divergence",
         None,
         ON_DIVERGENCE,
-        "What to do if an update diverges: stop the run, or roll back to the weights before it and continue with a smaller"
-        " learning rate. A policy that no longer explores, or rewards that are all equal, always stop the run. Default:"
-        f" {RunSettings.on_divergence}.",
+        "What to do if an update diverges: stop the run, or roll back to the weights before it and continue with a"
+        " smaller learning rate. A policy that no longer explores, or rewards that are all equal, always stop the run."
+        f" Default: {RunSettings.on_divergence}.",
     )
     flags.DEFINE_bool(
         "resume",

@@ -52,8 +52,8 @@ def define_flags(defaults: Defaults) -> None:
     flags.DEFINE_string(
         "corpus",
         None,
-        "Corpus to learn from and to measure on; it is split as //mlgo:split_corpus does. A path, or the label of a target"
-        " that is built, as for the next two flags.",
+        "Corpus to learn from and to measure on; it is split as //mlgo:split_corpus does. A path, or the label of a"
+        " target that is built, as for --train_corpus and --held_out_corpus.",
     )
     built_in, none = ("Default: the built-in one.",) * 2 if defaults.corpus else ("", "Default: none.")
     flags.DEFINE_string("train_corpus", None, f"Corpus to learn from. {built_in}")

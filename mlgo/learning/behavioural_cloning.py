@@ -1,13 +1,15 @@
 """Warm start: the policy learns to repeat the default heuristic's decisions, by cross-entropy on a default trace.
 
-Of decisions that are numbers it learns the order, by least squares on their ranks (order.py).
+Of continuous decisions it learns the order, by least squares on their ranks (order.py).
 
 Training ends after a fixed number of epochs; the weights returned are those of the epoch with the best accuracy on
-functions that were not trained on. Accuracy is that of the exact network, greedy, as it would be shipped. It is reported
-beside the accuracy of always answering the most frequent position: for eviction "keep it", 68 % of the choices.
+functions that were not trained on. Accuracy is that of the exact network, greedy, as it would be shipped. It is
+reported beside the accuracy of always answering the most frequent position: for eviction "keep it", 68 % of the
+choices.
 
-A rule that can be repeated exactly drives its logits apart without end. A policy cloned from it then explores nothing, and
-has no gradient either: of sigmoid(z) it is p (1 - p). `BcConfig.label_smoothing` bounds the logits where they are made.
+A rule that can be repeated exactly drives its logits apart without end. A policy cloned from it then explores nothing,
+and has no gradient either: of sigmoid(z) it is p (1 - p). `BcConfig.label_smoothing` bounds the logits where they are
+made.
 """
 
 import dataclasses
@@ -39,7 +41,8 @@ _CHECKPOINT = "behavioural_cloning"
 class BcEpoch:
     """One epoch: mean loss on the training part, and shares of equal decisions in 0 .. 1.
 
-    The loss is the cross-entropy in nats; of numbers half the squared error, and equal decisions are pairs in equal order.
+    The loss is the cross-entropy in nats; of numbers half the squared error, and equal decisions are pairs in equal
+    order.
     """
 
     epoch: int

@@ -71,7 +71,9 @@ def save_checkpoint(
 
 
 def remove_superseded(folder: str | os.PathLike[str], name: str) -> None:
-    """Deletes arrays that checkpoint `name` had before its current ones: a process killed while saving leaves them behind."""
+    """Deletes arrays that checkpoint `name` had before its current ones: a process killed while saving leaves them
+    behind.
+    """
     folder = pathlib.Path(folder)
     current = read_json(folder / f"{name}.json", "the checkpoint", _REMEDY)["arrays"]
     for old in folder.glob(f"{name}-*.npz"):

@@ -8,7 +8,7 @@ import tensorflow as tf
 from mlgo.learning.distribution import CutOffNormal, RowDistribution, decision_distribution
 from mlgo.learning.exploration import DEFAULT_DEVIATION, deviation_of, exploring_network
 from mlgo.learning.network import initial_network
-from mlgo.learning.testing.synthetic_environments import ContinuousEnvironment, BinaryEnvironment
+from mlgo.learning.testing.synthetic_environments import BinaryEnvironment, ContinuousEnvironment
 from mlgo.run import determinism
 
 

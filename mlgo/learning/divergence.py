@@ -1,11 +1,11 @@
-"""How training goes wrong, as typed conditions with a sentence each, and what a training loop does about them.
+"""Kinds of divergence with a message each, and the reaction of a training loop.
 
 An update that breaks down raises `DivergenceError` by itself. Conditions that only several iterations show are found by
 `judge` in the metrics of these iterations. `answer_to` says whether a run stops or rolls back; all of it is pure.
 
-Rolling back: the loop goes back to the checkpoint from before the update, counts one more rollback in it, constructs the
-learner again with `slowed(config, rollbacks)`, and goes on with the next iteration, whose modules and draws are others:
-going on with the same ones at the same rate would end in the same place.
+Rolling back: the loop goes back to the checkpoint from before the update, counts one more rollback in it, constructs
+the learner again with `slowed(config, rollbacks)`, and goes on with the next iteration, whose modules and draws are
+others: going on with the same ones at the same rate would end in the same place.
 """
 
 import dataclasses
@@ -26,21 +26,21 @@ class Divergence(enum.Enum):
     NOT_FINITE = "not finite"
     #: A loss is far above anything healthy.
     EXPLODED = "exploded"
-    #: The exploring policy takes nearly the same decisions every time: nothing more can be found out.
+    #: The exploring policy takes nearly the same decisions every time, so nothing more can be learned.
     COLLAPSED_ENTROPY = "collapsed entropy"
-    #: All returns are equal: there is nothing to prefer.
+    #: All returns are equal: no decision is better than another.
     EQUAL_RETURNS = "equal returns"
 
 
 class OnDivergence(enum.Enum):
-    """What the user wants to happen; the values are those of the flag --on_divergence."""
+    """Reactions to divergence; the values are those of the flag --on_divergence."""
 
     STOP = "stop"
     ROLL_BACK = "roll_back"
 
 
 class DivergenceError(RunError):
-    """The update left the region where its numbers mean anything; the weights from before it are unharmed on disk.
+    """An update diverged. The weights from before it are unharmed on disk.
 
     Attributes:
       kind: what happened.
@@ -54,14 +54,14 @@ class DivergenceError(RunError):
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
 class DivergenceRules:
-    """When training counts as diverged, beyond what the learners see themselves. All defaults are ours.
+    """When training counts as diverged, besides what learners detect themselves. All defaults are ours.
 
     Attributes:
       patience: a condition must hold in this many iterations in a row: a few small modules may well return the same.
-      lowest_entropy: mean entropy of decisions, in nats, below which exploration has collapsed. At 0.001 one yes-or-no
-        decision in 10,000 is another one than the greedy policy's.
-      lowest_deviation: standard deviation of returns (or of candidates' improvements) up to which they are all equal; float32
-        leaves less than this of equal numbers.
+      lowest_entropy: mean entropy of decisions, in nats, below which exploration has collapsed. At 0.001 one binary
+        decision in 10,000 differs from the greedy policy's.
+      lowest_deviation: standard deviation of returns (or of candidates' improvements) up to which they are all equal;
+        float32 leaves less than this of equal numbers.
       slow_down: what the learning rate is multiplied by at each rollback.
       most_rollbacks: after this many the run stops.
     """
@@ -103,8 +103,8 @@ def judge(history: Sequence[Mapping[str, float]], rules: DivergenceRules) -> Div
             where,
             f"the entropy of decisions is {last['entropy']:.2g}, {times} below {rules.lowest_entropy:g}: "
             "the policy explores nothing",
-            "Take the best validated policy, or train again with more entropy (PpoConfig.entropy, PpoConfig.temperature, "
-            "BcConfig.label_smoothing)",
+            "Take the best validated policy, or train again with more entropy (PpoConfig.entropy, "
+            "PpoConfig.temperature, BcConfig.label_smoothing)",
         )
     for name in ("return_deviation", "improvement_deviation"):
         if all(each.get(name, math.inf) <= rules.lowest_deviation for each in recent):
@@ -120,7 +120,8 @@ def judge(history: Sequence[Mapping[str, float]], rules: DivergenceRules) -> Div
 def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rules: DivergenceRules) -> OnDivergence:
     """What to do about `error`, `rollbacks` having been done before.
 
-    A collapse of the entropy or equal returns stop the run in any case: the checkpoint before the update is no better, and
+    A collapse of the entropy or equal returns stop the run in any case: the checkpoint before the update is no better,
+      and
     a slower step does not make decisions differ.
     """
     curable = error.kind in (Divergence.NOT_FINITE, Divergence.EXPLODED)

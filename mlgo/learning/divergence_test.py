@@ -1,4 +1,6 @@
-"""Divergence: each condition is found in metrics, said in a sentence, and answered as the user wants where that can help."""
+"""Divergence: each condition is found in metrics, said in a sentence, and answered as the user wants where that can
+help.
+"""
 
 import unittest
 

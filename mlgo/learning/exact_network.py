@@ -1,4 +1,4 @@
-"""The policy on a binary grid, where float32 arithmetic never rounds: what is shipped, sampled from and evaluated.
+"""The policy on a binary grid, where float32 arithmetic never rounds. This form is shipped, sampled from and evaluated.
 
 TensorFlow, TensorFlow Lite and XLA add the products of a layer in different orders, with or without fused
 multiply-add, and a difference of one unit in the last place can flip a near-tie. Here every input of a layer is a
@@ -9,9 +9,10 @@ order has at most 24 bits: all of them are exact, and so is the decision (ties g
     z_i+1 = n_i @ kernel_i + bias_i;  kernel_i = unit_i * round(2^bits * weights),  bias_i on the same grid
     condition, for every output j:  top_i * sum |kernel_ij| + |bias_j|  <  2^24 * (grid of kernel_i)
 
-Rounding the weights to `bits` (at most 12) binary places and hidden values to 6 costs little: for an eviction policy trained
-on 86 modules, on 5,758 real observations, logits changed by 0.01 on average, log probabilities of decisions by 0.007
-(standard deviation), and 0.4 % of the greedy decisions; PPO's importance ratios take the rounding into account (ppo.py).
+Rounding the weights to `bits` (at most 12) binary places and hidden values to 6 costs little: for an eviction policy
+trained on 86 modules, on 5,758 real observations, logits changed by 0.01 on average, log probabilities of decisions by
+0.007 (standard deviation), and 0.4 % of the greedy decisions; PPO's importance ratios take the rounding into account
+(ppo.py).
 """
 
 import dataclasses

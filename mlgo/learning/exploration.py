@@ -1,8 +1,8 @@
-"""How far an exploring policy strays from its greedy self, kept in the weights it is written with.
+"""Temperature and noise of an exploring policy, stored in its weights.
 
-Policies are drawn from as they are: softmax(z), sigmoid(z), or for numbers z plus noise (distribution.py). Straying more or
-less is therefore a matter of weights: logits divided by a temperature, and the noise's deviation as one more array, which
-only the exploring model looks at (mlgo/policy/tflite.py).
+Decisions are drawn from softmax(z), sigmoid(z), or, if continuous, z plus noise (distribution.py). Straying
+more or less is therefore a matter of weights: logits divided by a temperature, and the noise's deviation as one more
+array, which only the exploring model looks at (mlgo/policy/tflite.py).
 """
 
 import numpy as np
@@ -12,15 +12,16 @@ from mlgo.learning.network import PolicyNetwork
 _LOGITS = "policy/logits/kernel"
 _DEVIATION = "exploration/deviation"
 
-#: Standard deviation of the noise of numbers, in units of the network's output, where the weights name none. Ours: clones
-#: answer between 1 and 7 (order.py), so two decisions swap when they are within a few percent of each other's rank.
+#: Standard deviation of the noise of numbers, in units of the network's output, where the weights name none. Ours:
+#: clones answer between 1 and 7 (order.py), so two decisions swap when they are within a few percent of each other's
+#: rank.
 DEFAULT_DEVIATION = 0.25
 
 
 def exploring_network(
     network: PolicyNetwork, temperature: float = 1.0, deviation: float | None = None
 ) -> PolicyNetwork:
-    """What to write for the compiler in order to explore with `network`.
+    """The network to write for the compiler in order to explore with `network`.
 
     Args:
       temperature: decisions are drawn from softmax(z / temperature) or sigmoid(z / temperature); > 0.
@@ -35,5 +36,5 @@ def exploring_network(
 
 
 def deviation_of(network: PolicyNetwork) -> float:
-    """The standard deviation of the noise that `network` asks for."""
+    """The standard deviation of the noise in `network`."""
     return float(network.weights.get(_DEVIATION, [DEFAULT_DEVIATION])[0])

@@ -11,8 +11,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 def fitness_of(
     samples: Sequence[Sample], candidates: int, lowest: float, regression_penalty: float, project_balance: float = 0.0
 ) -> tuple[np.ndarray, int]:
-    """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that compiled
-    under all candidates. `project_balance` as balance_of's.
+    """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that
+    compiled under all candidates. `project_balance` as balance_of's.
 
     Raises: RunError: there is no such module.
     """

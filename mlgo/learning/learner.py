@@ -1,4 +1,5 @@
-"""The interface between a training loop and an algorithm: which policies to compile with, and how to learn from the results.
+"""The interface between a training loop and an algorithm: which policies to compile with, and how to learn from the
+results.
 
 An iteration compiles each of its modules once under every variant of the learner and passes on the results:
 
@@ -8,9 +9,9 @@ An iteration compiles each of its modules once under every variant of the learne
         metrics = learner.update(iteration, samples)
         checkpoint(learner.network.weights, learner.state())
 
-A learner constructed from these weights and this state continues to the same bytes as one that was never stopped. A learner
-never compiles, reads no file and no clock; what it draws depends on (seed, iteration, index) alone. The order of samples is
-by module, then by variant, whatever the number of workers.
+A learner constructed from these weights and this state continues to the same bytes as one that was never stopped. A
+learner never compiles, reads no file and no clock; what it draws depends on (seed, iteration, index) alone. The order
+of samples is by module, then by variant, whatever the number of workers.
 """
 
 import abc
@@ -49,11 +50,11 @@ class Sample:
       variant: index into the iteration's variants.
       improvement: of the whole module over the default; 0.02 is about two percent better, negative is worse.
       weight: of the module in means, > 0. For scores per function: the number of functions compared.
-      observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another one.
-        `group` is an index into `contexts`. None if `needs_decisions` is False or the module has no decision.
+      observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another
+        one. `group` is an index into `contexts`. None if `needs_decisions` is False or the module has no decision.
       contexts: names of the contexts (functions) of the log. A name that occurs twice means one function.
-      improvements: context name -> improvement over the default, uncentred. Decisions of contexts without a score are not
-        learned from. Contexts without decisions count when returns are centred.
+      improvements: context name -> improvement over the default, uncentred. Decisions of contexts without a score are
+        not learned from. Contexts without decisions count when returns are centred.
     """
 
     module: str
@@ -103,7 +104,8 @@ class Learner(abc.ABC):
         state: Mapping[str, np.ndarray] | None = None,
         policies: Sequence[PolicyNetwork] = (),
     ):
-        """Starts from `network`; with `state`, what `state()` returned together with these weights, continues from there.
+        """Starts from `network`; with `state`, what `state()` returned together with these weights, continues from
+        there.
 
         Raises: RunError: the algorithm cannot learn the problem's kind of decision.
         """

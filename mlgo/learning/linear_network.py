@@ -1,4 +1,4 @@
-"""Linear policies in the form of every other network, so that whatever runs networks runs them too."""
+"""Linear policies in the form of every other network, so that the same code evaluates them."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from mlgo.run.exit_codes import RunError
 
 #: Hidden units that a linear policy is spread over; together they resolve its z to 1 / 3,072 of its range.
 _UNITS = 8
-#: Linear policies answer with z in [-TOP_LOGIT, TOP_LOGIT]: at 8 one decision in 3,000 strays.
+#: Linear policies answer with z in [-TOP_LOGIT, TOP_LOGIT]: at 8 one decision in 3,000 is explored.
 TOP_LOGIT = 8.0
 _STEP = 2 * TOP_LOGIT / (RELU_TOP * _UNITS)
 #: What a whole piece of a feature adds to z is this times its effect on (levels * LEVEL_SCALE).
@@ -18,7 +18,8 @@ WHOLE_PIECE = TOP_LEVEL * LEVEL_SCALE
 
 
 def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
-    """The policy z = effect . (levels, 1), cut off at TOP_LOGIT, as a network; normaliser and value part are those of `like`.
+    """The policy z = effect . (levels, 1), cut off at TOP_LOGIT, as a network; normaliser and value part are those of
+    `like`.
 
     z is spread over hidden units of which each takes over where the one before is full; one more is always 1.
 
@@ -34,7 +35,9 @@ def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
 
 
 def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
-    """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32's precision; None: it is not such a network."""
+    """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32's precision; None: it is not
+    such a network.
+    """
     kernel = np.asarray(network.weights["policy/0/kernel"], np.float64)
     bias = np.asarray(network.weights["policy/0/bias"], np.float64)
     effect = np.append(kernel[:, 0] * _STEP, bias[0] * _STEP - TOP_LOGIT)
@@ -51,7 +54,7 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
 
 
 def stated_effect(normalizer: Normalizer, pieces: Mapping[str, float], bias: float, setting: str) -> np.ndarray:
-    """float64 [D + 1]: the effect of a linear policy that a person writes down.
+    """float64 [D + 1]: the effect of a linear policy given by settings.
 
     Args:
       pieces: feature -> what each of its pieces adds to z; others add 0.

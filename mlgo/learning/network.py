@@ -37,8 +37,8 @@ class NetworkConfig:
       logits_init_factor: variance scaling of the logits' kernel. Default: 0.1, ml-compiler-opt, regalloc_network.py
         (`logits_init_output_factor`): an untrained policy is nearly uniform.
       segments: into how many pieces the range of a feature is cut (normalization.py).
-      knots: feature -> the values at which it is cut instead, in increasing order; then features that are not named are not looked
-        at. For policies with few weights, whose pieces must be few and of about equal importance.
+      knots: feature -> the values at which it is cut instead, in increasing order; then features that are not named are
+        not looked at. For policies with few weights, whose pieces must be few and of about equal importance.
     """
 
     fc_layer_params: tuple[int, ...] = (80, 40)

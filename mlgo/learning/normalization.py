@@ -4,11 +4,11 @@ A feature becomes a few columns. Column c of feature x is, in float32,
 
     level_c(x) = floor(relu6((min_(x, high) - start_c) * slope_c) * 32)        in {0, 1, ..., 192}
 
-with slope_c = 6 / (end_c - start_c): how far x has come on its way from knot start_c to knot end_c. The knots are values
-of the vocabulary, equally many distinct quantiles apart, so together the columns of one feature are its cumulative
-distribution, cut into pieces which the network's first layer weighs one by one. That contains what the papers' derived
-features (x, x^2, sqrt x of the quantile; ml-compiler-opt, compiler_opt/rl/feature_ops.py) approximate, without
-Bucketize and without sqrt, which is not the same in every runtime.
+with slope_c = 6 / (end_c - start_c): how far x has come on its way from knot start_c to knot end_c. The knots are
+values of the vocabulary, equally many distinct quantiles apart, so together the columns of one feature are its
+cumulative distribution, cut into pieces which the network's first layer weighs one by one. That contains what the
+papers' derived features (x, x^2, sqrt x of the quantile; ml-compiler-opt, compiler_opt/rl/feature_ops.py) approximate,
+without Bucketize and without sqrt, which is not the same in every runtime.
 
 Equal bits: a subtraction, a multiplication, comparisons, a multiplication and floor, each correctly rounded by IEEE 754
 and never a product that feeds a sum, which a compiler could fuse. `min_(x, high)` is `x if x < high else high`, so NaN
@@ -37,8 +37,8 @@ RELU_TOP = 6.0
 #: What the network multiplies levels by, a power of two: inputs lie in [0, 1.5].
 LEVEL_SCALE = 2.0**-7
 
-#: Segments per feature: about as many columns as the papers have inputs. Cloning 5,758 decisions of four modules of LLVM
-#: repeated 90.1, 90.9 and 90.9 % of held-back ones with 2, 4 and 8 segments.
+#: Segments per feature: about as many columns as the papers have inputs. Cloning 5,758 decisions of four modules of
+#: LLVM repeated 90.1, 90.9 and 90.9 % of held-back ones with 2, 4 and 8 segments.
 DEFAULT_SEGMENTS = 4
 MAX_SEGMENTS = 32
 #: A vocabulary file is refused above this size; 1,000 quantiles take 20 KB.
@@ -156,8 +156,8 @@ def load_normalizer(
 
     A file holds one number per line, sorted quantiles, as ml-compiler-opt's sparse_bucket_generator.py writes them.
 
-    Raises: RunError: a file is missing, too large, or holds something that is not a number; no feature has information; or a
-      feature of `knots` is none of the problem's.
+    Raises: RunError: a file is missing, too large, or holds something that is not a number; no feature has information;
+      or a feature of `knots` is none of the problem's.
     """
     if knots:
         return chosen_normalizer(knots, problem)

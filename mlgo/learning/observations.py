@@ -1,8 +1,8 @@
 """The layout training runs on: one row of levels per legal candidate, made once per observation.
 
 An observation of a masked problem has P positions of which a few are legal (eviction: 6.7 of 33). Only these become
-rows, so matrix products are five times smaller than over all positions, and normalisation is not repeated in every epoch.
-An observation that is answered by yes or no, or by a number, is one row.
+rows, so matrix products are five times smaller than over all positions, and normalisation is not repeated in every
+epoch. An observation that is answered by yes or no, or by a number, is one row.
 """
 
 import dataclasses
@@ -21,7 +21,8 @@ DecisionKind = Literal["categorical", "binary", "continuous"]
 
 _ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
 
-#: Observations packed at a time: keeps the working set of the normalisation (33 positions x 8 bytes x features) in cache.
+#: Observations packed at a time: keeps the working set of the normalisation (33 positions x 8 bytes x features) in
+#: cache.
 _BLOCK = 2048
 
 
@@ -87,7 +88,9 @@ class Observations:
 
     @property
     def taken(self) -> np.ndarray:
-        """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the answer."""
+        """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the
+        answer.
+        """
         return self.chosen.astype(np.int32) if self.kind == "categorical" else self.answers
 
     def row_observation(self) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mlgo.learning.observations import ObservationError, concatenate, pack
 from mlgo.learning.testing import synthetic
-from mlgo.learning.testing.synthetic_environments import ContinuousEnvironment, BinaryEnvironment
+from mlgo.learning.testing.synthetic_environments import BinaryEnvironment, ContinuousEnvironment
 
 
 def _pack(seed: int, count: int, group=None):

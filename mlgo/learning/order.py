@@ -1,7 +1,7 @@
-"""Decisions that are numbers count by their order only: scales that keep it, and how far two orders agree.
+"""Continuous decisions matter by their order only: order-preserving scales, and the agreement of two orders.
 
-LLVM's default priorities are bit fields (stage, hint, class, size) over 32 bits: regressing on them would learn the highest
-bit and nothing else. Their ranks hold all that the allocator sees of them.
+LLVM's default priorities are bit fields (stage, hint, class, size) over 32 bits: regressing on them would learn the
+highest bit and nothing else. Their ranks hold all that the allocator sees of them.
 """
 
 import dataclasses
@@ -10,8 +10,8 @@ import numpy as np
 
 from mlgo.learning.observations import Observations
 
-#: What the lowest and the highest number become, in units of the network's output: inside the range from 0 that a policy can
-#: answer, with room for noise below, and few units wide, so that weights stay small.
+#: What the lowest and the highest number become, in units of the network's output: inside the range from 0 that a
+#: policy can answer, with room for noise below, and few units wide, so that weights stay small.
 LOWEST, HIGHEST = 1.0, 7.0
 
 
@@ -37,7 +37,8 @@ def order_scale(answers: np.ndarray) -> OrderScale:
 def order_agreement(observations: Observations, answers: np.ndarray) -> float:
     """Share of neighbouring decisions of one function that `answers` [N] put in the same order as the decisions taken.
 
-    Neighbours that were decided alike do not count; answered alike they count half. 0.5 is what any constant answer gets.
+    Neighbours that were decided alike do not count; answered alike they count half. 0.5 is what any constant answer
+    gets.
     """
     pairs = np.flatnonzero(observations.group[1:] == observations.group[:-1])
     wanted = np.sign(observations.answers[pairs + 1] - observations.answers[pairs])

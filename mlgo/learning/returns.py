@@ -39,7 +39,8 @@ def centred(samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 class MovingAverage:
     """The moving average of the improvements of each function of each module; at first 0, the default.
 
-    Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of the
+    Source: ml-compiler-opt, compiler_opt/rl/compilation_runner.py (moving_average_reward; there of the score, here of
+      the
     improvement).
 
     Args:

@@ -30,7 +30,8 @@ hypothesis.settings.load_profile("mlgo")
 
 PROBLEMS = ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
 
-#: Knots of the columns of every feature. Between the last two float32 has only even numbers: how 2^24 + 1 is rounded shows.
+#: Knots of the columns of every feature. Between the last two float32 has only even numbers: how 2^24 + 1 is rounded
+#: shows.
 _KNOTS = {
     "int64": ((-300, 0), (0, 5), (5, 1000), (2**24, 2**24 + 192)),
     "float32": ((-1.0, 0.0), (0.0, 2.0**-20), (2.0**-20, 1.0), (1.0, 1e30)),
@@ -112,7 +113,9 @@ def _prepared(name: str, without: str | None = None) -> tuple[Problem, PolicyNet
 
 @strategies.composite
 def _observations(draw, problem: Problem):
-    """Drawn values, in drawn places: 693 values drawn one by one (eviction) are more than hypothesis shrinks or even makes."""
+    """Drawn values, in drawn places: 693 values drawn one by one (eviction) are more than hypothesis shrinks or even
+    makes.
+    """
     drawn = {dtype: draw(strategies.lists(elements, min_size=1, max_size=12)) for dtype, elements in _ELEMENTS.items()}
     random = np.random.default_rng(draw(strategies.integers(0, 2**32 - 1)))
     return {

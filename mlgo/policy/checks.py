@@ -1,7 +1,7 @@
 """What can be wrong with a policy, found before anything is built from it.
 
-Each `..._fault` is a pure function that returns a clause for an error message, or None when nothing is wrong; it names the
-tensor or feature. `load_policy` puts the file and the remedy around it.
+Each `..._fault` is a pure function that returns a clause for an error message, or None when nothing is wrong; it names
+the tensor or feature. `load_policy` puts the file and the remedy around it.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,8 @@ def features_fault(names: tuple[str, ...], problem: Problem) -> str | None:
 def weights_fault(weights: Mapping[str, np.ndarray], width: int) -> str | None:
     """What keeps `weights` from being the policy part of a network over rows of `width` columns.
 
-    Expected: policy/0/kernel [width, units], policy/0/bias [units], ..., policy/logits/kernel [units, 1]; float32, finite.
+    Expected: policy/0/kernel [width, units], policy/0/bias [units], ..., policy/logits/kernel [units, 1]; float32,
+      finite.
     """
     layers = 0
     while f"policy/{layers}/kernel" in weights:
@@ -74,7 +75,9 @@ def weights_fault(weights: Mapping[str, np.ndarray], width: int) -> str | None:
         wanted = (inputs, units) if is_kernel else (units,)
         if array.shape != wanted or not units:
             layer = "the normaliser" if name == expected[0] else "the layer before it"
-            return f"the tensor {name!r} has the shape {list(array.shape)} instead of {list(wanted)}, which {layer} asks for"
+            return (
+                f"the tensor {name!r} has the shape {list(array.shape)} instead of {list(wanted)}, as {layer} requires"
+            )
         if not np.isfinite(array).all():
             return f"the tensor {name!r} holds {int((~np.isfinite(array)).sum())} values that are NaN or infinite"
         inputs = units

@@ -1,4 +1,6 @@
-"""Reads a policy that `save_policy` (saved_model.py) wrote; apart from it, because whoever only reads needs no TensorFlow."""
+"""Reads a policy that `save_policy` (saved_model.py) wrote; apart from it, because whoever only reads needs no
+TensorFlow.
+"""
 
 import hashlib
 import os
@@ -24,9 +26,9 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
 
     The policy may know fewer features than the problem has.
 
-    Raises: RunError: a file is missing, damaged or not the one that policy.json names; or the policy is for another problem,
-      wants a feature that `problem` lacks, or has weights that are no network over its normaliser, or none that can be
-      computed with exactly. Names file and tensor.
+    Raises: RunError: a file is missing, damaged or not the one that policy.json names; or the policy is for another
+      problem, wants a feature that `problem` lacks, or has weights that are no network over its normaliser, or none
+      that can be computed with exactly. Names file and tensor.
     """
     folder = pathlib.Path(folder)
     record_path = folder / "policy.json"
@@ -41,7 +43,8 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     normalizer = _recorded_normalizer(record, problem, what)
     content = _recorded_file(folder, "weights.npz", record, what)
     if (folder / "saved_model.pb").exists():
-        # One backend reads this file and the other the weights; if they were of two policies, so would the compilers be.
+        # One backend reads this file and the other the weights; if they were of two policies, so would the compilers
+        # be.
         _recorded_file(folder, "saved_model.pb", record, what)
     what = f"the weights {folder / 'weights.npz'}"
     weights = decode_arrays(content, what)

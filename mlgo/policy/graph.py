@@ -1,10 +1,11 @@
 """The policy as a TensorFlow graph: features in, decision out, no step of which depends on the runtime's rounding.
 
-Normalisation: see mlgo/learning/normalization.py. Layers: see mlgo/learning/exact_network.py; their one output per row is z.
-What is decided from it:
+Normalisation: see mlgo/learning/normalization.py. Layers: see mlgo/learning/exact_network.py; their one output per row
+is z. What is decided from it:
 
-    choice    the lowest position among those with the highest z, computed as such (ArgMax leaves ties open). Masked positions
-              are replaced after the last layer, so whatever they hold, NaN included, does not reach the decision.
+    choice    the lowest position among those with the highest z, computed as such (ArgMax leaves ties open). Masked
+              positions are replaced after the last layer, so whatever they hold, NaN included, does not reach the
+              decision.
     binary    one row; 1 if z > 0 else 0, which is the likelier of the logits (0, z); a tie is 0
     number    one row; min(z, max_output) * output_unit if z > 0 else 0 (never -0)
 
@@ -62,9 +63,9 @@ def build_graph(
 ) -> PolicyGraph:
     """The greedy policy, or with `exploration` the one that draws from softmax(logits).
 
-    Drawing is argmax(logits + Gumbel noise), or of two logits (0, z) the same as z + logistic noise > 0; the noise is made
-    from uniform numbers. A number is z plus Gaussian noise, then bounded like a greedy one: the log shows what was added
-    up, so its probability can be computed afterwards (mlgo/learning/distribution.py).
+    Drawing is argmax(logits + Gumbel noise), or of two logits (0, z) the same as z + logistic noise > 0; the noise is
+    made from uniform numbers. A number is z plus Gaussian noise, then bounded like a greedy one: the log shows what was
+    added up, so its probability can be computed afterwards (mlgo/learning/distribution.py).
 
     Placeholders are named as LLVM's model inputs (`problem.model_input_prefix` + feature).
 
@@ -141,7 +142,8 @@ def _normal(seeds: tuple[int, int], shape) -> tf.Tensor:
 def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int) -> tf.Tensor:
     """float32 [P, D], the levels of all positions."""
     features = normalizer.features
-    # With one position every feature is a whole one; otherwise those of the whole observation come last and are repeated.
+    # With one position every feature is a whole one; otherwise those of the whole observation come last and are
+    # repeated.
     single = [name for name in features if positions > 1 and inputs[name].shape.num_elements() == 1]
     whole = [name for name in features if inputs[name].dtype != tf.float32 and name not in single]
     order = whole + [name for name in features if name not in whole and name not in single] + single

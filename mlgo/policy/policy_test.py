@@ -45,7 +45,9 @@ def _eviction_network() -> PolicyNetwork:
 
 
 def _eviction_observations(count: int) -> dict[str, np.ndarray]:
-    """Observations that are harder than LLVM's: NaN, infinities, subnormal and huge numbers, ties, garbage under the mask."""
+    """Observations that are harder than LLVM's: NaN, infinities, subnormal and huge numbers, ties, garbage under the
+    mask.
+    """
     random = np.random.default_rng(0)
     features = {}
     for spec in EVICTION.observation_specs:

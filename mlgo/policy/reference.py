@@ -1,7 +1,8 @@
 """What a policy decides, in NumPy: the definition that every backend is compared with, bit for bit.
 
-TensorFlow, TensorFlow Lite, XLA and the generated C++ compute the same numbers in the same precision (graph.py says which); the
-network's sums are exact in any order (mlgo/learning/exact_network.py), everything before and after is one operation at a time.
+TensorFlow, TensorFlow Lite, XLA and the generated C++ compute the same numbers in the same precision (graph.py says
+which); the network's sums are exact in any order (mlgo/learning/exact_network.py), everything before and after is one
+operation at a time.
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,8 @@ def decide(network: PolicyNetwork, problem: Problem, observation: Mapping[str, n
 def decide_many(network: PolicyNetwork, problem: Problem, observations: Mapping[str, np.ndarray]) -> np.ndarray:
     """The greedy decisions for N observations, [N, *shape of the action].
 
-    Args: observations: feature -> [N, *shape of its spec], of the spec's dtype. A choice without any legal position is 0.
+    Args: observations: feature -> [N, *shape of its spec], of the spec's dtype. A choice without any legal position is
+      0.
 
     Raises:
       KeyError: a feature that the policy knows is missing.

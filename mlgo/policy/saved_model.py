@@ -1,13 +1,14 @@
 """A policy on disk: SavedModel for AOT compilation, the weights it was made from, and where they came from.
 
-    saved_model.pb   signature `action`: inputs are the observations that the policy knows by name, output the decision by name
-    weights.npz      the trained float32 weights (mlgo/learning/checkpoint.py's encoding)
-    policy.json      the record: problem, normaliser, digests, versions, and what the training says about itself
+    saved_model.pb   signature `action`: inputs are the observations that the policy knows by name, output the decision
+    by name weights.npz      the trained float32 weights (mlgo/learning/checkpoint.py's encoding) policy.json      the
+    record: problem, normaliser, digests, versions, and what the training says about itself
 
 directory.py reads it again.
 
 The SavedModel is one graph with constants, no functions, no variables, no time stamp and no path: equal weights give
-equal bytes. (tf.saved_model.save numbers its functions by what the process did before, and writes a random fingerprint.)
+equal bytes. (tf.saved_model.save numbers its functions by what the process did before, and writes a random
+fingerprint.)
 """
 
 import hashlib

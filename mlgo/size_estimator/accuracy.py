@@ -44,6 +44,8 @@ def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:
 
 
 def instructions_alone(training: Examples, examples: Examples) -> np.ndarray:
-    """What counting IR instructions would give, float64 [N] bytes: the training functions' bytes per instruction times them."""
+    """What counting IR instructions would give, float64 [N] bytes: the training functions' bytes per instruction times
+    them.
+    """
     column = training.names.index("TotalInstructionCount")
     return examples.features[:, column] * (training.code_bytes.sum() / training.features[:, column].sum())

@@ -1,7 +1,8 @@
 """What code a module's optimised IR would become, by estimate: a reward for which no code is generated.
 
-`print<func-properties>` says nothing of COMDATs, which most of a C++ module's functions are in and which a linker keeps once. The
-same run of opt therefore prints the module too, and its `define` lines say them (llvm/docs/LangRef.rst, "Functions").
+`print<func-properties>` says nothing of COMDATs, which most of a C++ module's functions are in and which a linker keeps
+once. The same run of opt therefore prints the module too, and its `define` lines say them (llvm/docs/LangRef.rst,
+"Functions").
 """
 
 import pathlib
@@ -34,7 +35,8 @@ class EstimatedCode:
     def __call__(self, bitcode: bytes, name: str) -> ObjectCode:
         """The functions of module `name` that an object would have, their sizes rounded to whole bytes, at least 1.
 
-        Whole bytes, so that machines whose exponential function differs in the last bit agree. There is neither padding nor data.
+        Whole bytes, so that machines whose exponential function differs in the last bit agree. There is neither padding
+        nor data.
 
         Raises: RunError: opt cannot read it, or says something else than what the estimator was trained with.
         """

@@ -1,7 +1,8 @@
 """From the properties of a function's IR to the bytes of its code.
 
 The estimate is a sum over counts (a linear model, fitted to relative errors) times what a small network of the counts'
-logarithms says the sum is wrong by. The sum alone extrapolates to functions larger than any seen; the network alone does not.
+logarithms says the sum is wrong by. The sum alone extrapolates to functions larger than any seen; the network alone
+does not.
 """
 
 import dataclasses
@@ -23,7 +24,8 @@ _LEAST_BYTES = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class EstimatorConfig:
-    """How an estimator is fitted. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on SQLite.
+    """How an estimator is fitted. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on
+    SQLite.
 
     Attributes:
       hidden: width of the network's only hidden layer.

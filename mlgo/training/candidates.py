@@ -1,4 +1,4 @@
-"""The weights that were validated in a run, and the choice among them."""
+"""The validated weights of a run, and the choice of the best."""
 
 import dataclasses
 import pathlib
@@ -15,10 +15,10 @@ _CANDIDATES, _VALIDATIONS = "candidates", "validations"
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """Weights that were validated.
+    """Validated weights.
 
     Attributes:
-      iteration: how many iterations they had learned from; 0 is what the run started from.
+      iteration: number of iterations they have learned from; 0: the initial weights.
       ratio: geometric mean of the score ratio over the validation modules; below 1 is better than the default.
     """
 
@@ -27,12 +27,12 @@ class Candidate:
 
 
 def validation_path(folder: pathlib.Path, iteration: int) -> pathlib.Path:
-    """Where the figures of a validation lie below the learning stage's `folder`."""
+    """The file of a validation's figures below the learning stage's `folder`."""
     return folder / _VALIDATIONS / f"{iteration:05}.json"
 
 
 def save_candidate(folder: pathlib.Path, iteration: int, network: PolicyNetwork) -> None:
-    """Keeps the weights; to be called before the figures of their validation are written."""
+    """Saves the weights. Call it before the figures of their validation are written."""
     checkpoint.save_checkpoint(folder / _CANDIDATES, f"{iteration:05}", dict(network.weights), {"iteration": iteration})
 
 

@@ -1,4 +1,6 @@
-"""Collects what an iteration learns from: every chosen module compiled once under every variant of the learner's policy."""
+"""Collects what an iteration learns from: every chosen module compiled once under every variant of the learner's
+policy.
+"""
 
 import collections
 import dataclasses
@@ -31,13 +33,13 @@ _QUANTILES = {"lowest": 0.0, "p05": 0.05, "p25": 0.25, "median": 0.5, "p75": 0.7
 
 @dataclasses.dataclass
 class Seconds:
-    """Where the time of an iteration went; two equal runs differ in it.
+    """Time of the parts of an iteration; two equal runs differ in it.
 
     Attributes:
       clang: CPU seconds of all compilers.
       own: CPU seconds of this process.
-      waiting: this process had nothing to do but wait for compilers.
-      preparing: reading what they logged and packing it for the learner.
+      waiting: waiting for compilers.
+      preparing: reading their logs and packing decisions for the learner.
       learning: the learner's update.
       total: wall clock of the iteration, validation included.
     """
@@ -75,7 +77,7 @@ def jobs_of(modules: Sequence[Module], variants: Sequence[Variant]) -> list[Comp
 class VariantModels:
     """Writes the policies of an iteration for the compiler, as they are asked for.
 
-    A greedy variant has one model for all modules, an exploring one a model per compile, with a seed of its own.
+    A greedy variant has one model for all modules, an exploring one a model per compile, with a separate seed.
     """
 
     def __init__(self, models: "CollectionPolicy", variants: Sequence[Variant], seed: int, iteration: int):
@@ -118,19 +120,19 @@ def collect(
     max_failure_ratio: float,
     seconds: Seconds,
 ) -> tuple[list[Sample], dict[str, str]]:
-    """Takes the outcomes of `jobs` from `outcomes`, no more, and makes samples of them while others compile.
+    """Takes the outcomes of `jobs` from `outcomes` and makes samples of them while others compile.
 
     Args:
       title: for messages.
-      jobs: what is compiled, in this order.
-      outcomes: of the jobs, perhaps followed by others.
-      models: what was written for a job is removed when it is done.
-      default: module name -> what the compiler's default makes of it.
-      problem: whose decisions these are.
-      measure: says what is an improvement.
-      normalizer: of the packed decisions; None: samples without decisions.
-      max_failure_ratio: the part of the jobs that may fail.
-      seconds: where the time goes is added here.
+      jobs: the compiles, in order.
+      outcomes: those of the jobs; others may follow.
+      models: the model of a job is removed when the job is done.
+      default: module name -> its record under the compiler's default.
+      problem: the problem of the decisions.
+      measure: computes improvements.
+      normalizer: normaliser of the packed decisions; None: samples without decisions.
+      max_failure_ratio: fraction of the jobs that may fail.
+      seconds: the time of each part is added to it.
 
     Returns: the samples, in the order of the jobs; and the kind of failure by "MODULE, sample K".
     Raises: RunError: too many compiles failed, or no module has a score on both sides.
@@ -174,7 +176,9 @@ def samples_of(
     measure: Measure,
     normalizer: Normalizer | None,
 ) -> list[Sample]:
-    """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the sides are left out."""
+    """What the learner is told of the compiles of one module, (variant, result); those without a score on one of the
+    sides are left out.
+    """
     score = score_of(problem)
     scores = [score.read(result) for _, result in results]
     overall = [measure.module_improvement(module, found, default.functions) for found in scores]
@@ -204,7 +208,7 @@ def samples_of(
 
 
 def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:
-    """How the modules of an iteration fared: mean (by weight) and quantiles of their improvements over the default."""
+    """Weighted mean and quantiles of the improvements of an iteration's modules over the default."""
     values = np.array([sample.improvement for sample in samples], np.float64)
     weights = np.array([sample.weight for sample in samples], np.float64)
     quantiles = np.quantile(values, list(_QUANTILES.values()))
@@ -215,5 +219,5 @@ def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def failures_by_kind(failed: Mapping[str, str]) -> dict[str, int]:
-    """How often each kind of failure came."""
+    """Number of failures by kind."""
     return dict(sorted(collections.Counter(failed.values()).items()))

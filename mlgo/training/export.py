@@ -34,7 +34,8 @@ _CLANG = """ A release clang with it:
 
 
 def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem) -> None:
-    """Writes `network`, greedy, into `folder` as mlgo/policy/saved_model.py describes, and its TFLite form below that."""
+    """Writes `network`, greedy, into `folder` as mlgo/policy/saved_model.py describes, and its TFLite form below that.
+    """
     from mlgo.policy import saved_model, tflite  # pylint: disable=import-outside-toplevel  # They bring TensorFlow.
 
     saved_model.save_policy(network, problem, folder)
@@ -42,7 +43,9 @@ def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem
 
 
 def publish_policy(exported: pathlib.Path, folder: pathlib.Path, problem: Problem, training: Mapping[str, Any]) -> None:
-    """Makes `folder` what a user takes away: the files in `exported`, the training's record in policy.json, a BUILD file."""
+    """Makes `folder` what a user takes away: the files in `exported`, the training's record in policy.json, a BUILD
+    file.
+    """
     record = files.read_json(exported / RECORD_NAME, "record of the policy", "Run the same command again")
     with files.directory_written_atomically(folder) as partial:
         for name in _COPIED:

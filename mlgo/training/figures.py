@@ -28,8 +28,9 @@ def read_metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[
 
 
 def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
-    """One JSON object a line: {"kind": "validation" | "iteration", "iteration": n, ...}, validations before the iteration
-    that starts from the same weights."""
+    """One JSON object a line: {"kind": "validation" | "iteration", "iteration": n, ...}, validations before the
+    iteration that starts from the same weights.
+    """
     records = [(record["iteration"], 0, {"kind": "validation", **record}) for record in validations]
     records += [(record["iteration"], 1, {"kind": "iteration", **record}) for record in iterations]
     lines = [json.dumps(record, sort_keys=True) for _, _, record in sorted(records, key=lambda entry: entry[:2])]

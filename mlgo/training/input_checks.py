@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong before the first module is compiled."""
+"""Checks of the inputs before the first module is compiled."""
 
 import contextlib
 import pathlib
@@ -13,23 +13,23 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 
-#: Modules that are compiled to see that it can be done at all; the smallest ones.
+#: Number of modules, the smallest ones, that are compiled as a check.
 _TRIED_MODULES = 3
 
 #: Bytes a run writes per byte of bitcode (optimised bitcode, traces, records): 0.9 on the built-in corpus, with room.
 _BYTES_PER_BITCODE_BYTE = 3
 
-#: Bytes for everything whose size does not follow the corpus: checkpoints, policies, logs of running compiles.
+#: Bytes of files whose size does not depend on the corpus: checkpoints, policies, logs of running compiles.
 _FIXED_BYTES = 512 * 1024 * 1024
 
 
 def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
-    """The corpora have commands, and no module in common.
+    """Checks that the corpora have commands and no module in common.
 
-    Raises: RunError: they have one, the first is named; or nobody filled in the command of ThinLTO modules.
+    Raises: RunError: they have a module in common, the first is named; or the command of ThinLTO modules is missing.
     """
     for corpus in (train, held_out):
-        # Of the other commands, each is read when its module is compiled.
+        # The other commands are read when their modules are compiled.
         _ = corpus and corpus.modules[0].command
     if held_out is None:
         return
@@ -37,15 +37,15 @@ def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
     if common:
         raise RunError(
             f"--held_out_corpus={held_out.path}",
-            f"shares {len(common)} modules with the training corpus (first: {common[0]}), so its score would prove nothing",
+            f"shares {len(common)} modules with the training corpus (first: {common[0]}), so its score is not held out",
             "Give a corpus of other modules",
         )
 
 
 def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
-    """Some of the smallest modules compile, their decisions logged; one that does is enough, for modules may fail.
+    """Checks that one of the smallest modules compiles and logs its decisions. One is enough, because modules may fail.
 
-    Raises: RunError: none does; the first one's failure is named.
+    Raises: RunError: none compiles; names the failure of the first.
     """
     tried = sorted(corpus.modules, key=lambda module: (module.bitcode_size, module.name))[:_TRIED_MODULES]
     failed = []
@@ -57,7 +57,7 @@ def check_modules(corpus: Corpus, setup: CompileSetup) -> None:
             failed.append(f"{module.name}: {outcome.kind.value}: {outcome.detail}")
     raise RunError(
         f"corpus {corpus.path}",
-        f"does not compile: of its modules the {len(tried)} smallest fail (first: {failed[0]})",
+        f"does not compile: its {len(tried)} smallest modules fail (first: {failed[0]})",
         "Give the clang that the corpus was made for, or make the corpus again",
         ExitCode.TOO_MANY_FAILURES,
     )

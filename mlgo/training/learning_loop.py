@@ -4,8 +4,8 @@ Below the stage's folder: `latest.json` with its arrays (the checkpoint after th
 `candidates/NNNNN.json` with theirs (weights that were validated), `validations/NNNNN.json` and `iterations/NNNNN.json`
 (figures). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
 
-Validation of an iteration's weights is queued behind its compiles: these compilers run while the learner learns, and change
-nothing of it.
+Validation of an iteration's weights is queued behind its compiles: these compilers run while the learner learns, and
+change nothing of it.
 """
 
 import contextlib
@@ -48,13 +48,13 @@ _Outcomes = Iterator[tuple[Module, CompileResult | CompileFailure]]
 
 @dataclasses.dataclass(frozen=True)
 class LearningInputs:
-    """What the stage works with.
+    """Inputs of the stage.
 
     Attributes:
       training, validation: modules to learn from and to validate on, as they are compiled.
-      default: module name -> what the compiler's default makes of it.
-      setup: how to compile.
-      imitated: policies to learn from, for algorithms that do.
+      default: module name -> its record under the compiler's default.
+      setup: the compile setup.
+      imitated: policies to imitate, for algorithms that imitate.
     """
 
     training: Corpus
@@ -69,11 +69,11 @@ class LearningLoop:
 
     Args:
       folder: the stage's folder.
-      start: the weights to start from.
-      inputs: what is compiled.
-      settings, config: what decides the result; `config` is of the algorithm that `settings` names.
-      work: a folder for policies that are needed for one compile only.
-      metrics: told of every iteration and validation.
+      start: the initial weights.
+      inputs: the modules, their default scores and the compile setup.
+      settings, config: those of the run and of its algorithm.
+      work: a folder for policies of single compiles.
+      metrics: receives the figures of every iteration and validation.
       rules: when training counts as diverged.
     """
 
@@ -106,7 +106,7 @@ class LearningLoop:
         self._models.remove("first")
 
     def run(self) -> Mapping[str, Any]:
-        """Does what is left of the iterations.
+        """Runs the remaining iterations.
 
         Returns: the summary: the chosen candidate and the figures of all validations.
         Raises: RunError: too many compiles of an iteration failed, or the update diverged.
@@ -216,9 +216,9 @@ class LearningLoop:
         return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *note])
 
     def _update(self, title: str, samples: Sequence[Sample]) -> tuple[dict[str, Any], list[str]]:
-        """Lets the learner learn: (figures, remarks). Rolls back where it diverges and that is wanted.
+        """Updates the learner: (figures, remarks). Rolls back a divergence if the settings say so.
 
-        Raises: DivergenceError: it diverged, and the run is to stop then, or nothing can be cured by going back.
+        Raises: DivergenceError: the update diverged, and the settings or the kind of divergence forbid a roll-back.
         """
         try:
             metrics = dict(self._learner.update(self._iteration, samples))
@@ -243,7 +243,8 @@ class LearningLoop:
             self._validate(network, outcomes)
 
     def _validate(self, network: PolicyNetwork, outcomes: _Outcomes) -> None:
-        """Takes the validation modules' outcomes under `network`, the weights of this iteration, and keeps the figures."""
+        """Takes the validation modules' outcomes under `network`, the weights of this iteration, and keeps the figures.
+        """
         iteration, inputs = self._iteration, self._inputs
         title = f"validation after {iteration}"
         modules = inputs.validation.modules

@@ -12,8 +12,8 @@ def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed:
     """The `count` modules of iteration `iteration`, sorted by name.
 
     The corpus is walked through in one random order, then in another, and so on; iterations take consecutive pieces of
-    that walk. So every module comes once before any comes twice, but for a piece that spans two walks, where a module of
-    the second walk that is in the piece already is left out.
+    that walk. So every module comes once before any comes twice, but for a piece that spans two walks, where a module
+    of the second walk that is in the piece already is left out.
 
     Args:
       names: all modules, >= 1.

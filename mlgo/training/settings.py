@@ -32,14 +32,14 @@ class RunSettings:
       problem: a folder below mlgo/problems.
       algorithm: one of mlgo/learning/algorithms/registry.py. Names of earlier versions are accepted.
       reward: one of the problem's rewards; "": its default.
-      warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random weights;
-        "policy": start from a policy of an earlier run.
+      warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random
+        weights; "policy": start from a policy of an earlier run.
       seed: random seed, >= 0.
-      iterations: rounds of compiling and learning, >= 0; the papers: thousands. 80 iterations of eviction at the default
-        size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
+      iterations: rounds of compiling and learning, >= 0; the papers: thousands. 80 iterations of eviction at the
+        default size take 8 CPU minutes with compile servers: the whole command ends within 6 minutes on 2 cores.
       modules_per_iteration: modules compiled in each iteration, >= 1; the papers: 512 and more.
-      validation_modules: modules of the training corpus that are not learned from and choose the policy, >= 1. With fewer
-        than a dozen, noise determines the choice.
+      validation_modules: modules of the training corpus that are not learned from and choose the policy, >= 1. With
+        fewer than a dozen, noise determines the choice.
       validation_interval: iterations between two validations, >= 1.
       max_failure_ratio: fraction of a stage's compiles that may fail before the run stops, in [0, 1].
       compile_cpu_seconds: CPU time that one compile may use.
@@ -120,7 +120,8 @@ def gin_classes() -> str:
 def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
     """The settings of a run.
 
-    Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist, defaults.gin, which
+    Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist,
+      defaults.gin, which
     may name an algorithm, the algorithm's shared settings and <algorithm>.gin; the user's files; bindings; flags.
 
     Args:

@@ -1,4 +1,4 @@
-"""The closing words of a training run: what came out, where it is, and what to type next."""
+"""The closing lines of a training run: results, paths and the next command."""
 
 import pathlib
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def closing_lines(
     learned: Mapping[str, Any],
     estimated: bool = False,
 ) -> list[str]:
-    """What a run tells at its end.
+    """The lines that a run prints at its end.
 
     Args:
       output: the run's folder.
@@ -34,9 +34,7 @@ def closing_lines(
     lines = ["", *([] if comparison is None else _held_out(comparison, score_of(problem).compared_items))]
     lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
     if estimated:
-        lines.append(
-            "These scores are sizes that an estimator gives to optimised IR, not sizes of code. What the policy is worth:"
-        )
+        lines.append("These scores are estimates of code size from optimised IR. To measure the policy:")
         lines.append(f"    ./bazelw run //mlgo:evaluate -- --problem={problem.name} --policy={output / 'policy'}")
     lines += ["", f"Policy:          {output / 'policy'}"]
     lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
@@ -72,9 +70,9 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
     lines.append(f"  {_judgement(comparison)}")
     if comparison.failed:
         names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
-        lines.append(f"  left out, for they failed: {names}")
+        lines.append(f"  excluded because they failed: {names}")
     if comparison.unmatched:
-        lines.append(f"  left out, for a side had no decision in them: {comparison.unmatched} {what}")
+        lines.append(f"  excluded because a side had no decision in them: {comparison.unmatched} {what}")
     return lines
 
 

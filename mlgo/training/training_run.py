@@ -88,8 +88,8 @@ class TrainingRun:
     def run(self) -> Comparison | None:
         """Runs all stages that are not done yet.
 
-        Returns: the held-out comparison of "policy", and of "warm_start" if there is one, with the compiler's default; None
-          without a held-out corpus.
+        Returns: the held-out comparison of "policy", and of "warm_start" if there is one, with the compiler's default;
+          None without a held-out corpus.
         Raises: RunError: a stage cannot run with its inputs.
         """
         try:
@@ -145,8 +145,8 @@ class TrainingRun:
         self._known = CompileCache(inputs.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
         tell(
-            f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm}, {counts} modules,"
-            f" seed {settings.seed}"
+            f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm},"
+            f" {counts} modules, seed {settings.seed}"
         )
         return corpora
 
@@ -236,8 +236,8 @@ class TrainingRun:
         )
         summary = manifest.summary
         tell(
-            f"warm start: repeats {summary['validation_accuracy']:.1%} of the default's decisions in functions it was not"
-            f" trained on (always the same one: {summary['majority_accuracy']:.1%})"
+            f"warm start: repeats {summary['validation_accuracy']:.1%} of the default's decisions in functions it was"
+            f" not trained on (always the same one: {summary['majority_accuracy']:.1%})"
         )
         return manifest
 

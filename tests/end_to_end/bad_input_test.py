@@ -60,7 +60,7 @@ class BadInputTest(unittest.TestCase):
             path.write_bytes(fake_clang.FakeModule.bitcode({"f": 3}, "refuse"))
         self.refused(
             ExitCode.TOO_MANY_FAILURES,
-            r"error: corpus .*/train: does not compile: of its modules the 3 smallest fail \(first: train/m0",
+            r"error: corpus .*/train: does not compile: its 3 smallest modules fail \(first: train/m0",
         )
 
     def test_policy_to_start_from(self):

@@ -102,7 +102,7 @@ class WholeCommandTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
         self.assertRegex(
             said,
-            "error: corpus .*/train: does not compile: of its modules the 3 smallest fail .first: train/m0.cpp: crash",
+            "error: corpus .*/train: does not compile: its 3 smallest modules fail .first: train/m0.cpp: crash",
         )
 
     def test_many_failing_is_an_error(self):
@@ -157,7 +157,7 @@ class WholeCommandTest(unittest.TestCase):
         self.assertRegex(said, "optimised/train: failed: train/m1.cpp: crash")
         self.assertRegex(said, "trace/train: failed: train/m2.cpp: bad_log")
         self.assertRegex(
-            said, r"left out, for they failed: held/m0.cpp \(default: bad_log, warm_start: bad_log, policy: bad_log\)"
+            said, r"excluded because they failed: held/m0.cpp \(default: bad_log, warm_start: bad_log, policy: bad_log\)"
         )
 
 

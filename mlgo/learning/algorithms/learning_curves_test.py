@@ -1,5 +1,6 @@
-"""Every algorithm finds what is known to be best: 95 % of the best policy's improvement over the default, on functions it
-never saw, in a made-up problem of each kind of decision it can learn, with fixed seeds."""
+"""Every algorithm finds what is known to be best: 95 % of the best policy's improvement over the default, on functions
+it never saw, in a made-up problem of each kind of decision it can learn, with fixed seeds.
+"""
 
 import unittest
 

@@ -1,12 +1,14 @@
-"""Made-up optimisations with known best policies, one for each kind of decision, for tests: no compiler, only arithmetic.
+"""Made-up optimisations with known best policies, one for each kind of decision, for tests: no compiler, only
+arithmetic.
 
-A module has FUNCTIONS functions, a function STEPS decisions, and only the whole function has a score (a cost, less is better),
-as in LLVM. Decisions of a function interact, so what is best here is not what looks best at each decision alone:
+A module has FUNCTIONS functions, a function STEPS decisions, and only the whole function has a score (a cost, less is
+better), as in LLVM. Decisions of a function interact, so what is best here is not what looks best at each decision
+alone:
 
     choice    of up to five positions take one; each has a cost, and the position taken last costs REUSE_COST more.
               Best: the lowest sum of both. Default: the lowest legal position.
-    binary    yes saves `gain` in -1 .. 1, and CHAIN_GAIN more after a yes. Best by backward induction: yes from a gain below 0
-              on, for the sake of the next one. Default: yes if the gain is above 0.5.
+    binary    yes saves `gain` in -1 .. 1, and CHAIN_GAIN more after a yes. Best by backward induction: yes from a gain
+              below 0 on, for the sake of the next one. Default: yes if the gain is above 0.5.
     number    jobs with weights and lengths are done in the order of the numbers, highest first; the cost is the sum of
               weights times completion times. Best: weight / length (Smith, 1956). Default: the weight.
 """
@@ -180,7 +182,8 @@ Environment = CategoricalEnvironment | BinaryEnvironment | ContinuousEnvironment
 
 @dataclasses.dataclass(frozen=True)
 class Episode:
-    """The functions of some modules, done: decisions in the order of modules, functions, steps, and costs [functions]."""
+    """The functions of some modules, done: decisions in the order of modules, functions, steps, and costs [functions].
+    """
 
     observations: Observations
     costs: np.ndarray

@@ -16,9 +16,9 @@ class BcMaxConfig:
     """BC-Max's settings. Defaults without a source are ours.
 
     Attributes:
-      granularity: "module": all decisions of the best compile of a module are imitated, as in arXiv:2403.19462, algorithm
-        1; "context": the decisions of each function come from the compile that was best for it. The latter is finer, and
-        right as far as functions do not depend on each other.
+      granularity: "module": all decisions of the best compile of a module are imitated, as in arXiv:2403.19462,
+        algorithm 1; "context": the decisions of each function come from the compile that was best for it. The latter is
+        finer, and right as far as functions do not depend on each other.
       exploring_samples: compiles of each module under the exploring current policy, besides the greedy ones; the
         exploration policy of the paper's section 5.
       temperature, deviation: of that exploration, as PpoConfig's.

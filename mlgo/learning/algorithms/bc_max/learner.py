@@ -1,10 +1,10 @@
 """BC-Max: imitates the best of several policies' decisions (Marinov et al., arXiv:2403.19462).
 
-Each module is compiled under every policy to imitate, under the current policy, and several times under the current policy
-while it explores. The decisions of the best compile are remembered, and the current policy is trained to repeat them by the
-cross-entropy of behavioural cloning. Each part of the code is thus learned from the policy that was best there. Since the
-current policy is among the candidates, repeating this improves it (the paper's section 5 does three to five rounds over a
-whole corpus; here a round is an iteration with some modules, and the memory spans iterations).
+Each module is compiled under every policy to imitate, under the current policy, and several times under the current
+policy while it explores. The decisions of the best compile are remembered, and the current policy is trained to repeat
+them by the cross-entropy of behavioural cloning. Each part of the code is thus learned from the policy that was best
+there. Since the current policy is among the candidates, repeating this improves it (the paper's section 5 does three to
+five rounds over a whole corpus; here a round is an iteration with some modules, and the memory spans iterations).
 
 Without policies to imitate, the best of the current policy's own attempts is imitated.
 """
@@ -46,7 +46,8 @@ class BcMaxLearner(Learner):
 
     Continuous decisions are imitated as they are, so all policies must answer on one scale.
 
-    Raises: ValueError: there are neither policies nor exploring samples, so no decision could be better than the current.
+    Raises: ValueError: there are neither policies nor exploring samples, so no decision could be better than the
+      current.
     """
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
@@ -92,7 +93,8 @@ class BcMaxLearner(Learner):
             )
         best_variants, gains = [], []
         for module, entries in found.items():
-            # What is remembered comes first: it stays when nothing is better. The module moves to the memory's young end.
+            # What is remembered comes first: it stays when nothing is better. The module moves to the memory's young
+            # end.
             former = [self._memory.pop(module)] if module in self._memory else []
             self._memory[module] = best_of([*former, *(entry for _, entry in entries)], config.granularity)
             best_variant, best = max(entries, key=lambda item: (item[1].improvement, -item[0]))

@@ -14,15 +14,15 @@ class CmaConfig:
     """CMA-ES' settings. Defaults are ours where the tutorial (learner.py) has none.
 
     Attributes:
-      population: candidates in a generation, each of which compiles every module of the iteration. The tutorial's default is
-        4 + 3 log(dimensions), 15 for 40; more candidates find better optima with more compiles.
+      population: candidates in a generation, each of which compiles every module of the iteration. The tutorial's
+        default is 4 + 3 log(dimensions), 15 for 40; more candidates find better optima with more compiles.
       sigma: standard deviation of the first candidates, in what a whole piece of a feature adds to z.
-      start: feature -> what each of its pieces adds to z in the first mean; other features add 0. Ignored if the run starts
-        from a linear policy.
+      start: feature -> what each of its pieces adds to z in the first mean; other features add 0. Ignored if the run
+        starts from a linear policy.
       start_bias: z in the first mean for a decision all of whose features have their smallest values.
       lowest_improvement, regression_penalty: as EsConfig's.
-      project_balance: between 0, where a project weighs as much as its modules together, and 1, where all projects weigh the
-        same. The project is the first folder of a module's name in a combined corpus.
+      project_balance: between 0, where a project weighs as much as its modules together, and 1, where all projects
+        weigh the same. The project is the first folder of a module's name in a combined corpus.
     """
 
     population: int = 16

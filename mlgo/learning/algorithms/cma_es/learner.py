@@ -1,14 +1,16 @@
 """CMA-ES on linear policies: candidates are drawn from a normal distribution that adapts to what made candidates good.
 
-Source of the algorithm, its equations and its constants: Hansen, "The CMA Evolution Strategy: A Tutorial" (arXiv:1604.00772).
+Source of the algorithm, its equations and its constants: Hansen, "The CMA Evolution Strategy: A Tutorial"
+(arXiv:1604.00772).
 
-Plain evolution strategies (es/learner.py) move thousands of weights along one noisy direction. Here the policy is linear in
-the pieces of its features (normalization.py), about forty numbers for inlining, and the covariance of successful steps is
-learned with it. A candidate is greedy, and all candidates of a generation are judged by the same whole modules. No credit is
-assigned to single decisions, so a function may have a thousand decisions that depend on each other.
+Plain evolution strategies (es/learner.py) move thousands of weights along one noisy direction. Here the policy is
+linear in the pieces of its features (normalization.py), about forty numbers for inlining, and the covariance of
+successful steps is learned with it. A candidate is greedy, and all candidates of a generation are judged by the same
+whole modules. No credit is assigned to single decisions, so a function may have a thousand decisions that depend on
+each other.
 
-The search space is what a whole piece of a feature adds to z. The distribution starts round, so the pieces must be of about
-equal importance. Choose them with NetworkConfig.knots.
+The search space is what a whole piece of a feature adds to z. The distribution starts round, so the pieces must be of
+about equal importance. Choose them with NetworkConfig.knots.
 """
 
 import dataclasses
@@ -162,14 +164,17 @@ class CmaLearner(Learner):
         return generator(self.seed, "cma", iteration).standard_normal(shape) @ self._search.roots()[0]
 
     def _policy(self, pieces: np.ndarray) -> PolicyNetwork:
-        """The policy in which each piece adds its number to z, scaled where z would be cut off, which changes no decision."""
+        """The policy in which each piece adds its number to z, scaled where z would be cut off, which changes no
+        decision.
+        """
         reach = np.abs(pieces).sum()
         scaled = pieces * min(1.0, _USED_RANGE * TOP_LOGIT / max(reach, 1e-12))
         return linear_network(self._network, np.append(scaled[:-1] / WHOLE_PIECE, scaled[-1]))
 
 
 def first_mean(network: PolicyNetwork, config: CmaConfig) -> np.ndarray:
-    """float64 [D + 1]: what each piece adds to z, and z where all pieces are 0: of `network` where it is linear, else of `config`.
+    """float64 [D + 1]: what each piece adds to z, and z where all pieces are 0: of `network` where it is linear, else
+    of `config`.
 
     Raises: RunError: a feature of `config.start` is not among those that the policy looks at.
     """

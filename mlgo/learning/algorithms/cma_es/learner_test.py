@@ -1,4 +1,6 @@
-"""CMA-ES: the search itself, policies made of pieces, failed compiles, resuming byte for byte, a problem whose best is known."""
+"""CMA-ES: the search itself, policies made of pieces, failed compiles, resuming byte for byte, a problem whose best is
+known.
+"""
 
 import unittest
 
@@ -31,7 +33,9 @@ def _learner(seed: int = 1, network=None, state=None, environment=_ENVIRONMENT, 
 
 class SearchTest(unittest.TestCase):
     def test_an_ill_conditioned_ellipsoid_is_solved(self):
-        """f(x) = sum of 10^(4 i / (n - 1)) x_i^2, Hansen's standard test; plain steps of one size would take thousands of generations."""
+        """f(x) = sum of 10^(4 i / (n - 1)) x_i^2, Hansen's standard test; plain steps of one size would take thousands
+        of generations.
+        """
         random = np.random.default_rng(3)
         scale = 10.0 ** (4 * np.arange(8) / 7)
         search = Search.around(np.full(8, 2.0), 0.5)

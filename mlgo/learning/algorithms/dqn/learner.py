@@ -1,22 +1,22 @@
 """DQN, the algorithm of the original RFC ("An MLGO framework in LLVM", 2020), for returns that come once per function.
 
-A network learns Q(observation, decision) by regression, decisions are drawn by softmax(Q / temperature), and the shipped
-policy takes the highest Q. The target of a decision is the discounted return of the rest of its function as it was played,
-not an estimate from the next observation. With one reward at the end of a function, bootstrapping would only carry that
-reward back by one step per iteration (ml-compiler-opt's dqn_nn_agent.gin does so, with a target network that is replaced
-after every step). There is therefore no target network. What remains of DQN (Mnih et al., 2015) is the Q-network, the replay
-memory, the Huber loss (tf-agents') and exploration by value. Q is split into the value of the observation and the advantage
-of the decision (Wang et al., arXiv:1511.06581); the advantage is the policy network's z:
+A network learns Q(observation, decision) by regression, decisions are drawn by softmax(Q / temperature), and the
+shipped policy takes the highest Q. The target of a decision is the discounted return of the rest of its function as it
+was played, not an estimate from the next observation. With one reward at the end of a function, bootstrapping would
+only carry that reward back by one step per iteration (ml-compiler-opt's dqn_nn_agent.gin does so, with a target network
+that is replaced after every step). There is therefore no target network. What remains of DQN (Mnih et al., 2015) is the
+Q-network, the replay memory, the Huber loss (tf-agents') and exploration by value. Q is split into the value of the
+observation and the advantage of the decision (Wang et al., arXiv:1511.06581); the advantage is the policy network's z:
 
     categorical  Q(row) = V + z(row) - mean of z over the observation's rows, weighted by their probabilities
     binary       Q(yes) = V + z (1 - p),  Q(no) = V - z p
 
-where the probabilities are those the decision was drawn with. Advantages then have mean 0 for every observation, so they do
-not depend on how well V fits: an observation with good returns is not mistaken for a good decision. The unit of Q is the
-deviation of the first iteration's returns. The greedy policy of these weights is that of every other algorithm, exploration
-is sigmoid(z / temperature) or softmax(z / temperature) and needs no separate model, and a clone's logits are a valid start.
-Epsilon-greedy exploration is not offered, because compilers take weights and no weights express it. Continuous decisions
-are not supported, because DQN needs a finite action set.
+where the probabilities are those the decision was drawn with. Advantages then have mean 0 for every observation, so
+they do not depend on how well V fits: an observation with good returns is not mistaken for a good decision. The unit of
+Q is the deviation of the first iteration's returns. The greedy policy of these weights is that of every other
+algorithm, exploration is sigmoid(z / temperature) or softmax(z / temperature) and needs no separate model, and a
+clone's logits are a valid start. Epsilon-greedy exploration is not offered, because compilers take weights and no
+weights express it. Continuous decisions are not supported, because DQN needs a finite action set.
 """
 
 import dataclasses

@@ -27,8 +27,8 @@ def _learner(seed: int = 1, network=None, state=None, environment=_ENVIRONMENT, 
 
 class DqnTest(unittest.TestCase):
     def test_what_a_decision_is_worth_is_found(self):
-        # One decision a function, worth 0.3 for yes and 0.1 for no whatever is observed: z is the difference in deviations.
-        # Half of the decisions are yes, as they are drawn at a high temperature.
+        # One decision a function, worth 0.3 for yes and 0.1 for no whatever is observed: z is the difference in
+        # deviations. Half of the decisions are yes, as they are drawn at a high temperature.
         learner = _learner(
             samples_per_module=1, replay_iterations=1, epochs=60, l2=0.0, temperature=100.0, final_temperature=100.0
         )

@@ -16,17 +16,17 @@ class EffectConfig:
 
     Attributes:
       samples_per_module: as PpoConfig's; at least 2.
-      exploration: the exploration rate: the share of decisions that differ from the likeliest one. Measured on inlining:
-        after one round at 4 % the next policy was better than the default, after one at 15 % it was worse.
+      exploration: the exploration rate: the share of decisions that differ from the likeliest one. Measured on
+        inlining: after one round at 4 % the next policy was better than the default, after one at 15 % it was worse.
       prior: weight of the start's logits in the policy, in units of the returns: decisions change if their effect is
         larger.
       step: how far each update moves the policy towards the regression's result, in (0, 1].
       decay: an iteration's equations have weight decay ^ age.
       effect_deviation: expected size of the effect of a column, relative to the deviation of a function's return.
         Estimates that the data determine less clearly are shrunk towards 0 (ridge regression as a posterior mean).
-      start: feature -> what each of its pieces adds to z in the first policy that is explored; {}: the run's warm start.
-        Choose it so large that the exploration rate is about `exploration`: after a first iteration at 30 %, recovery took
-        several iterations.
+      start: feature -> what each of its pieces adds to z in the first policy that is explored; {}: the run's warm
+        start. Choose it so large that the exploration rate is about `exploration`: after a first iteration at 30 %,
+        recovery took several iterations.
       start_bias: z in the first policy for a decision all of whose features have their smallest values.
       outlier: returns that deviate more than this many deviations from their expectation count linearly (Huber).
     """

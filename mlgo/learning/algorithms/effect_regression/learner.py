@@ -1,23 +1,25 @@
 """Effect regression: the effect of each decision is regressed on the features it was taken from, function by function.
 
-The return of a function is the sum of the effects of its decisions, and noise. Let x(d) be the features (levels) of the row
-that decision d took, and E x(d) their expectation under the policy that was drawn from. For every function f and sample s,
+The return of a function is the sum of the effects of its decisions, and noise. Let x(d) be the features (levels) of the
+row that decision d took, and E x(d) their expectation under the policy that was drawn from. For every function f and
+sample s,
 
-    return(f, s) - mean of f's return over the other samples  =  sum over decisions d of  (x(d) - E x(d)) . effect  +  noise
+    return(f, s) - mean of f's return over the other samples  =  sum over d of (x(d) - E x(d)) . effect  +  noise
 
-Each difference x - E x is due to chance and has mean 0 whatever came before. A decision is therefore not credited with later
-decisions that it made possible. A regression on x alone does credit it: measured at -Oz, it took inlining getters for
-harmful, because functions that had inlined a large callee contained many of them. The solution is the natural policy
-gradient of a linear policy (Kakade, "A natural policy gradient", 2001, with the compatible features of Sutton et al., 1999),
-by weighted least squares instead of many small steps: a function with a noisy return counts less, and outliers count
-linearly (Huber, 1964).
+Each difference x - E x is due to chance and has mean 0 whatever came before. A decision is therefore not credited with
+later decisions that it made possible. A regression on x alone does credit it: measured at -Oz, it took inlining getters
+for harmful, because functions that had inlined a large callee contained many of them. The solution is the natural
+policy gradient of a linear policy (Kakade, "A natural policy gradient", 2001, with the compatible features of Sutton et
+al., 1999), by weighted least squares instead of many small steps: a function with a noisy return counts less, and
+outliers count linearly (Huber, 1964).
 
-The policy is linear in the levels: piecewise linear in every feature, without interactions. It is less expressive than a
-network with a hidden layer and needs less data: on inlining, such networks explained less of functions they had not seen.
-`linear_network` writes the policy in the form of every other network.
+The policy is linear in the levels: piecewise linear in every feature, without interactions. It is less expressive than
+a network with a hidden layer and needs less data: on inlining, such networks explained less of functions they had not
+seen. `linear_network` writes the policy in the form of every other network.
 
-The exploration rate is kept low, because an effect is measured among the other decisions as they are: at a rate of 15 % it
-differed in sign from the effect near the greedy policy. Logits are scaled to give the rate `EffectConfig.exploration`.
+The exploration rate is kept low, because an effect is measured among the other decisions as they are: at a rate of 15 %
+it differed in sign from the effect near the greedy policy. Logits are scaled to give the rate
+`EffectConfig.exploration`.
 """
 
 import dataclasses
@@ -47,8 +49,8 @@ class EffectBatch:
     Attributes:
       differences: float64 [G, D + 1], sum of x - E x over the function's decisions, the last column for a constant.
       returns: float64 [G], centred.
-      weights: float64 [G], one over the variance of the return's noise, balanced between projects (the first folder of a
-        module's name in a combined corpus), so that a project of 100,000 functions does not outvote all others.
+      weights: float64 [G], one over the variance of the return's noise, balanced between projects (the first folder of
+        a module's name in a combined corpus), so that a project of 100,000 functions does not outvote all others.
       variance: of the noise of a function's return: the median of the functions.
       exploration_rate: the share of decisions that are not the greedy policy's.
     """
@@ -88,7 +90,9 @@ class EffectLearner(Learner):
         return [Variant(self._network, exploring=True)] * self.config.samples_per_module
 
     def state(self) -> dict[str, np.ndarray]:
-        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, and the number of updates."""
+        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, and the number of
+        updates.
+        """
         return {
             "updates": np.array(self.updates, np.int64),
             "start": self._start,
@@ -198,7 +202,9 @@ def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarra
 
 
 def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: float) -> float:
-    """The factor by which `effect` is scaled so that the policy's exploration rate on the decisions `seen` is `exploration`."""
+    """The factor by which `effect` is scaled so that the policy's exploration rate on the decisions `seen` is
+    `exploration`.
+    """
     logits = [np.column_stack([each.levels * LEVEL_SCALE, np.ones(each.row_count)]) @ effect for each in seen]
 
     def rate(scale: float) -> float:
@@ -223,7 +229,8 @@ def _expected_explored(observations: Observations, logits: np.ndarray) -> float:
 
 
 def _decisions_by_name(sample: Sample) -> list[tuple[str, np.ndarray]]:
-    """The decisions of each context, contexts of one name taken together, in the order of the names' first decisions."""
+    """The decisions of each context, contexts of one name taken together, in the order of the names' first decisions.
+    """
     numbers: dict[str, int] = {}
     of_context = np.array([numbers.setdefault(name, len(numbers)) for name in sample.contexts])
     of_decision = of_context[sample.observations.group]

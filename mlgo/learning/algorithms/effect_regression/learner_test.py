@@ -48,8 +48,9 @@ def _constant(z: float):
 
 
 def _swallowing(random: np.random.Generator, module: str, variant: int) -> Sample:
-    """A function with one call of a large function, which costs 1 when it is inlined and brings eight calls of getters into the
-    caller; to inline one of these saves 0.05."""
+    """A function with one call of a large function, which costs 1 when it is inlined and brings eight calls of getters
+    into the caller; to inline one of these saves 0.05.
+    """
     swallowed = int(random.random() < 0.5)
     getters = (random.random(8 * swallowed) < 0.5).astype(np.int64)
     large = np.array([[1]] + [[0]] * len(getters), np.int64)

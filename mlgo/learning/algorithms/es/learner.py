@@ -1,11 +1,12 @@
-"""Evolution strategies: the policy follows the ranks of randomly changed copies of itself (Salimans et al., arXiv:1703.03864).
+"""Evolution strategies: the policy follows the ranks of randomly changed copies of itself (Salimans et al.,
+arXiv:1703.03864).
 
-The MLGO paper (arXiv:2101.04808) uses it besides policy gradients and reports about the same results for inlining, with more
-compiles and without any log. A candidate is a greedy policy, and its fitness is the improvement of whole modules. The
-optimised policy is therefore the shipped one, and no credit is assigned to single decisions.
+The MLGO paper (arXiv:2101.04808) uses it besides policy gradients and reports about the same results for inlining, with
+more compiles and without any log. A candidate is a greedy policy, and its fitness is the improvement of whole modules.
+The optimised policy is therefore the shipped one, and no credit is assigned to single decisions.
 
-One iteration is one generation: pairs theta + sigma e and theta - sigma e (antithetic, section 2.1 there), all of them on the
-same modules; theta moves along sum(shaped rank x e), by Adam or a plain step.
+One iteration is one generation: pairs theta + sigma e and theta - sigma e (antithetic, section 2.1 there), all of them
+on the same modules; theta moves along sum(shaped rank x e), by Adam or a plain step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +54,8 @@ class EsLearner(Learner):
         return [Variant(network, exploring=False) for network in networks]
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`. Only modules that compiled under every candidate count, so that failing gives no advantage.
+        """See `Learner.update`. Only modules that compiled under every candidate count, so that failing gives no
+        advantage.
 
         Raises: RunError: there is no such module.
         """

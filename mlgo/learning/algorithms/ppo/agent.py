@@ -1,9 +1,9 @@
 """Our networks as a tf-agents agent.
 
-`clip_agent` builds a complete PPOClipAgent over dense observations ([P, D] levels, [P] legality): any tf-agents driver can
-train or evaluate with it, and a test compares our update with its `train`. The fast path (ppo.py) takes the objective
-from it (policy_gradient_loss, entropy_regularization_loss) and hands it a distribution over rows (distribution.py)
-instead of a dense one.
+`clip_agent` builds a complete PPOClipAgent over dense observations ([P, D] levels, [P] legality): any tf-agents driver
+can train or evaluate with it, and a test compares our update with its `train`. The fast path (learner.py) takes the
+objective from it (policy_gradient_loss, entropy_regularization_loss) and hands it a distribution over rows
+(distribution.py) instead of a dense one.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,8 @@ import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-# tf-agents declares its own gin settings when it is loaded, which gin refuses once a command has read its configuration.
+# tf-agents declares its own gin settings when it is loaded, which gin refuses once a command has read its
+# configuration.
 with gin.unlock_config():
     from tf_agents.agents.ppo import ppo_clip_agent
     from tf_agents.networks import network
@@ -29,7 +30,7 @@ ILLEGAL_LOGIT = -1e30
 class CandidateActor(network.DistributionNetwork):
     """The policy network over dense observations {"legal" [.., P], "levels" [.., P, D], "summary" [.., D]}.
 
-    What it decides for is a position, or from the one row of a yes-or-no problem 0 or 1, whose logits are (0, z).
+    The decision is a position, or for a binary problem 0 or 1, whose logits are (0, z) with z from its one row.
     """
 
     def __init__(self, observation_spec, weights: Mapping[str, tf.Variable], binary: bool):
@@ -89,9 +90,9 @@ def clip_agent(
 ) -> ppo_clip_agent.PPOClipAgent:
     """A PPOClipAgent over `weights` (variables of network.py); rewards are the returns of their own step.
 
-    With `binary` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the trajectories'
-    policy_info carries return, advantage and value_prediction; else `train` computes them, and counts the zeros of each
-    sequence's last step when it normalises advantages.
+    With `binary` there is one row (`positions` is 1) and the decision is 0 or 1. With `advantages_given` the
+    trajectories' policy_info carries return, advantage and value_prediction; else `train` computes them, and counts the
+    zeros of each sequence's last step when it normalises advantages.
     """
     width = weights["policy/0/kernel"].shape[0]
     observation_spec = {

@@ -1,11 +1,11 @@
 """PPO with a clipped objective (Schulman et al., arXiv:1707.06347) on function-level returns.
 
-The objective is that of tf-agents' PPOClipAgent (agent.py). Work that its `train` repeats is done once: levels are computed
-when observations are packed, values and advantages once per update, and rows exist for legal candidates only.
+The objective is that of tf-agents' PPOClipAgent (agent.py). Work that its `train` repeats is done once: levels are
+computed when observations are packed, values and advantages once per update, and rows exist for legal candidates only.
 
 The compiler does not log the probabilities of the behaviour policy. They are recomputed here with the exact network
-(exact_network.py) of the weights the data was collected with, which is bit for bit the policy that was sampled from. The
-first importance ratios are therefore near 1 but not exactly 1: they account for the rounding of the shipped policy.
+(exact_network.py) of the weights the data was collected with, which is bit for bit the policy that was sampled from.
+The first importance ratios are therefore near 1 but not exactly 1: they account for the rounding of the shipped policy.
 """
 
 import dataclasses

@@ -1,0 +1,43 @@
+"""Candidates: saved weights come back, and the lowest ratio is chosen."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.learning.testing import synthetic
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+from mlgo.training import candidates
+from mlgo.training.candidates import Candidate
+
+
+class CandidatesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def test_the_lowest_ratio_is_chosen_and_the_earlier_of_equals(self):
+        found = [Candidate(0, 1.0), Candidate(5, 0.9), Candidate(10, 0.9)]
+        self.assertEqual(candidates.choose(found).iteration, 5)
+        with self.assertRaisesRegex(ValueError, "no weights were validated"):
+            candidates.choose([])
+
+    def test_weights_and_figures_come_back(self):
+        networks = {n: initial_network(synthetic.normalizer(), n, NetworkConfig((4,), (4,))) for n in (1, 2)}
+        for iteration, network in networks.items():
+            candidates.save_candidate(self.folder, iteration, network)
+            record = {"iteration": iteration, "geometric_mean": 1.0 - iteration / 10}
+            files.write_json_atomically(candidates.validation_path(self.folder, iteration), record)
+        found = candidates.read_candidates(self.folder)
+        self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
+        network = candidates.candidate_network(self.folder, found[1], like=networks[1])
+        self.assertEqual(digest_of(network.weights), digest_of(networks[2].weights))
+        with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
+            candidates.candidate_network(self.folder, Candidate(3, 0.7), like=networks[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

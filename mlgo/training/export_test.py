@@ -1,0 +1,31 @@
+"""Published policies: the files of the export, the record of the training, and a BUILD file with the policy's setting.
+"""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.training import export
+
+
+class PublishTest(unittest.TestCase):
+    def test_published_files(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            exported, policy = pathlib.Path(scratch, "export"), pathlib.Path(scratch, "policy")
+            (exported / export.TFLITE_NAME).mkdir(parents=True)
+            for name in ("saved_model.pb", "weights.npz", f"{export.TFLITE_NAME}/model.tflite"):
+                (exported / name).write_text(name, encoding="utf-8")
+            (exported / "policy.json").write_text('{"problem": "x"}', encoding="utf-8")
+            export.publish_policy(exported, policy, PROBLEM, {"seed": 7})
+            record = json.loads((policy / "policy.json").read_bytes())
+            self.assertEqual(record, {"problem": "x", "training": {"seed": 7}})
+            self.assertEqual((policy / "tflite/model.tflite").read_text(encoding="utf-8"), "tflite/model.tflite")
+            build = (policy / "BUILD.bazel").read_text(encoding="utf-8")
+            self.assertIn(f"--{PROBLEM.release_setting}=//", build)
+            self.assertNotIn("{", build)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+"""Closing lines: validation score, estimates, and the command that builds a release clang."""
+
+import pathlib
+import unittest
+
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.training.summary import closing_lines
+
+_LEARNED = {"validation_ratio": 0.985, "chosen_iteration": 40}
+
+
+def _said(output: str, workspace: str | None, estimated: bool = False) -> str:
+    place = workspace and pathlib.Path(workspace)
+    seconds = {"trace": 61.0, "export": 0.2}
+    return "\n".join(closing_lines(pathlib.Path(output), place, None, seconds, PROBLEM, _LEARNED, estimated))
+
+
+class SummaryTest(unittest.TestCase):
+    def test_score_and_times(self):
+        said = _said("/w/out/run", "/w")
+        self.assertIn("chosen weights (iteration 40): -1.50 %", said)
+        self.assertRegex(said, r"Time: +1:01 \(trace 1:01\)")
+        self.assertNotIn("estimates", said)
+        self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction", _said("/w/out/run", "/w", estimated=True))
+
+    def test_a_policy_outside_of_the_workspace_is_copied_into_it(self):
+        setting = f"--{PROBLEM.release_setting}="
+        self.assertIn(f"./bazelw build //release:clang {setting}//out/run/policy:policy", _said("/w/out/run", "/w"))
+        for workspace in ("/other", None):
+            said = _said("/w/out/run", workspace)
+            self.assertIn("cp -r /w/out/run/policy models/my_policy", said)
+            self.assertIn(f"{setting}//models/my_policy:policy", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

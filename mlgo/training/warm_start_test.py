@@ -1,0 +1,49 @@
+"""Warm start: random weights depend on the seed only; a damaged or absent start is an error."""
+
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.testing import synthetic
+from mlgo.run.exit_codes import RunError
+from mlgo.training import warm_start
+from mlgo.training.settings import configure
+
+
+class WarmStartTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "vocabulary").mkdir()
+        for name in ("cost", "kind", "constant", "progress"):
+            values = np.linspace(0, 1, 101) if name != "constant" else np.zeros(101)
+            text = "".join(f"{value}\n" for value in values)
+            (self.folder / "vocabulary" / f"{name}.buckets").write_text(text, encoding="utf-8")
+
+    def start(self, name: str, seed: int) -> str:
+        configurations = configure({"problem": "regalloc_eviction", "seed": seed}, [], [])
+        figures = warm_start.start_randomly(
+            self.folder / name, self.folder / "vocabulary", synthetic.PROBLEM, configurations
+        )
+        self.assertEqual(figures, {"from": "none"})
+        return digest_of(warm_start.load_start(self.folder / name).weights)
+
+    def test_random_weights_depend_on_the_seed_only(self):
+        self.assertEqual(self.start("one", 1), self.start("again", 1))
+        self.assertNotEqual(self.start("one", 1), self.start("other", 2))
+
+    def test_an_absent_or_damaged_start(self):
+        with self.assertRaisesRegex(RunError, "warm start in .*: is absent"):
+            warm_start.load_start(self.folder)
+        self.start("one", 1)
+        (self.folder / "one" / "normalizer.json").write_text("{}", encoding="utf-8")
+        with self.assertRaisesRegex(RunError, "normaliser"):
+            warm_start.load_start(self.folder / "one")
+
+
+if __name__ == "__main__":
+    unittest.main()
