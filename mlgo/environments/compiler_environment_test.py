@@ -222,7 +222,7 @@ class TroubleTest(EnvironmentTestCase):
             self.make(corpus=self.root / "absent")
         with self.assertRaisesRegex(RunError, "cannot be started"):
             self.make(clang=self.root / "absent").reset()
-        with self.assertRaisesRegex(ValueError, "there is nothing to render"):
+        with self.assertRaisesRegex(ValueError, "the environments render nothing"):
             self.make(render_mode="human")
 
 

@@ -77,7 +77,8 @@ def _rlocation(name: str) -> pathlib.Path | None:
     from runfiles import runfiles  # A pip package that user paths do not need.
 
     manifest = runfiles.Create()
-    found = manifest.Rlocation(name) if manifest is not None else None
+    # Names are canonical. Without `source_repo`, a module outside of the runfiles, such as a copy, would be refused.
+    found = manifest.Rlocation(name, source_repo="") if manifest is not None else None
     return pathlib.Path(found) if found is not None else None
 
 

@@ -32,7 +32,8 @@ class AddAProblemTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         self.page = locate.runfile("docs/add-a-problem.md").read_text(encoding="utf-8")
         self.workspace = self.folder / "workspace"
-        shutil.copytree(pathlib.Path(command.__file__).parents[2] / "mlgo", self.workspace / "mlgo", ignore=_is_data)
+        for name in ("mlgo", "llvm"):
+            shutil.copytree(pathlib.Path(command.__file__).parents[2] / name, self.workspace / name, ignore=_is_data)
         for name, block in _FILE.findall(self.page):
             path = self.workspace / name
             path.parent.mkdir(exist_ok=True)
@@ -101,8 +102,8 @@ class AddAProblemTest(unittest.TestCase):
 
 
 def _is_data(folder: str, names: list[str]) -> list[str]:
-    """What the copy leaves out: everything but sources, settings and BUILD files."""
-    wanted = (".py", ".gin", "BUILD.bazel")
+    """What the copy leaves out: everything but sources, settings, BUILD files and the table of slots."""
+    wanted = (".py", ".gin", "slots.bzl", "BUILD.bazel")
     here = pathlib.Path(folder)
     return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
 
