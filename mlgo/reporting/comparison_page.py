@@ -10,42 +10,21 @@ from mlgo.reporting.results import corpus_title, side_title
 from mlgo.reporting.scale import number
 from mlgo.run.tabular import aligned_lines
 
-_COLUMNS = (
-    "corpus",
-    "policy",
-    "against the first",
-    "95 %",
-    "better / worse / equal",
-    "against the default",
-    "95 %",
-    "samples",
-)
+_FIRST = ("against the first", "95 %", "better / worse / equal")
+_COLUMNS = ("corpus", "policy", *_FIRST, "against the default", "95 %", "samples")
 
 
 def comparison_table(pairings: Sequence[Pairing]) -> Table:
     """A row per corpus and contender."""
     rows = []
     for pairing in pairings:
-        default = Change.of(pairing.against_default)
         if (paired := pairing.against_first) is None:
             first = [Cell("reference", number=True), Cell("", number=True), Cell("", number=True)]
         else:
-            change = Change.of(paired)
-            first = [
-                Cell(drawings.percent(change.percent), change.tone, True),
-                Cell(drawings.interval(change), number=True),
-                Cell(f"{paired.better} / {paired.worse} / {paired.equal}", number=True),
-            ]
-        rows.append(
-            (
-                Cell(pairing.corpus),
-                Cell(pairing.contender),
-                *first,
-                Cell(drawings.percent(default.percent), default.tone, True),
-                Cell(drawings.interval(default), number=True),
-                Cell(_samples(pairing), number=True),
-            )
-        )
+            counts = f"{paired.better} / {paired.worse} / {paired.equal}"
+            first = [*drawings.change_cells(paired), Cell(counts, number=True)]
+        names, default = (Cell(pairing.corpus), Cell(pairing.contender)), drawings.change_cells(pairing.against_default)
+        rows.append((*names, *first, *default, Cell(_samples(pairing), number=True)))
     return Table("Paired by function or module; negative is better.", _COLUMNS, rows)
 
 
@@ -103,26 +82,17 @@ def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
 
 
 def _row(pairing: Pairing, summary) -> tuple[str, str, str, Change, bool]:
-    note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
-    return (
-        corpus_title(pairing.corpus),
-        side_title(pairing.contender),
-        note,
-        Change.of(summary),
-        pairing.against_first is not None,
-    )
+    names, note = (corpus_title(pairing.corpus), side_title(pairing.contender)), drawings.counts_note(summary)
+    return (*names, note, Change.of(summary), pairing.against_first is not None)
 
 
 def _verdict(paired: Sequence[Pairing], first: str) -> str:
     names = list(dict.fromkeys(pairing.contender for pairing in paired))
     parts = []
     for name in names:
-        changes = [
-            (pairing.corpus, Change.of(pairing.against_first)) for pairing in paired if pairing.contender == name
-        ]
+        changes = [(each.corpus, Change.of(each.against_first)) for each in paired if each.contender == name]
         shown = ", ".join(
-            f"{change.verdict} on {corpus_title(corpus)} ({drawings.percent(change.percent)})"
-            for corpus, change in changes
+            f"{each.verdict} on {corpus_title(corpus)} ({drawings.percent(each.percent)})" for corpus, each in changes
         )
         if len(names) > 2:
             # For many contenders only counts; the figures are in the table.

@@ -105,5 +105,4 @@ def _verdict(found, runs: Sequence[Run], headlines: Sequence[Card]) -> tuple[Poi
 
 def _of_programs(card: Card) -> Point:
     change = card.change
-    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {card.samples}"
-    return Point(change.tone, f"{card.title}: {change.verdict}, {figures}.")
+    return Point(change.tone, f"{card.title}: {change.verdict}, {drawings.figures(change)}, {card.samples}.")

@@ -5,9 +5,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.statistics import RatioSummary
 from mlgo.reporting.page import (
     Band,
     Bar,
+    Cell,
     Change,
     Forest,
     ForestRow,
@@ -37,6 +39,24 @@ def percent(value: float, digits: int = 2) -> str:
 def interval(change: Change, digits: int = 2) -> str:
     """ "−2.10 … −0.70"."""
     return f"{number(change.low, digits, signed=True)} … {number(change.high, digits, signed=True)}"
+
+
+def figures(change: Change) -> str:
+    """ "−1.40 % (−2.10 … −0.70)"."""
+    return f"{percent(change.percent)} ({interval(change)})"
+
+
+def change_cells(summary: RatioSummary | None) -> list[Cell]:
+    """Two cells of a table: the change and its interval; empty without a summary."""
+    if summary is None:
+        return [Cell("", number=True)] * 2
+    change = Change.of(summary)
+    return [Cell(percent(change.percent), change.tone, True), Cell(interval(change), number=True)]
+
+
+def counts_note(summary: RatioSummary) -> str:
+    """ "3 better, 2 worse, 1 equal"."""
+    return f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
 
 
 def forest(caption: str, rows: Sequence[tuple[str, str, str, Change, bool]]) -> Forest:
@@ -69,7 +89,7 @@ def validation_curve(validations: Sequence[Mapping[str, Any]], chosen: int | Non
     upper = [(across.at(step), up.from_top(change.high)) for step, change in changes.items()]
     lower = [(across.at(step), up.from_top(change.low)) for step, change in changes.items()]
     middle = [(across.at(step), up.from_top(change.percent)) for step, change in changes.items()]
-    titles = [f"iteration {step}: {percent(change.percent)} ({interval(change)})" for step, change in changes.items()]
+    titles = [f"iteration {step}: {figures(change)}" for step, change in changes.items()]
     best, last = min(changes.items(), key=lambda entry: entry[1].percent), list(changes.items())[-1]
     first = percent(next(iter(changes.values())).percent)
     described = (

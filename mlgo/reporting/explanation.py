@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Details, Group, Paragraph, Section, Table
+from mlgo.reporting.page import Block, Cell, Details, Paragraph, Section, Table, grouped_section
 from mlgo.reporting.records import Explanation
 from mlgo.reporting.scale import is_number, number
 
@@ -14,11 +14,8 @@ _FEATURES, _EXAMPLES, _FEATURES_OF_EXAMPLE = 20, 12, 6
 
 def explanation_section(records: Sequence[Explanation]) -> Section | None:
     """None: there is nothing."""
-    blocks: list[Block] = []
-    for record in records:
-        own = _blocks(record.content)
-        blocks += own if len(records) == 1 else [Group(record.name, own)] if own else []
-    return Section("explanation", "Feature importance", "Explanation", blocks) if blocks else None
+    groups = [(record.name, _blocks(record.content)) for record in records]
+    return grouped_section("explanation", "Feature importance", "Explanation", groups)
 
 
 def _blocks(content: Mapping[str, Any]) -> list[Block]:

@@ -282,6 +282,15 @@ class Section:
     blocks: Sequence[Block]
 
 
+def grouped_section(
+    anchor: str, title: str, short: str, groups: Sequence[tuple[str, Sequence[Block]]]
+) -> Section | None:
+    """A section of (heading, blocks); one group needs no heading. None: there are no blocks."""
+    filled = [(heading, blocks) for heading, blocks in groups if blocks]
+    shown = [blocks if len(groups) == 1 else [Group(heading, blocks)] for heading, blocks in filled]
+    return Section(anchor, title, short, [block for blocks in shown for block in blocks]) if shown else None
+
+
 @dataclasses.dataclass(frozen=True)
 class Page:
     """Attributes: title; lead: the subject in a sentence; verdict: the result in a sentence; points: arguments for and

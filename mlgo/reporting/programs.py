@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Card, Cell, Change, Details, Group, Section, Table, Tone
+from mlgo.reporting.page import Block, Card, Cell, Change, Details, Section, Table, Tone, grouped_section
 from mlgo.reporting.records import Programs
 from mlgo.reporting.scale import is_number, number
 
@@ -36,11 +36,8 @@ _SYMBOLS = 12
 
 def programs_section(records: Sequence[Programs]) -> Section | None:
     """Tables of size and run time; None: there is nothing."""
-    blocks: list[Block] = []
-    for record in records:
-        own = _blocks(record.content)
-        blocks += own if len(records) == 1 else [Group(record.name, own)] if own else []
-    return Section("programs", "Real programs", "Programs", blocks) if blocks else None
+    groups = [(record.name, _blocks(record.content)) for record in records]
+    return grouped_section("programs", "Real programs", "Programs", groups)
 
 
 def cards(records: Sequence[Programs]) -> list[Card]:
@@ -50,13 +47,10 @@ def cards(records: Sequence[Programs]) -> list[Card]:
         for part, (measure, words) in _HEADLINES.items():
             for side, total in _totals(record.content, part, measure):
                 if "threshold" not in side:
-                    worst = total.get("worst")
-                    known = _are_numbers(worst, ("ratio",))
-                    named = (
-                        f"; worst {worst.get('program')} {drawings.percent(100.0 * (worst['ratio'] - 1.0))}"
-                        if known
-                        else ""
-                    )
+                    worst, named = total.get("worst"), ""
+                    if _are_numbers(worst, ("ratio",)):
+                        change = drawings.percent(100.0 * (worst["ratio"] - 1.0))
+                        named = f"; worst {worst.get('program')} {change}"
                     title = f"{words.capitalize()} of real programs"
                     title = f"{record.name}: {title}" if len(records) > 1 else title
                     samples = f"{total['programs']} programs{named}" if "programs" in total else side
@@ -82,11 +76,8 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         for name, words in names.items():
             if (own := _measured(table, name, f"{title}: {words}")) is not None:
                 # Only the first measure of a part is drawn; the others are tables.
-                drawing = (
-                    None
-                    if drawn
-                    else _drawn(table, name, f"{title}: {words}, by program, in percent of {_baseline(table)}.")
-                )
+                caption = f"{title}: {words}, by program, in percent of {_sides(table)[0]}."
+                drawing = None if drawn else _drawn(table, name, caption)
                 drawn = True
                 blocks += [own] if drawing is None else [drawing, own]
     if symbols := _symbols(content.get("symbols")):
@@ -172,10 +163,6 @@ def _sides(table: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return names if baseline is None else [baseline, *(name for name in names if name != baseline)]
 
 
-def _baseline(table: Mapping[str, Mapping[str, Any]]) -> str:
-    return _sides(table)[0]
-
-
 def _value(table, program: str, side: str, name: str) -> float | None:
     value = table[program].get(side, {}).get(name)
     return value if is_number(value) else None
@@ -222,18 +209,12 @@ def _symbols(value: Any) -> list[Block]:
     if not isinstance(value, Mapping):
         return blocks
     for program, entries in sorted(value.items()):
-        known = (
-            [entry for entry in entries if isinstance(entry, Mapping) and "symbol" in entry]
-            if isinstance(entries, list)
-            else []
+        listed = entries if isinstance(entries, list) else []
+        known = [entry for entry in listed if isinstance(entry, Mapping) and "symbol" in entry]
+        sizes = (
+            [entry[side] if is_number(entry.get(side)) else 0 for side in ("default", "policy")] for entry in known
         )
-        pairs = [
-            (
-                str(entry["symbol"]),
-                *(entry[side] if is_number(entry.get(side)) else 0 for side in ("default", "policy")),
-            )
-            for entry in known
-        ]
+        pairs = [(str(entry["symbol"]), *pair) for entry, pair in zip(known, sizes)]
         pairs.sort(key=lambda entry: (-abs(entry[2] - entry[1]), entry[0]))
         rows = [
             (
@@ -257,8 +238,7 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """(path, text) of every figure in nested mappings; a value with its interval is one figure."""
     if isinstance(value, Mapping):
         if _are_numbers(value, ("geometric_mean", "low", "high")):
-            change = _change(value)
-            yield path, f"{drawings.percent(change.percent)} ({drawings.interval(change)})"
+            yield path, drawings.figures(_change(value))
             return
         for name, inner in value.items():
             yield from _flat(inner, f"{path}, {name}" if path else str(name))

@@ -21,6 +21,7 @@ from mlgo.reporting.page import (
     SideBySide,
     Table,
     Tone,
+    grouped_section,
 )
 from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
 from mlgo.reporting.scale import number
@@ -107,10 +108,8 @@ def _verdict_on_one(name: str, result: Result) -> Point:
     change = Change.of(result.side.headline)
     than = "from" if change.tone is Tone.EQUAL else "than"
     of = f"{result.what}, {samples(result.corpus, result.side)}"
-    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {of}"
-    sentence = (
-        f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}: {figures}."
-    )
+    sentence = f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}:"
+    sentence += f" {drawings.figures(change)}, {of}."
     return Point(change.tone, sentence[:1].upper() + sentence[1:])
 
 
@@ -129,8 +128,8 @@ def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
     change = Change.of(whole)
     what = "linked code" if results[0].side.linked else "score, geometric mean"
     of = f"{what} of {whole.modules} modules of {len(results)} corpora together"
-    figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}), {of}"
-    verdict = f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}."
+    figures = drawings.figures(change)
+    verdict = f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}, {of}."
     return Point(change.tone, f"{verdict} By corpus: {by_corpus}.")
 
 
@@ -187,8 +186,7 @@ def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
         text = (
             f"On {corpus_title(result.corpus.name)}, against the best threshold (-inline-threshold={threshold}), paired"
         )
-        figures = f"{drawings.percent(change.percent)} ({drawings.interval(change)}): {change.verdict}."
-        yield Point(change.tone, f"{text} by module: {figures}")
+        yield Point(change.tone, f"{text} by module: {drawings.figures(change)}: {change.verdict}.")
 
 
 def _together(results: Sequence[Result], seed: int) -> RatioSummary | None:
@@ -241,11 +239,8 @@ def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult])
     unit = corpora[0].unit if corpora else "modules"
     means = _forest(f"Geometric mean over {unit}.", corpora, policies, lambda side: side.mean)
     blocks.append(Details(f"By {unit.removesuffix('s')} instead of by image", [means]) if linked else means)
-    unseen = [side.unseen for corpus in corpora for side in corpus.sides if side.unseen is not None]
-    if (
-        any(side.unseen != side.mean for corpus in corpora for side in corpus.sides if side.unseen is not None)
-        and unseen
-    ):
+    sides = [side for corpus in corpora for side in corpus.sides]
+    if any(side.unseen != side.mean for side in sides if side.unseen is not None):
         caption = "Only functions whose names do not occur in the training corpus."
         blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
     blocks.append(Details("The same figures as a table", [_figures(corpora)]))
@@ -257,10 +252,8 @@ def _forest(caption, corpora, policies, summary_of) -> Block:
     for corpus in corpora:
         for side in corpus.sides:
             if (summary := summary_of(side)) is not None:
-                note = f"{summary.better} better, {summary.worse} worse, {summary.equal} equal"
-                rows.append(
-                    (corpus_title(corpus.name), side_title(side.name), note, Change.of(summary), side.name in policies)
-                )
+                names, note = (corpus_title(corpus.name), side_title(side.name)), drawings.counts_note(summary)
+                rows.append((*names, note, Change.of(summary), side.name in policies))
     return drawings.forest(caption, rows)
 
 
@@ -269,37 +262,17 @@ def _figures(corpora: Sequence[CorpusResult]) -> Table:
     for corpus in corpora:
         for side in corpus.sides:
             cells = [Cell(corpus_title(corpus.name)), Cell(side_title(side.name))]
-            for summary in (side.linked, side.mean):
-                if summary is None:
-                    cells += [Cell("", number=True)] * 2
-                else:
-                    change = Change.of(summary)
-                    cells += [
-                        Cell(drawings.percent(change.percent), change.tone, True),
-                        Cell(drawings.interval(change), number=True),
-                    ]
+            cells += [*drawings.change_cells(side.linked), *drawings.change_cells(side.mean)]
             counts = "" if side.mean is None else f"{side.mean.better} / {side.mean.worse} / {side.mean.equal}"
             size = "" if side.linked_bytes is None else number(side.linked_bytes, 0)
             objects = ""
             if side.object_bytes is not None and corpus.default_object_bytes:
                 objects = drawings.percent(100.0 * (side.object_bytes / corpus.default_object_bytes - 1.0))
             rows.append((*cells, *(Cell(text, number=True) for text in (counts, size, objects))))
-    columns = (
-        "corpus",
-        "side",
-        "linked code",
-        "95 %",
-        "geometric mean",
-        "95 %",
-        "better / worse / equal",
-        "image, bytes of code",
-        "object code",
-    )
-    return Table(
-        "All figures. Object code, before linking, contains duplicates and unused functions and is misleading.",
-        columns,
-        rows,
-    )
+    means = ("linked code", "95 %", "geometric mean", "95 %")
+    columns = ("corpus", "side", *means, "better / worse / equal", "image, bytes of code", "object code")
+    caption = "All figures. Object code, before linking, contains duplicates and unused functions and is misleading."
+    return Table(caption, columns, rows)
 
 
 _DISTRIBUTION = "Number of functions or modules by change in percent. Left of 0 is better; the bar at 0 is equal."
@@ -309,37 +282,31 @@ def distribution_section(results: Sequence[Result]) -> Section | None:
     """Histograms of the changes; None: no table was kept."""
     blocks = []
     for title, of_policy in _by_title(results).items():
-        shown = [result for result in of_policy if result.side.rows]
-        for result in shown:
-            name = corpus_title(result.corpus.name)
-            full = name if len(_by_title(results)) == 1 else f"{title}, {name}"
-            blocks.append(drawings.distribution([row.ratio for row in result.side.rows], result.corpus.unit, full))
+        for result in of_policy:
+            if ratios := [row.ratio for row in result.side.rows]:
+                name = corpus_title(result.corpus.name)
+                full = name if len(_by_title(results)) == 1 else f"{title}, {name}"
+                blocks.append(drawings.distribution(ratios, result.corpus.unit, full))
     if not blocks:
         return None
-    return Section(
-        "distribution", "Distribution of changes", "Distribution", [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
-    )
+    shown = [Paragraph(_DISTRIBUTION), SideBySide(blocks)]
+    return Section("distribution", "Distribution of changes", "Distribution", shown)
 
 
 def regressions_section(results: Sequence[Result]) -> Section | None:
     """The worst rows of every policy, with the commands that reproduce them; None: no table was kept."""
-    blocks: list[Block] = []
+    groups: list[tuple[str, list[Block]]] = []
     for title, of_policy in _by_title(results).items():
         worst = sorted(
             ((result, row) for result in of_policy for row in result.side.rows if row.ratio > 1.0),
             key=lambda entry: (-entry[1].ratio, entry[0].corpus.name, entry[1].key),
         )
-        if not any(result.side.rows for result in of_policy):
-            continue
         own: list[Block] = [_worst_table(worst[:WORST])] if worst else [Paragraph("No regression.")]
         if len(worst) > WORST:
-            own.append(
-                Paragraph(f"{number(len(worst) - WORST, 0)} smaller ones are only in the CSV file of the result.")
-            )
-        blocks += own if len(_by_title(results)) == 1 else [Group(title, own)]
-    if not blocks:
-        return None
-    return Section("regressions", "Worst regressions", "Regressions", blocks)
+            rest = number(len(worst) - WORST, 0)
+            own.append(Paragraph(f"{rest} smaller ones are only in the CSV file of the result."))
+        groups.append((title, own if any(result.side.rows for result in of_policy) else []))
+    return grouped_section("regressions", "Worst regressions", "Regressions", groups)
 
 
 def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
@@ -368,11 +335,9 @@ def reproduce(result: Result, row: Row) -> str:
     why = [*problem, f"--module={row.module}", *([f"--function={row.function}"] if row.function else [])]
     # A page names no folder of this machine.
     folders = ['--policy="$POLICY"', '--corpus="$CORPUS"']
+    commands = (("evaluate", again), ("explain", why))
     return "\n".join(
-        [
-            " ".join(["./bazelw run //mlgo:evaluate --", *folders, *map(shlex.quote, again)]),
-            " ".join(["./bazelw run //mlgo:explain --", *folders, *map(shlex.quote, why)]),
-        ]
+        " ".join([f"./bazelw run //mlgo:{name} --", *folders, *map(shlex.quote, words)]) for name, words in commands
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from mlgo.learning.algorithm import Algorithm
 from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Cell, Facts, Group, Paragraph, Section, SideBySide, Table
+from mlgo.reporting.page import Block, Cell, Facts, Paragraph, Section, SideBySide, Table, grouped_section
 from mlgo.reporting.records import Evaluation, Run
 from mlgo.reporting.scale import number
 from mlgo.run.progress import format_duration
@@ -33,12 +33,7 @@ def problem_title(name: str) -> str:
 
 def training_section(runs: Sequence[Run]) -> Section | None:
     """Settings, corpora and time of each run."""
-    if not runs:
-        return None
-    groups: list[Block] = [
-        Facts(_facts(run)) if len(runs) == 1 else Group(run.name, [Facts(_facts(run))]) for run in runs
-    ]
-    return Section("training", "Training run", "Training", groups)
+    return grouped_section("training", "Training run", "Training", [(run.name, [Facts(_facts(run))]) for run in runs])
 
 
 def _facts(run: Run) -> list[tuple[str, str]]:
@@ -93,7 +88,7 @@ def _corpus(counts: Mapping[str, Any] | None, identity: str | None) -> str:
 
 def learning_section(runs: Sequence[Run]) -> Section | None:
     """Learning curves."""
-    blocks: list[Block] = []
+    groups = []
     for run in runs:
         own: list[Block] = []
         if run.validations:
@@ -105,18 +100,16 @@ def learning_section(runs: Sequence[Run]) -> Section | None:
         curves = [drawings.figure_curve(run.iterations, name, title) for name, title in titles]
         if drawn := [curve for curve in curves if curve is not None]:
             own.append(SideBySide(drawn))
-        if own:
-            blocks += own if len(runs) == 1 else [Group(run.name, own)]
-    return Section("learning", "Learning curves", "Learning", blocks) if blocks else None
+        groups.append((run.name, own))
+    return grouped_section("learning", "Learning curves", "Learning", groups)
 
 
 def failures_section(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> Section | None:
     """Failed compiles by kind; None: nothing was compiled."""
     rows = [row for run in runs for row in _failures(run)]
     left_out = []
-    for owner, corpora in [(run, [run.held_out]) for run in runs if run.held_out] + [
-        (e, e.corpora) for e in evaluations
-    ]:
+    measured = [(run, [run.held_out]) for run in runs if run.held_out] + [(e, e.corpora) for e in evaluations]
+    for owner, corpora in measured:
         for corpus in corpora:
             rows.append((owner.name, f"compared: {corpus.name}", len(corpus.failed), ""))
             left_out += [(owner.name, corpus.name, module, why) for module, why in sorted(corpus.failed.items())]
