@@ -160,7 +160,7 @@ def read_header(line: bytes, problem: Problem, name: str) -> Layout:
             )
     names = [spec.name for spec in tensors]
     if len(set(names)) != len(names):
-        twice = next(tensor for tensor in names if names.count(tensor) > 1)
+        twice = next(name for name in names if names.count(name) > 1)
         raise TrainingLogError(
             at, f"the header names {twice!r} twice", "rename that output in the model's output_spec.json"
         )

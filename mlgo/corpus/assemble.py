@@ -62,8 +62,9 @@ def parse_list(text: str) -> tuple[list[Compiled], list[Skipped]]:
         if what == "skipped":
             skipped.append(Skipped(source, owner, *rest))
         else:
-            bitcode, command, file, spdx = rest
-            compiled.append(Compiled(source, owner, *map(pathlib.Path, (bitcode, command, file)), spdx))
+            *paths, spdx = rest
+            bitcode, command, file = map(pathlib.Path, paths)
+            compiled.append(Compiled(source, owner, bitcode, command, file, spdx))
     return compiled, skipped
 
 

@@ -269,7 +269,9 @@ class Problem:
 
     def interactive_specs(self, include_default: bool = False) -> tuple[TensorSpec, ...]:
         """The tensors of one observation in the interactive channel; the answer is one `action_spec`."""
-        return (*self.observation_specs, self.default_decision_spec) if include_default else self.observation_specs
+        if include_default and self.default_decision_spec:
+            return (*self.observation_specs, self.default_decision_spec)
+        return self.observation_specs
 
     def interactive_flags(self, channel_base: str, include_default: bool = False) -> list[str]:
         """cc1 flags for any clang: write observations to `channel_base`.out, read decisions from `channel_base`.in.

@@ -90,7 +90,9 @@ class _InlineGraph:
 def _inline_graph(log: TrainingLog) -> _InlineGraph:
     inlined = np.zeros(len(log.contexts), bool)
     np.logical_or.at(inlined, log.observation_context, np.asarray(log.actions).reshape(-1) != 0)
-    callers, callees, parents = [], {}, {}
+    callers: list[str] = []
+    callees: dict[str, set[str]] = {}
+    parents: dict[str, set[str]] = {}
     for name, taken in zip(log.contexts, inlined.tolist(), strict=True):
         caller, callee = call_site(name)
         callers.append(caller)

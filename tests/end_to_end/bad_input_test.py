@@ -71,7 +71,11 @@ class BadInputTest(unittest.TestCase):
         )
         (self.folder / "empty").mkdir()
         self.refused(ExitCode.USER_ERROR, r"policy.json\): does not exist", f"--warm_start={self.folder / 'empty'}")
-        self.refused(ExitCode.USER_ERROR, "--imitate=x: is not supported by --algorithm=ppo. Add --algorithm=bc_max", "--imitate=x")
+        self.refused(
+            ExitCode.USER_ERROR,
+            "--imitate=x: is not supported by --algorithm=ppo. Add --algorithm=bc_max",
+            "--imitate=x",
+        )
 
     def test_unknown_algorithm(self):
         self.refused(

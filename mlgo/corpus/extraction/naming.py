@@ -34,7 +34,7 @@ def named(objects: Iterable[BuildObject], base: str | None) -> tuple[list[tuple[
     result = []
     for name, namesakes in by_name.items():
         if len(namesakes) == 1:
-            result.append((name, *namesakes.values()))
+            result += [(name, found) for found in namesakes.values()]
             continue
         renamed, refused = _told_apart(name, list(namesakes.values()), by_name.keys())
         result += renamed
@@ -62,7 +62,8 @@ def _told_apart(
 ) -> tuple[list[tuple[str, BuildObject]], list[Omission]]:
     """Names for objects that all are `name` below directories of their own: relative to what these have in common."""
     shared = os.path.commonpath([found.directory for found in namesakes])
-    result, omissions = [], []
+    result: list[tuple[str, BuildObject]] = []
+    omissions: list[Omission] = []
     for found in sorted(namesakes, key=lambda one: (one.path, one.member or (0, 0))):
         folder = os.path.relpath(found.directory, shared)
         longer = name if folder == "." else f"{folder}/{name}"

@@ -114,7 +114,8 @@ class _State:
 
     def __init__(self, carry: Callable[[str, str], str]):
         self._carry = carry
-        self._level, self._codegen_level = _DEFAULT_LEVEL, None
+        self._level = _DEFAULT_LEVEL
+        self._codegen_level: int | None = None
         self._cpu: str | None = None
         self._relocation_model: str | None = None
         self._kind = "executable"
@@ -275,8 +276,8 @@ class _State:
 
     def _context_sensitive_profile(self) -> list[str]:
         if self._cs_generate:
-            path = [f"-fprofile-instrument-path={self._cs_profile[1]}"] if self._cs_profile else []
-            return ["-fprofile-instrument=csllvm", *path]
+            output = [f"-fprofile-instrument-path={self._cs_profile[1]}"] if self._cs_profile else []
+            return ["-fprofile-instrument=csllvm", *output]
         if self._cs_profile:
             option, path = self._cs_profile
             carried = self._carry(option + path, path)
