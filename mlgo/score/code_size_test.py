@@ -1,84 +1,22 @@
-"""Which bytes count, and which decision is credited with them."""
+"""Which bytes of a module count under each reward."""
 
 import math
 import unittest
 
-import numpy as np
-
 from mlgo.compiler.code_size import FunctionCode, ObjectCode
-from mlgo.compiler.training_log import TrainingLog
 from mlgo.problems.problem import load_problem
-from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, LINKED_CODE, OBJECT_TEXT, code_scores
+from mlgo.score.code_size import LINKED_CODE, OBJECT_TEXT, code_scores
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 from mlgo.score.problem_score import score_of
+from mlgo.score.testing.code import log_of, sizes_of
 
 SCORE = score_of(load_problem("inlining_for_size"))
-
-
-def _log(*decisions: tuple[str, str, int]) -> TrainingLog:
-    """A log of (caller, callee, inlined)."""
-    return TrainingLog(
-        contexts=[f"{caller}\n{callee}" for caller, callee, _ in decisions],
-        observation_context=np.arange(len(decisions), dtype=np.int32),
-        features={},
-        actions=np.array([[inlined] for _, _, inlined in decisions], np.int64),
-        outcomes=np.full(len(decisions), np.nan, np.float32),
-        extra_outputs={},
-    )
-
-
-def _sizes(rest: float = 0.0, **functions: float) -> dict[str, FunctionScore]:
-    return {
-        NON_FUNCTION_BYTES: FunctionScore(0, rest),
-        **{name: FunctionScore(1, size) for name, size in functions.items()},
-    }
-
-
-def _credit(default, found, log, reward=COMDAT_WEIGHTED_CODE):
-    (credited,) = SCORE.measure({"m": default}, reward).improvements_of("m", [found], default, [log])
-    return credited
-
-
-class CreditTest(unittest.TestCase):
-    def test_a_caller_is_credited_with_what_it_lost_and_with_the_callee_that_is_gone(self):
-        contexts, credit = _credit(_sizes(f=100, g=40), _sizes(f=116), _log(("f", "g", 1)))
-        self.assertEqual((contexts, credit), (("f",), {"f": (40 - 16) / 16}))
-
-    def test_what_a_caller_was_inlined_into_counts_and_nothing_else(self):
-        log = _log(("f", "g", 0), ("h", "f", 1), ("top", "h", 1), ("other", "x", 1))
-        default = _sizes(f=50, g=10, h=60, top=100, other=200, x=8)
-        _, credit = _credit(default, _sizes(f=34, g=10, h=60, top=84, other=300, x=8), log)
-        self.assertEqual(credit, {"f": 2.0, "h": 1.0, "top": 1.0, "other": -100 / 16})
-
-    def test_all_compiles_of_a_module_credit_a_caller_with_the_same_functions(self):
-        # f is inlined into h in the first only; what happened to h otherwise is no merit of the second.
-        logs = [_log(("f", "g", 0), ("h", "f", 1)), _log(("f", "g", 1), ("h", "f", 0))]
-        default = _sizes(f=50, g=10, h=100)
-        found = [_sizes(f=50, g=10, h=132), _sizes(f=34, h=132)]
-        (_, first), (_, second) = SCORE.measure({"m": default}).improvements_of("m", found, default, logs)
-        self.assertEqual(first["f"], -2.0)
-        self.assertEqual(second["f"], (16 - 32 + 10) / 16)
-
-    def test_a_callee_counts_as_there_or_not(self):
-        logs = [_log(("f", "g", 0)), _log(("f", "g", 0))]
-        default = _sizes(f=50, g=40)
-        found = [_sizes(f=50, g=40), _sizes(f=50, g=70)]
-        (_, first), (_, second) = SCORE.measure({"m": default}).improvements_of("m", found, default, logs)
-        self.assertEqual((first, second), ({"f": 0.0}, {"f": 0.0}))
-
-    def test_recursion_ends(self):
-        _, credit = _credit(_sizes(f=32), _sizes(f=16), _log(("f", "g", 1), ("g", "f", 1)))
-        self.assertEqual(credit, {"f": 1.0, "g": 1.0})
-
-    def test_a_call_site_that_is_decided_twice_is_one_context_each(self):
-        contexts, credit = _credit(_sizes(f=32), _sizes(f=16), _log(("f", "g", 0), ("f", "g", 1)))
-        self.assertEqual((contexts, credit), (("f", "f"), {"f": 1.0}))
 
 
 class WeightsTest(unittest.TestCase):
     def setUp(self):
         shared = FunctionScore(1, 80.0, comdat="shared")
-        self.default = {"a": {**_sizes(rest=20, f=20), "s": shared}, "b": {**_sizes(rest=5, g=10), "s": shared}}
+        self.default = {"a": {**sizes_of(rest=20, f=20), "s": shared}, "b": {**sizes_of(rest=5, g=10), "s": shared}}
 
     def test_a_comdat_counts_in_parts(self):
         measure = SCORE.measure(self.default)
@@ -116,7 +54,7 @@ class WeightsTest(unittest.TestCase):
         )
 
     def test_an_empty_module_is_not_compared(self):
-        self.assertIsNone(SCORE.measure(self.default).module_improvement("a", _sizes(rest=3), self.default["a"]))
+        self.assertIsNone(SCORE.measure(self.default).module_improvement("a", sizes_of(rest=3), self.default["a"]))
 
     def test_another_reward_is_refused_by_name(self):
         with self.assertRaisesRegex(
@@ -129,7 +67,7 @@ class WeightsTest(unittest.TestCase):
 class ScoresTest(unittest.TestCase):
     def test_the_rest_of_the_text_and_of_the_decisions(self):
         code = ObjectCode((FunctionCode("f", 10, None), FunctionCode("s", 6, "s")), code_bytes=20, text_bytes=30)
-        found = code_scores(code, _log(("f", "g", 1), ("f", "h", 0), ("gone", "h", 1)))
+        found = code_scores(code, log_of(("f", "g", 1), ("f", "h", 0), ("gone", "h", 1)))
         self.assertEqual(
             found,
             {"f": FunctionScore(2, 10.0), "s": FunctionScore(0, 6.0, "s"), NON_FUNCTION_BYTES: FunctionScore(1, 14.0)},

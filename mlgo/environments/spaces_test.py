@@ -1,0 +1,41 @@
+"""Observations and decisions as Gymnasium spaces."""
+
+import unittest
+
+import gymnasium
+import numpy as np
+
+from mlgo.environments import spaces
+from mlgo.problems.problem import load_problem
+
+EVICTION, INLINING, PRIORITY = map(load_problem, ("regalloc_eviction", "inlining_for_size", "regalloc_priority"))
+
+
+class SpacesTest(unittest.TestCase):
+    def test_action_spaces(self):
+        self.assertEqual(spaces.action_space(EVICTION), gymnasium.spaces.Discrete(33))
+        self.assertEqual(spaces.action_space(INLINING), gymnasium.spaces.Discrete(2))
+        self.assertEqual(spaces.action_space(PRIORITY), gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32))
+
+    def test_an_observation_lies_in_its_space(self):
+        for problem in (EVICTION, INLINING, PRIORITY):
+            space, final = spaces.observation_space(problem), spaces.final_observation(problem)
+            self.assertTrue(space.contains(final), problem.name)
+
+    def test_nan_becomes_infinity_and_the_rest_stays(self):
+        features = {"weight": np.array([np.nan, -np.inf, 2], np.float32), "stage": np.array([3])}
+        found = spaces.observation(features)
+        np.testing.assert_array_equal(found["weight"], np.array([np.inf, -np.inf, 2], np.float32))
+        found["stage"][0] = 4
+        self.assertEqual(features["stage"][0], 3)
+
+    def test_a_continuous_action_is_scaled_without_rounding(self):
+        self.assertEqual(spaces.number_scale(PRIORITY), 2.0**32)
+        for decision in (0.0, 2.0**20, 2047 * 2.0**20, PRIORITY.action_bounds[1]):
+            self.assertEqual(spaces.decision(PRIORITY, [np.float32(decision / 2.0**32)])[0], decision)
+        self.assertEqual(spaces.decision(PRIORITY, [1.0])[0], PRIORITY.action_bounds[1])
+        self.assertEqual(spaces.decision(EVICTION, 7), 7)
+
+
+if __name__ == "__main__":
+    unittest.main()
