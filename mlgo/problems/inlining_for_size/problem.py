@@ -13,50 +13,20 @@ from mlgo.problems.problem import CodeSize, Problem, TensorSpec
 from mlgo.problems.slots import slot_arguments
 
 # INLINE_COST_FEATURE_ITERATOR: the summands of the heuristic's cost, in LLVM's units (5 per instruction).
-COST_FEATURES = (
-    "sroa_savings",
-    "sroa_losses",
-    "load_elimination",
-    "call_penalty",
-    "call_argument_setup",
-    "load_relative_intrinsic",
-    "lowered_call_arg_setup",
-    "indirect_call_penalty",
-    "jump_table_penalty",
-    "case_cluster_penalty",
-    "switch_default_dest_penalty",
-    "switch_penalty",
-    "unsimplified_common_instructions",
-    "num_loops",
-    "dead_blocks",
-    "simplified_instructions",
-    "constant_args",
-    "constant_offset_ptr_args",
-    "callsite_cost",
-    "cold_cc_penalty",
-    "last_call_to_static_bonus",
-    "is_multiple_blocks",
-    "nested_inlines",
-    "nested_inline_cost_estimate",
-    "threshold",
-)
+COST_FEATURES = """
+    sroa_savings sroa_losses load_elimination call_penalty call_argument_setup load_relative_intrinsic
+    lowered_call_arg_setup indirect_call_penalty jump_table_penalty case_cluster_penalty switch_default_dest_penalty
+    switch_penalty unsimplified_common_instructions num_loops dead_blocks simplified_instructions constant_args
+    constant_offset_ptr_args callsite_cost cold_cc_penalty last_call_to_static_bonus is_multiple_blocks
+    nested_inlines nested_inline_cost_estimate threshold
+""".split()
 
 # INLINE_FEATURE_ITERATOR.
-CALL_SITE_FEATURES = (
-    "callee_basic_block_count",
-    "callsite_height",
-    "node_count",
-    "nr_ctant_params",
-    "cost_estimate",
-    "edge_count",
-    "caller_users",
-    "caller_conditionally_executed_blocks",
-    "caller_basic_block_count",
-    "callee_conditionally_executed_blocks",
-    "callee_users",
-    "is_callee_avail_external",
-    "is_caller_avail_external",
-)
+CALL_SITE_FEATURES = """
+    callee_basic_block_count callsite_height node_count nr_ctant_params cost_estimate edge_count caller_users
+    caller_conditionally_executed_blocks caller_basic_block_count callee_conditionally_executed_blocks callee_users
+    is_callee_avail_external is_caller_avail_external
+""".split()
 
 
 def _one(name: str) -> TensorSpec:
