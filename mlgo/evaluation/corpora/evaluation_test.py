@@ -1,7 +1,9 @@
 """Tests of mlgo.evaluation.corpora.evaluation and evaluation_tables: made-up compilers of which the truth is known."""
 
+import contextlib
 import csv
 import io
+import json
 import math
 import pathlib
 import tempfile
@@ -18,8 +20,10 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora import tables as tables
 from mlgo.evaluation.corpora.comparison import compare
 from mlgo.evaluation.corpora.evaluation import Evaluation
+from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import Side
 from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
 from mlgo.score.code_size import code_scores
@@ -119,6 +123,24 @@ class EvaluationTest(unittest.TestCase):
         expected = [row for row in among.comparison.rows if row.module == "m2.cpp"]
         self.assertEqual(alone.comparison.rows, expected)
         self.assertNotEqual(alone.digest, among.digest)
+
+    def test_results_are_written_with_commands_that_reproduce_regressions(self):
+        sizes = dict.fromkeys(_MODULES, 93)
+        result = self.evaluated("written", sizes, {**sizes, "m1.cpp": None, "m2.cpp": 193})
+        results = Results([result], ["other"], {"other": "d1"}, {"problem": PROBLEM.name, "seed": 1})
+        folder, shown = self.folder.path / "results", io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            results.write(folder, lambda regression: [f"--policy={regression.policy}", f"--corpus={regression.corpus}"])
+        content = json.loads((folder / "result.json").read_bytes())
+        self.assertEqual((content["kind"], content["policies"], content["seed"]), ("evaluation", {"other": "d1"}, 1))
+        self.assertEqual(list(content["corpora"]), ["written"])
+        self.assertIn(
+            "    ./bazelw run //mlgo:evaluate -- --policy=other --corpus=written --module_filter='^m2\\.cpp$'",
+            (folder / "worst_regressions.md").read_text(encoding="utf-8"),
+        )
+        self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown.getvalue())
+        with self.assertRaisesRegex(RunError, "0 corpora: have no function or module to compare"):
+            Results([], [], {}, {}).write(folder, lambda regression: [])
 
     def test_csv_and_parquet_hold_the_same(self):
         sizes = dict.fromkeys(_MODULES, 93)
