@@ -73,15 +73,8 @@ def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
     totals = sum(total for _, total in counts.values())
     if not totals:
         raise ValueError("a share needs at least one decision")
-    summary = summarize_totals(counts, seed)
-    return Share(
-        count=float(sum(count for count, _ in counts.values())),
-        total=totals,
-        modules=summary.modules,
-        share=summary.geometric_mean,
-        low=summary.low,
-        high=summary.high,
-    )
+    found, count = summarize_totals(counts, seed), float(sum(count for count, _ in counts.values()))
+    return Share(count, totals, found.modules, found.geometric_mean, found.low, found.high)
 
 
 def importances(

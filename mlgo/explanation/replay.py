@@ -99,9 +99,9 @@ def replay(network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions
         ) from error
     logits = exact.row_logits(observations.levels)
     greedy = greedy_decisions(logits, observations)
-    differs = (
-        None if heuristic is None else comparable(greedy, observations) != comparable(theirs.actions, observations)
-    )
+    differs = None
+    if heuristic is not None:
+        differs = comparable(greedy, observations) != comparable(theirs.actions, observations)
     observations = with_decisions(observations, greedy)
     unit = problem.output_unit or 1
     return Replay(

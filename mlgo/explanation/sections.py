@@ -51,14 +51,10 @@ def sections_of(
         decided = policy[0]
         numbers = shown.among(decided)
         same = decided.same_states(numbers, default[0], seen) if default is not None else 0
-        known = (
-            "LLVM also asked the heuristic."
-            if problem.default_decision_spec
-            else "what the heuristic would decide here is not logged."
-        )
-        remark = (
-            f"The policy took these decisions; {known} {_same_remark(decided, shown.function, numbers, same)}".rstrip()
-        )
+        logged = bool(problem.default_decision_spec)
+        known = "LLVM also asked the heuristic." if logged else "what the heuristic would decide here is not logged."
+        seen_before = _same_remark(decided, shown.function, numbers, same)
+        remark = f"The policy took these decisions; {known} {seen_before}".rstrip()
         title = "In the states of the policy's own compile"
         sections.append(_section(network, problem, policy, typical, shown, numbers[same:], title, remark))
     return sections

@@ -48,23 +48,16 @@ def the_one(wanted: str, names: Mapping[str, str], flag: str, what: str, of_what
     if len(found) == 1:
         return found[0]
     if found:
-        listed = listing(found, names)
-        raise RunError(
-            f"{flag}={wanted}",
-            f"could be {len(found)} {what}s of {of_what}:{listed}\n",
-            "Give more of the name, or all of it",
-        )
+        wrong = f"could be {len(found)} {what}s of {of_what}:{listing(found, names)}\n"
+        raise RunError(f"{flag}={wanted}", wrong, "Give more of the name, or all of it")
     if not names:
-        raise RunError(
-            f"{flag}={wanted}", f"{of_what} has no {what} with a decision", "Give another", ExitCode.NOTHING_PRODUCED
-        )
+        wrong = f"{of_what} has no {what} with a decision"
+        raise RunError(f"{flag}={wanted}", wrong, "Give another", ExitCode.NOTHING_PRODUCED)
     shown = {text: name for name, text in names.items()}
     close = [shown[text] for text in difflib.get_close_matches(wanted, shown, _LISTED, 0.4)]
     rest = [name for name in names if name not in close]
-    listed = listing(close + rest, names)
-    raise RunError(
-        f"{flag}={wanted}", f"is in no name of the {len(names)} {what}s of {of_what}:{listed}\n", "Give one of these"
-    )
+    wrong = f"is in no name of the {len(names)} {what}s of {of_what}:{listing(close + rest, names)}\n"
+    raise RunError(f"{flag}={wanted}", wrong, "Give one of these")
 
 
 def listing(found: Sequence[str], names: Mapping[str, str]) -> str:

@@ -69,12 +69,10 @@ def observe(problem: Problem, recorded: RecordedDecisions, replayed: Replay, rat
     """
     random = generator(seed, "sample", recorded.module)
     sampled = np.flatnonzero(random.random(len(recorded)) < rate)
-    found = []
-    for n in np.flatnonzero(replayed.differs).tolist():
-        margin = replayed.margin(n)
-        found.append(
-            Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), 0.0 if margin is None else margin)
-        )
+    found = [
+        Candidate(recorded.module, n, recorded.function(n), recorded.callee(n), replayed.margin(n) or 0.0)
+        for n in np.flatnonzero(replayed.differs).tolist()
+    ]
     found.sort(key=lambda each: (-each.margin, each.decision))
     kept = varied(found, _CANDIDATES_PER_MODULE, [lambda each: each.function], [1])
     ways = collections.Counter(_way(problem, replayed, candidate.decision) for candidate in found)
@@ -165,8 +163,7 @@ class Explanation:
                 {
                     "feature": each.feature,
                     "changed_decisions": _rounded(each.changed.share),
-                    "low": _rounded(each.changed.low),
-                    "high": _rounded(each.changed.high),
+                    **_interval_json(each.changed),
                     "confidence_lost": _rounded(each.confidence_lost),
                 }
                 for each in self.importance
@@ -214,12 +211,11 @@ def _way(problem: Problem, replayed: Replay, decision: int) -> tuple[str, str]:
 
 
 def _share_json(share: Share) -> dict[str, Any]:
-    return {
-        "count": int(share.count),
-        "share": _rounded(share.share),
-        "low": _rounded(share.low),
-        "high": _rounded(share.high),
-    }
+    return {"count": int(share.count), "share": _rounded(share.share), **_interval_json(share)}
+
+
+def _interval_json(share: Share) -> dict[str, Any]:
+    return {"low": _rounded(share.low), "high": _rounded(share.high)}
 
 
 def _rounded_number(value: float | str) -> float | str | None:

@@ -56,17 +56,15 @@ def show_functions(out: Console, rows: Sequence[tuple[str, str, int, int, int]])
 
 def show_summary(out: Console, explanation: Explanation) -> None:
     """Prints the figures of a corpus."""
-    out.print(
-        Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold"), explanation.differs.text()
-    )
+    title = Text(f"{explanation.problem}: the policy differs from the heuristic in", "bold")
+    out.print(title, explanation.differs.text())
     for (heuristic, policy), count in explanation.ways.items():
         out.print(f"  {count:7,}  heuristic: {heuristic}, policy: {policy}")
     if explanation.own_differs is not None:
         out.print("  in the states of the policy's own compiles:", explanation.own_differs.text())
     columns = ("feature", "decisions that change, 95 % interval", "confidence lost")
-    table = _table(
-        columns, title=f"Each feature permuted, {explanation.repeats} times, {explanation.sampled:,} decisions sampled"
-    )
+    title = f"Each feature permuted, {explanation.repeats} times, {explanation.sampled:,} decisions sampled"
+    table = _table(columns, title)
     for each in explanation.importance[:_SHOWN_FEATURES]:
         table.add_row(each.feature, each.changed.percent(), f"{each.confidence_lost:+.4f}")
     out.print(table)
@@ -76,9 +74,8 @@ def show_summary(out: Console, explanation: Explanation) -> None:
 
 def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDecision) -> None:
     differs = "  DIFFERS" if decision.differs else ""
-    callee = (
-        f": call of {reports.short(report.demangled.get(decision.callee, decision.callee))}" if decision.callee else ""
-    )
+    name = reports.short(report.demangled.get(decision.callee, decision.callee))
+    callee = f": call of {name}" if decision.callee else ""
     out.print(Text(f"decision {decision.number}{callee}{differs}", "bold yellow" if decision.differs else "bold"))
     out.print(f"  policy:    {reports.choice_text(decision)}")
     out.print(f"  heuristic: {reports.heuristic_text(decision)}")

@@ -57,13 +57,8 @@ def markdown(result: Mapping[str, Any]) -> str:
         "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources.",
     ]
     if result["size"]:
-        parts += [
-            "",
-            "## Size at -Oz: the program's own code in the linked image",
-            "",
-            *size_lines(result),
-            *_symbol_lines(result),
-        ]
+        title = "## Size at -Oz: the program's own code in the linked image"
+        parts += ["", title, "", *size_lines(result), *_symbol_lines(result)]
     if result["run"]:
         parts += ["", f"## What runs at -O2: counted by {result['counters']['counts']}", "", *run_lines(result)]
     for level, sides in sorted(result["cost"].items()):
@@ -79,16 +74,13 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
     lines = markdown_head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
     for program, of_program in table.items():
         base = of_program[DEFAULT]["code_bytes"]
-        lines.append(
-            markdown_row([program, f"{base:,}", *(percent(of_program[side]["code_bytes"] / base) for side in sides)])
-        )
+        changes = [percent(of_program[side]["code_bytes"] / base) for side in sides]
+        lines.append(markdown_row([program, f"{base:,}", *changes]))
     for measure in SIZES:
-        cells = [
-            with_interval(totals[side][measure], "geometric_mean") if measure in totals.get(side, {}) else ""
-            for side in sides
-        ]
-        if any(cells):
-            count = max(totals[side][measure]["programs"] for side in sides if measure in totals.get(side, {}))
+        known = [totals.get(side, {}).get(measure) for side in sides]
+        if any(known):
+            cells = [with_interval(total, "geometric_mean") if total else "" for total in known]
+            count = max(total["programs"] for total in known if total)
             lines.append(markdown_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
     lines.append(markdown_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
     return lines
@@ -101,15 +93,10 @@ def run_lines(result: Mapping[str, Any]) -> list[str]:
     """
     table, totals = result["run"], result["totals"]["run"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
-    columns = [
-        (side, measure)
-        for side in sides
-        for measure in (*COUNTS, "cpu_seconds", "cycles")
-        if measure in totals.get(side, {})
-    ]
-    lines = markdown_head(
-        ["program", "default, instructions", *(f"{side}: {measure.replace('_', ' ')}" for side, measure in columns)]
-    )
+    measures = (*COUNTS, "cpu_seconds", "cycles")
+    columns = [(side, measure) for side in sides for measure in measures if measure in totals.get(side, {})]
+    heads = [f"{side}: {measure.replace('_', ' ')}" for side, measure in columns]
+    lines = markdown_head(["program", "default, instructions", *heads])
     for program, of_program in table.items():
         base = of_program[DEFAULT]
         timed = result["run_times"].get(program, {})
@@ -137,43 +124,30 @@ def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:
             lines.append(markdown_row(["peak memory, median", f"{first['base_median']:.1f} MB", *cells]))
         else:
             cells = [with_interval(of_side[name], "ratio") if name in of_side else "" for of_side in sides.values()]
-            unit = "" if name in MEASURES else " (trace, wall)"
-            lines.append(
-                markdown_row(
-                    [name.removesuffix("_seconds").replace("_", " ") + unit, f"{first['base_sum']:.2f} s", *cells]
-                )
-            )
+            title = name.removesuffix("_seconds").replace("_", " ") + ("" if name in MEASURES else " (trace, wall)")
+            lines.append(markdown_row([title, f"{first['base_sum']:.2f} s", *cells]))
     sources = max(of_side["cpu_seconds"]["sources"] for of_side in sides.values())
     return [*lines, "", f"{sources} sources; of each the median of its turns; sums over the sources are compared."]
 
 
 def left_out_lines(result: Mapping[str, Any]) -> list[str]:
     """One line per program that is not in the tables."""
-    lines = [
-        f"Left out of {part}: {program}: {why}"
-        for part, found in result["left_out"].items()
-        for program, why in found.items()
-    ]
-    return lines + [
-        f"DIFFERENT OUTPUT in {part}: {program}: {why}"
-        for part, found in result["differing"].items()
+    return [
+        f"{title} {part}: {program}: {why}"
+        for kind, title in (("left_out", "Left out of"), ("differing", "DIFFERENT OUTPUT in"))
+        for part, found in result[kind].items()
         for program, why in found.items()
     ]
 
 
 def _symbol_lines(result: Mapping[str, Any], count: int = 5) -> list[str]:
-    lines = [
-        "",
-        f"The functions that changed most (the {count} largest changes of each program; more in result.json):",
-        "",
-    ]
+    title = f"The functions that changed most (the {count} largest changes of each program; more in result.json):"
+    lines = ["", title, ""]
     lines += markdown_head(["program", "function", "default, bytes", "policy, bytes"])
     for program, rows in result["symbols"].items():
         largest = sorted(rows, key=lambda row: (-abs(row["policy"] - row["default"]), row["symbol"]))[:count]
-        lines += [
-            markdown_row([program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}"])
-            for row in largest
-        ]
+        cells = ((program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}") for row in largest)
+        lines += map(markdown_row, cells)
     return lines if any(result["symbols"].values()) else []
 
 
