@@ -94,7 +94,7 @@ def train_bc(
 ) -> BcResult:
     """Clones the decisions in `observations`, starting from `network`.
 
-    With `resume_dir` every finished epoch is kept there, and an interrupted call with equal arguments goes on after
+    With `resume_dir` every finished epoch is kept there, and an interrupted call with equal arguments continues after
     the last one, to the same bytes as without the interruption. A checkpoint of other arguments is an error.
 
     Args: progress: advances once per epoch.

@@ -1,8 +1,8 @@
-"""What a policy draws its decisions from, given the logits z of all rows: one distribution for each kind of decision.
+"""The distribution of decisions, given the logits z of all rows, for each kind of decision.
 
-choice    softmax of z over the rows of an observation
-binary    P(1) = sigmoid(z)
-number    z plus Gaussian noise, then cut off at 0 and at the highest answer
+categorical  softmax of z over the rows of an observation
+binary       P(1) = sigmoid(z)
+continuous   z plus Gaussian noise, then cut off at 0 and at the highest answer
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def decision_distribution(
       logits: float32 [M].
       row_observation: int32 [M], sorted, in 0 .. B - 1.
       batch: B.
-      deviation: of the noise of a number.
+      deviation: standard deviation of the noise of a continuous decision.
       highest: `Observations.highest_answer`.
     """
     if kind == "categorical":

@@ -4,7 +4,7 @@ An update that breaks down raises `DivergenceError` by itself. Conditions that o
 `judge` in the metrics of these iterations. `answer_to` says whether a run stops or rolls back; all of it is pure.
 
 Rolling back: the loop goes back to the checkpoint from before the update, counts one more rollback in it, constructs
-the learner again with `slowed(config, rollbacks)`, and goes on with the next iteration, whose modules and draws are
+the learner again with `slowed(config, rollbacks)`, and continues with the next iteration, whose modules and draws are
 others: going on with the same ones at the same rate would end in the same place.
 """
 

@@ -12,7 +12,7 @@ order has at most 24 bits: all of them are exact, and so is the decision (ties g
 Rounding the weights to `bits` (at most 12) binary places and hidden values to 6 costs little: for an eviction policy
 trained on 86 modules, on 5,758 real observations, logits changed by 0.01 on average, log probabilities of decisions by
 0.007 (standard deviation), and 0.4 % of the greedy decisions; PPO's importance ratios take the rounding into account
-(ppo.py).
+(algorithms/ppo).
 """
 
 import dataclasses

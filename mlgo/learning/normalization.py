@@ -1,11 +1,11 @@
-"""From vocabulary files to the numbers a network sees: piecewise-linear levels, equal bits wherever they are computed.
+"""Turns features into network inputs by a vocabulary: piecewise-linear levels with equal bits on every runtime.
 
 A feature becomes a few columns. Column c of feature x is, in float32,
 
     level_c(x) = floor(relu6((min_(x, high) - start_c) * slope_c) * 32)        in {0, 1, ..., 192}
 
-with slope_c = 6 / (end_c - start_c): how far x has come on its way from knot start_c to knot end_c. The knots are
-values of the vocabulary, equally many distinct quantiles apart, so together the columns of one feature are its
+with slope_c = 6 / (end_c - start_c): the position of x between the knots start_c and end_c. The knots are values of the
+vocabulary with equal numbers of distinct quantiles between them, so together the columns of one feature are its
 cumulative distribution, cut into pieces which the network's first layer weighs one by one. That contains what the
 papers' derived features (x, x^2, sqrt x of the quantile; ml-compiler-opt, compiler_opt/rl/feature_ops.py) approximate,
 without Bucketize and without sqrt, which is not the same in every runtime.
@@ -14,7 +14,7 @@ Equal bits: a subtraction, a multiplication, comparisons, a multiplication and f
 and never a product that feeds a sum, which a compiler could fuse. `min_(x, high)` is `x if x < high else high`, so NaN
 and +inf become `high`: in LLVM's logs NaN is inf/inf, the weight of a range that must not be spilled. -inf becomes 0.
 int64 features are converted to float32 first: exact up to 2^24, above that rounded to nearest, and monotone.
-Levels are whole numbers, so whatever is computed from them on a binary grid is exact (see exact_network.py).
+Levels are integers, so computations from them on a binary grid are exact (see exact_network.py).
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ TOP_LEVEL = 192
 #: Exact factor from relu6's range to levels (a power of two).
 LEVELS_PER_UNIT = 32.0
 RELU_TOP = 6.0
-#: What the network multiplies levels by, a power of two: inputs lie in [0, 1.5].
+#: The network multiplies levels by this power of two: inputs lie in [0, 1.5].
 LEVEL_SCALE = 2.0**-7
 
 #: Segments per feature: about as many columns as the papers have inputs. Cloning 5,758 decisions of four modules of

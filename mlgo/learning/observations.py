@@ -1,8 +1,8 @@
-"""The layout training runs on: one row of levels per legal candidate, made once per observation.
+"""The layout of training data: one row of levels per legal candidate, computed once per observation.
 
 An observation of a masked problem has P positions of which a few are legal (eviction: 6.7 of 33). Only these become
 rows, so matrix products are five times smaller than over all positions, and normalisation is not repeated in every
-epoch. An observation that is answered by yes or no, or by a number, is one row.
+epoch. An observation of a binary or continuous decision is one row.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ _BLOCK = 2048
 
 
 class ObservationError(ValueError):
-    """Observations cannot be learned from; says which one and why."""
+    """Observations are unusable; the message names the observation and the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Observations:
       levels: uint8 [M, D], the rows of all observations one after another.
       offsets: int64 [N + 1]; observation n has the rows offsets[n] .. offsets[n + 1] - 1, at least one.
       positions: int32 [M], the row's position in 0 .. P - 1.
-      chosen: int64 [N], index into the rows: the row that was decided for. The only row unless it is a choice.
+      chosen: int64 [N], index of the chosen row; of the only row unless the decision is categorical.
       group: int64 [N], which function (context) the observation belongs to.
-      position_count: P; 1 unless it is a choice.
-      kind: how is decided.
-      answers: float32 [N], what was decided unless it is a choice: 0 or 1, or a number in units of the network's output
-        (`Problem.output_unit`). None for choices.
-      highest_answer: of a number: the network's output counts as at most this (`Problem.max_output`).
+      position_count: P; 1 unless the decision is categorical.
+      kind: the kind of decision.
+      answers: float32 [N], the decisions if binary (0 or 1) or continuous (in units of the network's output,
+        `Problem.output_unit`). None if categorical.
+      highest_answer: upper limit of the network's output for continuous decisions (`Problem.max_output`).
     """
 
     levels: np.ndarray
@@ -81,7 +81,7 @@ class Observations:
 
     @property
     def actions(self) -> np.ndarray:
-        """[N], what was decided: int64, the position or 0 and 1; float32, the number as in `answers`."""
+        """[N], the decisions: int64, the position or 0 and 1; float32, the number as in `answers`."""
         if self.kind == "continuous":
             return self.answers
         return (self.positions[self.chosen] if self.kind == "categorical" else self.answers).astype(np.int64)
@@ -98,7 +98,7 @@ class Observations:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
 
     def summaries(self) -> np.ndarray:
-        """float32 [N, D]: mean of each column over the observation's rows, in levels: what the value network sees."""
+        """float32 [N, D]: mean of each column over the observation's rows, in levels, for the value network."""
         total = np.add.reduceat(self.levels, self.offsets[:-1], axis=0, dtype=np.int32)
         return total.astype(np.float32) / np.diff(self.offsets).astype(np.float32)[:, None]
 
@@ -147,11 +147,11 @@ def pack(
 
     Args:
       features: observation name -> [N, *shape], as `read_training_log` returns them.
-      actions: [N], what was decided, as logged.
+      actions: [N], the decisions as logged.
       group: int [N], the function each observation belongs to; all the same when absent.
 
     Raises:
-      ObservationError: an observation has no legal candidate, or its decision is not legal; names the first.
+      ObservationError: an observation has no legal candidate, or its decision is illegal; names the first.
     """
     actions = np.asarray(actions).reshape(len(actions))
     group = np.zeros(len(actions), np.int64) if group is None else np.asarray(group, np.int64)

@@ -1,4 +1,4 @@
-"""What can be wrong with a policy, found before anything is built from it.
+"""Checks of a policy before anything is built from it.
 
 Each `..._fault` is a pure function that returns a clause for an error message, or None when nothing is wrong; it names
 the tensor or feature. `load_policy` puts the file and the remedy around it.
@@ -17,7 +17,7 @@ _OUTPUT_KERNEL = "policy/logits/kernel"
 
 
 def known_features(normalizer: Normalizer, problem: Problem) -> tuple[str, ...]:
-    """The observations that a policy knows, in the problem's order: the mask, what it looks at and what it ignores.
+    """The features of a policy in the problem's order: the mask, the features it uses and those it ignores.
 
     A compiler may have more features than its policy knows: it was made before they came, or without them.
     """
@@ -26,7 +26,7 @@ def known_features(normalizer: Normalizer, problem: Problem) -> tuple[str, ...]:
 
 
 def normalizer_fault(normalizer: Normalizer, problem: Problem) -> str | None:
-    """What keeps `normalizer` from reading observations of `problem`."""
+    """The reason why `normalizer` cannot read observations of `problem`; None: it can."""
     if normalizer.problem_name != problem.name:
         return f"its normaliser is for {normalizer.problem_name!r}, not for {problem.name!r}"
     if clause := features_fault((*normalizer.features, *normalizer.dropped), problem):
@@ -39,7 +39,7 @@ def normalizer_fault(normalizer: Normalizer, problem: Problem) -> str | None:
 
 
 def features_fault(names: tuple[str, ...], problem: Problem) -> str | None:
-    """The first of `names` that is no observation of `problem`."""
+    """The first of `names` that is not a feature of `problem`."""
     has = [spec.name for spec in problem.observation_specs]
     for name in names:
         if name not in has:
@@ -48,7 +48,7 @@ def features_fault(names: tuple[str, ...], problem: Problem) -> str | None:
 
 
 def weights_fault(weights: Mapping[str, np.ndarray], width: int) -> str | None:
-    """What keeps `weights` from being the policy part of a network over rows of `width` columns.
+    """The reason why `weights` are not the policy part of a network over rows of `width` columns; None: they are.
 
     Expected: policy/0/kernel [width, units], policy/0/bias [units], ..., policy/logits/kernel [units, 1]; float32,
       finite.

@@ -16,7 +16,7 @@ _NETWORKS_KEPT = 256
 
 
 class CollectionPolicy:
-    """Writes the current policy for the compiler, once per module, each with a seed of its own.
+    """Writes the current policy for the compiler, once per module, each with a separate seed.
 
     The conversion happens once for each shape of network, drawing and greedy: after that a model takes a millisecond.
     """
@@ -50,7 +50,7 @@ class CollectionPolicy:
         return write_model(self._directory(name), self._problem, model)
 
     def remove(self, name: str) -> None:
-        """Deletes what `write` made for `name`; nothing happens when there is nothing."""
+        """Deletes what `write` made for `name`; does nothing if there is none."""
         shutil.rmtree(self._directory(name), ignore_errors=True)
 
     def _directory(self, name: str) -> pathlib.Path:

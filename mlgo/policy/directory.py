@@ -1,6 +1,4 @@
-"""Reads a policy that `save_policy` (saved_model.py) wrote; apart from it, because whoever only reads needs no
-TensorFlow.
-"""
+"""Reads a policy that `save_policy` (saved_model.py) wrote. A separate module, because reading needs no TensorFlow."""
 
 import hashlib
 import os

@@ -1,13 +1,13 @@
 """The policy as a TensorFlow graph: features in, decision out, no step of which depends on the runtime's rounding.
 
 Normalisation: see mlgo/learning/normalization.py. Layers: see mlgo/learning/exact_network.py; their one output per row
-is z. What is decided from it:
+is z. The decision:
 
-    choice    the lowest position among those with the highest z, computed as such (ArgMax leaves ties open). Masked
-              positions are replaced after the last layer, so whatever they hold, NaN included, does not reach the
-              decision.
-    binary    one row; 1 if z > 0 else 0, which is the likelier of the logits (0, z); a tie is 0
-    number    one row; min(z, max_output) * output_unit if z > 0 else 0 (never -0)
+    categorical  the lowest position among those with the highest z, computed explicitly (ArgMax leaves ties open).
+                 Masked positions are replaced after the last layer, so their values, NaN included, do not reach the
+                 decision.
+    binary       one row; 1 if z > 0 else 0, which is the likelier of the logits (0, z); a tie is 0
+    continuous   one row; min(z, max_output) * output_unit if z > 0 else 0 (never -0)
 
 reference.py does the same in NumPy, bit for bit.
 """
@@ -32,7 +32,7 @@ _HALF_STEP = np.float32(2.0**-24)
 
 @dataclasses.dataclass(frozen=True)
 class PolicyGraph:
-    """A graph and the names of what goes in and out.
+    """A graph and the names of its inputs and outputs.
 
     Attributes:
       graph: the tf.Graph.

@@ -1,4 +1,4 @@
-"""Who a policy is, in three short texts that a compiler with the policy inside can print."""
+"""The identity of a policy: three short texts that a compiler with the policy inside can print."""
 
 import dataclasses
 import hashlib

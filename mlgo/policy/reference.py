@@ -1,4 +1,4 @@
-"""What a policy decides, in NumPy: the definition that every backend is compared with, bit for bit.
+"""The decisions of a policy in NumPy: the reference for every backend, bit for bit.
 
 TensorFlow, TensorFlow Lite, XLA and the generated C++ compute the same numbers in the same precision (graph.py says
 which); the network's sums are exact in any order (mlgo/learning/exact_network.py), everything before and after is one

@@ -1,4 +1,4 @@
-"""A policy on disk: SavedModel for AOT compilation, the weights it was made from, and where they came from.
+"""A policy on disk: the SavedModel for AOT compilation, its weights, and the record of their origin.
 
     saved_model.pb   signature `action`: inputs are the observations that the policy knows by name, output the decision
     by name weights.npz      the trained float32 weights (mlgo/learning/checkpoint.py's encoding) policy.json      the

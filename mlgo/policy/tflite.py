@@ -76,7 +76,7 @@ class TfliteTemplate:
     def model(
         self, network: ExactNetwork, exploration_seed: int | None = None, deviation: float = DEFAULT_DEVIATION
     ) -> bytes:
-        """The model with these weights; `exploration_seed` for an exploring template and only for such.
+        """The model with these weights; `exploration_seed`: for exploring templates only.
 
         Args: deviation: of the noise of numbers (`Exploration.deviation`); ignored where there is none.
         Raises: ValueError: a seed where there is none to set, or none where one is needed, or another network's shape.

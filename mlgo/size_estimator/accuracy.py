@@ -1,4 +1,4 @@
-"""How far estimates are from the truth."""
+"""The error of estimates."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ class Accuracy:
 
 
 def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:
-    """Compares `estimated`, float64 [N] bytes, with the truth."""
+    """Compares `estimated`, float64 [N] bytes, with the true sizes."""
     relative = np.abs(estimated - examples.code_bytes) / examples.code_bytes
     names, index = np.unique(np.array(examples.modules), return_inverse=True)
     true_sums, sums = (np.bincount(index, values, len(names)) for values in (examples.code_bytes, estimated))
@@ -44,7 +44,7 @@ def accuracy(examples: Examples, estimated: np.ndarray) -> Accuracy:
 
 
 def instructions_alone(training: Examples, examples: Examples) -> np.ndarray:
-    """What counting IR instructions would give, float64 [N] bytes: the training functions' bytes per instruction times
+    """Estimates by counting IR instructions, float64 [N] bytes: the training functions' bytes per instruction times
     them.
     """
     column = training.names.index("TotalInstructionCount")

@@ -1,8 +1,8 @@
-"""What code a module's optimised IR would become, by estimate: a reward for which no code is generated.
+"""Estimates the code of a module from its optimised IR: a reward without code generation.
 
-`print<func-properties>` says nothing of COMDATs, which most of a C++ module's functions are in and which a linker keeps
-once. The same run of opt therefore prints the module too, and its `define` lines say them (llvm/docs/LangRef.rst,
-"Functions").
+`print<func-properties>` does not print COMDATs, which contain most functions of a C++ module and of which a linker
+keeps one copy. The same run of opt therefore prints the module too, whose `define` lines name them
+(llvm/docs/LangRef.rst, "Functions").
 """
 
 import pathlib
@@ -16,13 +16,13 @@ from mlgo.size_estimator.properties import properties_and_text
 _NAME = r'"[^"\n]*"|[-\w$.]+'
 _DEFINITION = re.compile(rf"^define ([^@\n]*)@({_NAME})(\(.*)$", re.MULTILINE)
 _COMDAT = re.compile(rf" comdat(?:\(\$({_NAME})\))?(?= )")
-# Sections, attributes: what they say is no keyword. A COMDAT's own quoted name follows a `$`.
+# The quoted text of sections and attributes is no keyword. A COMDAT's own quoted name follows a `$`.
 _QUOTED = re.compile(r'(?<!\$)"[^"\n]*"')
 _ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
 
 
 class EstimatedCode:
-    """Says of optimised bitcode what code it would become.
+    """Estimates the code of optimised bitcode.
 
     Args:
       estimator: of the target that the bitcode is for.
@@ -57,7 +57,7 @@ class EstimatedCode:
 
 
 def comdats_by_function(text: str) -> dict[str, str | None]:
-    """function -> the signature of its COMDAT, or None, for all that a module as LLVM prints it gives code for."""
+    """function -> the signature of its COMDAT, or None, for all functions of a printed module that give code."""
     found: dict[str, str | None] = {}
     for linkage, quoted, rest in _DEFINITION.findall(text):
         if not _is_elsewhere(linkage):
@@ -69,7 +69,7 @@ def comdats_by_function(text: str) -> dict[str, str | None]:
 
 
 def available_elsewhere(text: str) -> set[str]:
-    """The functions whose bodies another module has: they are here to be inlined and become no code."""
+    """The functions with a body in another module: they can be inlined and give no code."""
     return {_unquoted(name) for linkage, name, _ in _DEFINITION.findall(text) if _is_elsewhere(linkage)}
 
 
@@ -78,7 +78,7 @@ def _is_elsewhere(linkage: str) -> bool:
 
 
 def _unquoted(name: str) -> str:
-    r"""A name as symbol tables have it: LLVM puts odd ones into quotes, and writes `"` and other bytes as `\22`."""
+    r"""A name as in symbol tables: LLVM quotes unusual names and writes `"` and other bytes as `\22`."""
     if not name.startswith('"'):
         return name
     content = name[1:-1].encode("utf-8", "surrogateescape")

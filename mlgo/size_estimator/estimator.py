@@ -1,8 +1,8 @@
-"""From the properties of a function's IR to the bytes of its code.
+"""Estimates the bytes of a function's code from the properties of its IR.
 
-The estimate is a sum over counts (a linear model, fitted to relative errors) times what a small network of the counts'
-logarithms says the sum is wrong by. The sum alone extrapolates to functions larger than any seen; the network alone
-does not.
+The estimate is a linear model of the counts, fitted to relative errors, times a correction factor by a small network of
+the counts' logarithms. The linear model extrapolates to functions larger than those of the training set; a network does
+not.
 """
 
 import dataclasses
@@ -24,17 +24,17 @@ _LEAST_BYTES = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class EstimatorConfig:
-    """How an estimator is fitted. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on
+    """Settings of the fit. All defaults are ours: trained on Lua, Brotli, Zstandard and yaml-cpp, chosen on
     SQLite.
 
     Attributes:
       hidden: width of the network's only hidden layer.
-      steps: of Adam, on all functions at once.
-      learning_rate: of Adam; falls to zero over the steps as half a cosine.
-      ridge: how much large weights of the sum cost, against relative errors of 1.
+      steps: steps of Adam, each on all functions.
+      learning_rate: that of Adam; falls to zero over the steps as half a cosine.
+      ridge: weight of the squared weights of the sum, against relative errors of 1.
       decay: the same for the network, per step.
-      smoothing_bytes: small functions count less: errors are relative to the size plus this.
-      correction: the network's factor lies within exp(+-correction).
+      smoothing_bytes: errors are relative to the size plus this, so that small functions count less.
+      correction: the factor of the network lies within exp(+-correction).
     """
 
     hidden: int = 16
@@ -75,7 +75,7 @@ class SizeEstimator:
         return self.estimate_functions({"": properties})[""]
 
     def estimate_functions(self, functions: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
-        """function -> bytes of its code, given what `properties_of` says of each.
+        """function -> bytes of its code, given the properties of each from `properties_of`.
 
         Raises: RunError: a property is missing.
         """
@@ -102,7 +102,7 @@ class SizeEstimator:
 
     @staticmethod
     def load(path: pathlib.Path) -> "SizeEstimator":
-        """Raises: RunError: the file is absent or no estimator."""
+        """Raises: RunError: the file is absent or not an estimator."""
         content = files.read_json(path, "size estimator", "Train it again: ./bazelw run //mlgo:train_size_estimator")
         try:
             names = tuple(content["names"])

@@ -1,4 +1,4 @@
-"""Functions with what their optimised IR is like and how many bytes of code they became."""
+"""Functions with the properties of their optimised IR and the bytes of their code."""
 
 import dataclasses
 import pathlib
@@ -33,7 +33,7 @@ class Examples:
     code_bytes: np.ndarray
 
     def without_names_of(self, other: "Examples") -> "Examples":
-        """Those functions that `other` has none of the same name of: inline functions are in many modules."""
+        """The functions whose names do not occur in `other`; inline functions occur in many modules."""
         seen = set(other.functions)
         return self.select([index for index, name in enumerate(self.functions) if name not in seen])
 
@@ -76,7 +76,7 @@ def examples_of(
 
 
 def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: pathlib.Path, title: str) -> Examples:
-    """Optimises `corpus` into `folder`, generates its code and looks at both; goes on where it was interrupted.
+    """Optimises `corpus` into `folder`, generates its code and reads both; resumes an interrupted call.
 
     Raises: RunError: more modules failed than allowed, or opt does not work.
     """

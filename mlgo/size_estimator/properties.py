@@ -1,4 +1,4 @@
-"""What LLVM says of a function's IR: the output of `opt -passes='print<func-properties>'`.
+"""Properties of a function's IR: the output of `opt -passes='print<func-properties>'`.
 
 Source of format and names: llvm/lib/Analysis/FunctionPropertiesAnalysis.cpp (LLVM 22), `FunctionPropertiesInfo::print`.
 """

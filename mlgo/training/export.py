@@ -34,8 +34,7 @@ _CLANG = """ A release clang with it:
 
 
 def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem) -> None:
-    """Writes `network`, greedy, into `folder` as mlgo/policy/saved_model.py describes, and its TFLite form below that.
-    """
+    """Writes `network`, greedy, into `folder` as mlgo/policy/saved_model.py describes, and its TFLite form."""
     from mlgo.policy import saved_model, tflite  # pylint: disable=import-outside-toplevel  # They bring TensorFlow.
 
     saved_model.save_policy(network, problem, folder)

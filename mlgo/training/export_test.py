@@ -1,5 +1,4 @@
-"""Published policies: the files of the export, the record of the training, and a BUILD file with the policy's setting.
-"""
+"""Published policies: the files of the export, the record of the training, and a BUILD file."""
 
 import json
 import pathlib

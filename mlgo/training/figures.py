@@ -1,4 +1,4 @@
-"""The figures of a run for people and programs: metrics as JSON lines, TensorBoard events, a learning curve."""
+"""The figures of a run: metrics as JSON lines, TensorBoard events, a learning curve."""
 
 import io
 import json
@@ -61,7 +61,7 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
 
 
 class Metrics:
-    """Shows the figures of a run while it goes on: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
+    """Writes the figures of a run as they arise: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
 
     Args:
       output: the run's folder.
@@ -87,7 +87,7 @@ class Metrics:
         self._tensorboard.write("seconds", {"iteration": number, **seconds})
 
     def _append(self, line: bytes) -> None:
-        # Not synced: a run that goes on writes the file anew from the figures on disk.
+        # Not synced: a resumed run writes the file again from the figures on disk.
         with open(self._path, "ab") as file:
             file.write(line)
 

@@ -243,8 +243,7 @@ class LearningLoop:
             self._validate(network, outcomes)
 
     def _validate(self, network: PolicyNetwork, outcomes: _Outcomes) -> None:
-        """Takes the validation modules' outcomes under `network`, the weights of this iteration, and keeps the figures.
-        """
+        """Takes the validation modules' outcomes under `network`, this iteration's weights, and saves the figures."""
         iteration, inputs = self._iteration, self._inputs
         title = f"validation after {iteration}"
         modules = inputs.validation.modules

@@ -40,8 +40,7 @@ def algorithm_named(name: str) -> Algorithm:
 
 
 def current_names(recorded: Any) -> Any:
-    """`recorded`, JSON values of a record of this or an earlier version, with today's names of algorithms and figures.
-    """
+    """JSON values recorded by this or an earlier version, with today's names of algorithms and figures."""
     if isinstance(recorded, list):
         return [current_names(value) for value in recorded]
     if not isinstance(recorded, dict):

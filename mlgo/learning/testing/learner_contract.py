@@ -1,4 +1,4 @@
-"""What every learner promises (learner.py), as one check for the learners' tests."""
+"""The contract of every learner (learner.py), as one check for the tests of learners."""
 
 import unittest
 from collections.abc import Callable, Sequence
@@ -15,12 +15,12 @@ def check_repeatable(
     iterations: int,
     later_modules: Sequence[int] = range(50, 52),
 ) -> Learner:
-    """Equal seeds give equal bytes, others do not, and going on from a state equals not having stopped.
+    """Equal seeds give equal bytes, other seeds do not, and a resumed learner equals one that was not stopped.
 
     Args:
-      make: a fresh learner of `seed=`, or with `network=` and `state=` one that goes on.
+      make: a fresh learner of `seed=`, or with `network=` and `state=` one that resumes.
       iterations: of two modules each, before the state is taken.
-      later_modules: what is learned from afterwards.
+      later_modules: modules that are learned from afterwards.
 
     Returns: the learner that was not stopped.
     """

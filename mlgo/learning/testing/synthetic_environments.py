@@ -182,8 +182,7 @@ Environment = CategoricalEnvironment | BinaryEnvironment | ContinuousEnvironment
 
 @dataclasses.dataclass(frozen=True)
 class Episode:
-    """The functions of some modules, done: decisions in the order of modules, functions, steps, and costs [functions].
-    """
+    """Finished functions of some modules: decisions in the order of modules, functions, steps; costs [functions]."""
 
     observations: Observations
     costs: np.ndarray

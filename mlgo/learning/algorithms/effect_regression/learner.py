@@ -229,8 +229,7 @@ def _expected_explored(observations: Observations, logits: np.ndarray) -> float:
 
 
 def _decisions_by_name(sample: Sample) -> list[tuple[str, np.ndarray]]:
-    """The decisions of each context, contexts of one name taken together, in the order of the names' first decisions.
-    """
+    """The decisions of each context, equal names merged, in the order of their first decisions."""
     numbers: dict[str, int] = {}
     of_context = np.array([numbers.setdefault(name, len(numbers)) for name in sample.contexts])
     of_decision = of_context[sample.observations.group]
