@@ -1,6 +1,7 @@
 """//mlgo:extract_ir on real objects, one build in every way it can be told about.
 
-The names expected are those that LLVM's mlgo-utils (22.1.8) gives for the same inputs; where ours go beyond, the test says so.
+The names expected are those that LLVM's mlgo-utils (22.1.8) gives for the same inputs; where ours go beyond, the test
+says so.
 """
 
 import contextlib

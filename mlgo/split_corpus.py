@@ -1,12 +1,12 @@
 """Splits a corpus into two: one for training, one for evaluation.
 
     ./bazelw run //mlgo:split_corpus -- --corpus=out/corpus --output_dir=out/split
-    ./bazelw run //mlgo:split_corpus -- --corpus=corpus.zip --output_dir=out/split --by=directory --held_out_directory=lib/IR
+    ./bazelw run //mlgo:split_corpus -- --corpus=a.zip --output_dir=out/split --by=directory --held_out_directory=lib/IR
 
 Output: the corpora out/split/train and out/split/held_out. --by is the criterion:
 
-    hash        a hash of the module's name, as in the built-in corpora and //mlgo/corpus:defs.bzl. A module stays in its
-                part when other modules are added or removed
+    hash        a hash of the module's name, as in the built-in corpora and //mlgo/corpus:defs.bzl. A module stays in
+                its part when other modules are added or removed
     directory   all modules of a directory are in one part, because files of a directory are alike: modules below a
                 --held_out_directory are held out; without that flag, a hash of the directory's name selects
     size        of four modules of similar size, one is held out: both parts have small and large modules

@@ -1,14 +1,14 @@
 """Checks that a corpus compiles to the same bytes as the original build, and lists the modules that differ and why.
 
-Every module is compiled from a copy of the corpus in another folder (as links). The objects are compared with those that
-the corpus gives in its own folder or, with --obj_base_dir, with those of the original build, apart from the sections in
-which clang embedded bitcode and command.
+Every module is compiled from a copy of the corpus in another folder (as links). The objects are compared with those
+that the corpus gives in its own folder or, with --obj_base_dir, with those of the original build, apart from the
+sections in which clang embedded bitcode and command.
 
     ./bazelw run //mlgo:verify_corpus -- --corpus=corpus
     ./bazelw run //mlgo:verify_corpus -- --corpus=corpus --obj_base_dir=build --json=report.json
 
-The objects of a local ThinLTO build are the linker's: link with -Wl,--save-temps=import -Wl,--save-temps=prelink to keep
-them. The compiler must have the version of the original one.
+The objects of a local ThinLTO build are the linker's: link with -Wl,--save-temps=import -Wl,--save-temps=prelink to
+keep them. The compiler must have the version of the original one.
 
 Exit codes: 0 all objects are equal, 2 a flag or an input is not usable, 10 the corpus is empty, 12 some modules differ.
 """

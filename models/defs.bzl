@@ -21,6 +21,7 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
         ),
         visibility = ["//visibility:public"],
     )
+
     # The policy with the results of its training and its evaluations: the contents of report.html.
     native.filegroup(
         name = "record",

@@ -1,4 +1,4 @@
-"""What the real development clang logs is what mlgo/problems says, and its decisions are those of the NumPy reference."""
+"""The development clang logs what mlgo/problems describes, and decides as the NumPy reference does."""
 
 import json
 import pathlib
@@ -14,7 +14,8 @@ from mlgo.policy.reference import decide_many
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem, TensorSpec, load_problem
 from mlgo.run.locate import runfile
 
-#: Short name in tests/policies -> problem, the level at which it is compiled, the feature its fewer_features policy lacks.
+#: Short name in tests/policies -> problem, the level at which it is compiled, the feature its fewer_features policy
+#: lacks.
 PROBLEMS = {
     "eviction": ("regalloc_eviction", "-O2", "progress"),
     "inlining": ("inlining_for_size", "-Oz", "callee_users"),

@@ -1,13 +1,13 @@
 """Made-up policies, as build steps.
 
-    policies random --problem=inlining_for_size --seed=1 --policy=DIR   random weights, saved as mlgo/policy saves a policy
-    policies random ... --leave_out=FEATURE                             the same, made before the compiler had that feature
-    policies random ... --unknown=FEATURE                               the same, for a compiler with a feature more
-    policies threshold --policy=DIR                                     inlines whatever costs less than 5, as -Oz does
+    policies random --problem=inlining_for_size --seed=1 --policy=DIR   random weights, as mlgo/policy saves a policy
+    policies random ... --leave_out=FEATURE                             the same, without a feature of the compiler
+    policies random ... --unknown=FEATURE                               the same, with a feature that the compiler lacks
+    policies threshold --policy=DIR                                     inlines calls that cost less than 5, as -Oz does
     policies tflite --problem=... --policy=DIR --model=DIR              the same decisions for a development clang
 
-A policy with random weights takes other decisions than the default heuristic and comes close to ties more often than a trained
-one, which is what a test of equality wants.
+A policy with random weights takes other decisions than the default heuristic and has more near-ties than a trained one.
+Tests of equality need both.
 """
 
 import argparse
@@ -32,8 +32,8 @@ from mlgo.run.quiet import quiet_libraries
 #: -Oz inlines what costs less than this (OptMinSizeThreshold in llvm/lib/Analysis/InlineCost.cpp, LLVM 22.1.8).
 MIN_SIZE_THRESHOLD = 5
 
-#: Knots of the columns for decisions about one call or one live range: most counts are small, costs reach thousands and are
-#: sometimes negative, spill weights are below 1 and sometimes infinite.
+#: Knots of the columns for decisions about one call or one live range: most counts are small, costs reach thousands and
+#: are sometimes negative, spill weights are below 1 and sometimes infinite.
 _KNOTS_OF_ONE = {"int64": (-40.0, 0.0, 5.0, 40.0, 1000.0), "float32": (0.0, 1e-3, 1e-2, 1e-1, 1.0)}
 #: Made-up calls on which a random inlining policy says yes and no equally often.
 _BALANCE_COUNT = 1000
@@ -65,7 +65,8 @@ def random_network(normalizer: Normalizer, problem: Problem, seed: int) -> Polic
     if problem.decision_kind == "continuous":
         weights["policy/logits/kernel"] = (np.abs(output) * _NUMBER_SCALE).astype(np.float32)
         return network.with_weights(weights)
-    # The first unit of the last layer is always 1, so its weight is a bias: with it z > 0 for half of the made-up calls.
+    # The first unit of the last layer is always 1, so its weight is a bias: with it z > 0 for half of the made-up
+    # calls.
     weights["policy/1/kernel"][:, 0], weights["policy/1/bias"][0], output[0] = 0, 1, 0
     random = np.random.default_rng(seed)
     calls = {

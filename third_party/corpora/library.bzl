@@ -32,5 +32,6 @@ def library():
         srcs = native.glob(entry.srcs + entry.hdrs + entry.program, exclude = entry.exclude),
         visibility = ["//visibility:public"],
     )
+
     # By this file a command finds the tree among its runfiles.
     native.exports_files(["REPO.bazel"])

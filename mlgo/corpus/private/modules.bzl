@@ -50,6 +50,7 @@ def owner_name(label):
       For @@_main~debian~zlib//a:b, "zlib/a/b"; for //a:b, "a/b". Names that modules give a repository differ between versions of
       Bazel, so only the last part counts.
     """
+
     # zlib~, _main~debian~zlib, zlib+, mlgo++debian+zlib; a version in between ("zlib~1.3.1") stays: Bazel leaves it out since 7.1.
     repository = label.workspace_name.replace("+", "~").removesuffix("~")
     if repository.count("~") > 1:
