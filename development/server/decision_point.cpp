@@ -41,12 +41,12 @@ extern int cc1_main(llvm::ArrayRef<const char *> arguments, const char *program,
 namespace mlgo {
 namespace {
 
-// Where a compile stops and is forked: once.
+// The point at which a compile stops and forks. It is reached once.
 class DecisionPoint {
  public:
   DecisionPoint(int socket, int announcement) : socket_(socket), announcement_(announcement) {}
 
-  // Returns in children only, and at once when it has been reached before.
+  // Returns in children only, or immediately if the point was reached before.
   void Reach() {
     if (reached_) return;
     reached_ = true;
@@ -54,7 +54,7 @@ class DecisionPoint {
     getrusage(RUSAGE_SELF, &usage);
     const Answer ready = {Event::kReady, 0, CpuMicroseconds(usage), usage.ru_maxrss};
     if (write(announcement_, "", 1) != 1 || !Send(socket_, ready)) _exit(1);
-    // A child's clock begins at 0, though it goes on with what has been begun.
+    // A child's CPU clock starts at 0 although it continues work that was begun.
     const uint64_t used = static_cast<uint64_t>(ready.cpu_microseconds / 1000000);
     Request request;
     while (Receive(socket_, &request) == Received::kRequest && request.order == Order::kFinish) {
@@ -86,8 +86,8 @@ class DecisionPoint {
 };
 
 #if MLGO_COMPILES_ARE_SHARED
-// Register allocation decides function after function, and so does everything that prepares it. As a pass over the module this
-// one makes LLVM prepare all functions first.
+// Register allocation and all passes that prepare it run function after function. This pass runs on the module, so LLVM prepares all
+// functions before it.
 class BeforeAllocation : public llvm::ModulePass {
  public:
   static char ID;
@@ -104,7 +104,7 @@ class BeforeAllocation : public llvm::ModulePass {
 
   bool runOnModule(llvm::Module &module) override {
     point_->Reach();
-    // They have opened model and log of the directory that they were made in.
+    // They have opened the model and the log in the directory in which they were created.
     getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>().doInitialization(module);
     getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>().doInitialization(module);
     return false;
@@ -116,8 +116,8 @@ class BeforeAllocation : public llvm::ModulePass {
 
 char BeforeAllocation::ID = 0;
 
-// Ends a compile of which only the log is wanted, when all functions are allocated and scored: what comes after that takes as
-// long as what came since the decision point.
+// Ends a compile of which only the log is requested after all functions are allocated and scored: the remaining work would take as
+// long as the work since the decision point.
 class AfterAllocation : public llvm::ModulePass {
  public:
   static char ID;
@@ -133,7 +133,7 @@ class AfterAllocation : public llvm::ModulePass {
   }
 
   bool runOnModule(llvm::Module &) override {
-    // Their logs are whole when they are closed.
+    // Logs are complete when they are closed.
     Closing<llvm::RegAllocEvictionAdvisorAnalysisLegacy>::Close(getAnalysis<llvm::RegAllocEvictionAdvisorAnalysisLegacy>());
     Closing<llvm::RegAllocPriorityAdvisorAnalysisLegacy>::Close(getAnalysis<llvm::RegAllocPriorityAdvisorAnalysisLegacy>());
     compiler_->getDiagnosticClient().finish();
@@ -151,7 +151,7 @@ class AfterAllocation : public llvm::ModulePass {
 
 char AfterAllocation::ID = 0;
 
-// As cc1 reports an error in the backend, and ends.
+// Reports an error of the backend and ends, as cc1 does.
 void Fatal(void *diagnostics, const char *message, bool crash) {
   static_cast<clang::DiagnosticsEngine *>(diagnostics)->Report(clang::diag::err_fe_error_backend) << message;
   llvm::sys::RunInterruptHandlers();
@@ -164,7 +164,7 @@ bool Asks(const std::vector<std::string> &arguments, llvm::StringRef advisor) {
   return false;
 }
 
-// Where the advisor that the arguments ask for is used first.
+// The first use of the advisor that the arguments select.
 void Watch(const std::vector<std::string> &arguments, clang::CompilerInstance &compiler, DecisionPoint *point) {
   if (Asks(arguments, "enable-ml-inliner=")) {
     compiler.getCodeGenOpts().PassBuilderCallbacks.push_back([point](llvm::PassBuilder &builder) {
@@ -191,7 +191,7 @@ void Watch(const std::vector<std::string> &arguments, clang::CompilerInstance &c
 
 int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement) {
   DecisionPoint point(socket, announcement);
-  // A file that can be rewound, as the one that takes its place will be.
+  // A file that can be rewound, as its replacement.
   const int nowhere = memfd_create("object", MFD_CLOEXEC);
   if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0) return 1;
 

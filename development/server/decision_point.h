@@ -1,4 +1,4 @@
-// Compiles of one module that share what comes before the first decision of a policy.
+// Compiles of one module that share the work before the first decision of a policy.
 
 #ifndef MLGO_DEVELOPMENT_SERVER_DECISION_POINT_H
 #define MLGO_DEVELOPMENT_SERVER_DECISION_POINT_H
@@ -8,10 +8,10 @@
 
 namespace mlgo {
 
-// Compiles as cc1 does, with `arguments` (the program's name first) which write the object to stdout, or to /dev/null when
-// only logs are wanted, and a compile may end with the last decision. Just before the first use
-// of the policy it announces itself on `announcement`, and reads from `socket` what is to be finished: a child for each goes
-// on from there, in the directory of the request, and only children return. Returns 0 when the compile ended well.
+// Compiles as cc1 does, with `arguments`, of which the first is the program's name. They write the object to stdout, or to /dev/null if
+// only logs are requested; then a compile may end with the last decision. Just before the first use of the policy the process announces
+// itself on `announcement` and reads requests from `socket`. A child for each request continues from there, in the request's directory;
+// only children return. Returns 0 if the compile succeeded.
 int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement);
 
 }  // namespace mlgo
