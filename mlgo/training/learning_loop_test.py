@@ -1,0 +1,102 @@
+"""The learning loop: figures and candidates of a run, and a resumed run that equals an uninterrupted one."""
+
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.compiler.request import CompileLimits, CompileResult
+from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.training_log import TrainingLog
+from mlgo.corpus.corpus import Corpus
+from mlgo.learning.algorithms.es.algorithm import EsConfig
+from mlgo.learning.checkpoint import digest_of, load_checkpoint
+from mlgo.learning.divergence import DivergenceRules
+from mlgo.learning.network import NetworkConfig, initial_network
+from mlgo.learning.testing import synthetic
+from mlgo.run import determinism
+from mlgo.score.function_scores import FunctionScore
+from mlgo.trace.outcomes import ModuleRecord, Outcome
+from mlgo.trace.setup import CompileSetup
+from mlgo.training.figures import Metrics, read_metrics
+from mlgo.training.learning_loop import LearningInputs, LearningLoop
+from mlgo.training.settings import RunSettings
+
+
+class FakeExecutor:
+    """Compiles in this process: one function with one decision, whose score follows from the bytes of the policy."""
+
+    def __init__(self, requests: int | None = None):
+        """Args: requests: stops with KeyboardInterrupt after so many; None: never."""
+        self._left = requests
+
+    def run_ordered(self, requests):
+        for request in requests:
+            if self._left == 0:
+                raise KeyboardInterrupt
+            self._left = self._left and self._left - 1
+            model = (request.model_dir / "model.tflite").read_bytes()
+            score = 5.0 + sum(model) % 101 / 100
+            features = synthetic.features(np.random.default_rng(1), 1)
+            one = np.zeros(1, np.int32)
+            log = TrainingLog(["f"], one, features, synthetic.best(features), np.array([score], np.float32), {})
+            yield CompileResult(request.module.name, log, None, 0.0)
+
+    def close(self):
+        pass
+
+
+class LearningLoopTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        names = [f"m{index}" for index in range(6)]
+        fake_clang.write_corpus(self.folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
+        self.corpus = Corpus.load(self.folder)
+
+    def run_loop(self, name: str, executor: FakeExecutor) -> dict:
+        setup = CompileSetup(pathlib.Path("clang"), synthetic.PROBLEM, CompileLimits(), 1, 0.1, executor)
+        default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, 5.5)})
+        names = [module.name for module in self.corpus.modules]
+        inputs = LearningInputs(
+            self.corpus.select(names[:4]), self.corpus.select(names[4:]), dict.fromkeys(names, default), setup
+        )
+        settings = RunSettings(algorithm="es", iterations=3, modules_per_iteration=2, validation_interval=2)
+        output = self.folder / name
+        start = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
+        metrics = Metrics(output, output / "learning")
+        rules = DivergenceRules()
+        work = output / "work"
+        return dict(
+            LearningLoop(output / "learning", start, inputs, settings, EsConfig(pairs=1), work, metrics, rules).run()
+        )
+
+    def state(self, name: str) -> tuple:
+        folder = self.folder / name / "learning"
+        arrays, facts = load_checkpoint(folder, "latest")
+        return digest_of(arrays), facts, read_metrics(folder)
+
+    def test_figures_and_the_choice(self):
+        summary = self.run_loop("run", FakeExecutor())
+        _, facts, (iterations, validations) = self.state("run")
+        self.assertEqual((facts["iteration"], facts["algorithm"]), (3, "es"))
+        self.assertEqual([record["compiles"] for record in iterations], [4, 4, 4])
+        self.assertEqual([record["iteration"] for record in validations], [0, 2, 3])
+        ratios = {record["iteration"]: record["geometric_mean"] for record in validations}
+        self.assertEqual(summary["validation_ratio"], min(ratios.values()))
+        self.assertEqual(ratios[summary["chosen_iteration"]], summary["validation_ratio"])
+
+    def test_a_resumed_run_equals_an_uninterrupted_one(self):
+        whole = self.run_loop("whole", FakeExecutor())
+        for requests in (3, 7, 7):
+            with self.assertRaises(KeyboardInterrupt):
+                self.run_loop("stopped", FakeExecutor(requests))
+        self.assertEqual(self.run_loop("stopped", FakeExecutor()), whole)
+        self.assertEqual(self.state("stopped"), self.state("whole"))
+
+
+if __name__ == "__main__":
+    determinism.configure_tensorflow()
+    unittest.main()
