@@ -41,14 +41,14 @@ class ReportCommandsTest(unittest.TestCase):
         )
         return done.returncode, done.stdout
 
-    def test_a_report_lies_in_the_first_folder_and_says_its_verdict(self):
+    def test_a_report_is_in_the_first_folder_and_its_verdict_is_printed(self):
         code, said = self.call("report", "better", "shipped")
         self.assertEqual(code, ExitCode.DONE)
         self.assertTrue((self.folder / "better" / "report.html").read_bytes().startswith(b"<!doctype html>"))
         self.assertIn("better", (self.folder / "better" / "report.md").read_text("utf-8"))
         self.assertIn(str(self.folder / "better" / "report.html"), said)
 
-    def test_a_report_goes_where_it_is_told(self):
+    def test_output_sets_the_path_of_the_report(self):
         self.call("report", f"mine={self.folder / 'shipped'}", output=self.folder / "out" / "page.html")
         self.assertIn(b"<h1>Mine</h1>", (self.folder / "out" / "page.html").read_bytes())
         self.assertTrue((self.folder / "out" / "page.md").exists())
@@ -58,7 +58,7 @@ class ReportCommandsTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertIn("ends in .md, which is the suffix of the summary", said)
 
-    def test_no_folder_is_refused(self):
+    def test_a_command_line_without_folder_is_refused(self):
         self.assertEqual(self.call("report")[0], ExitCode.USER_ERROR)
         self.assertIn("names no folder", self.call("report")[1])
 

@@ -25,7 +25,7 @@ class SummarizeTest(unittest.TestCase):
         self.assertEqual(summarize(ratios, seed=1), summarize(reordered, seed=1))
         self.assertNotEqual(summarize(ratios, seed=1).low, summarize(ratios, seed=2).low)
 
-    def test_interval_covers_the_truth_about_as_often_as_it_says(self):
+    def test_the_interval_covers_the_truth_in_about_95_percent(self):
         generator = np.random.Generator(np.random.Philox(4))
         covered = 0
         for _ in range(200):
@@ -38,7 +38,7 @@ class SummarizeTest(unittest.TestCase):
     def assertBetween(self, value, low, high):  # pylint: disable=invalid-name
         self.assertTrue(low <= value <= high, f"{value} is not in [{low}, {high}]")
 
-    def test_nothing_gives_none(self):
+    def test_no_input_gives_none(self):
         self.assertIsNone(summarize({}, seed=1))
         self.assertIsNone(summarize({"a": []}, seed=1))
 
@@ -47,7 +47,7 @@ class SummarizeTest(unittest.TestCase):
             with self.assertRaises(ValueError):
                 summarize({"a": [ratio]}, seed=1)
 
-    def test_modules_give_what_their_functions_give(self):
+    def test_modules_and_functions_give_equal_summaries(self):
         ratios = {"a": [0.5, 1.0], "b": [2.0, 2.0], "c": [1.0]}
         modules = {name: (-sum(map(math.log, each)) / len(each), float(len(each))) for name, each in ratios.items()}
         whole, summary = summarize(ratios, seed=1), summarize_modules(modules, seed=1)
@@ -60,7 +60,7 @@ class SummarizeTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "must be finite"):
                 summarize_modules({"a": pair}, seed=1)
 
-    def test_percent_says_minus_for_better(self):
+    def test_percent_is_negative_for_better(self):
         self.assertEqual(summarize({"a": [0.98]}, seed=1).percent(), "-2.00 % [-2.00, -2.00]")
 
 
@@ -92,7 +92,7 @@ class TotalsTest(unittest.TestCase):
         summary = summarize_totals({str(index): (float(index), float(index)) for index in range(1, 9)}, seed=1)
         self.assertEqual((summary.geometric_mean, summary.low, summary.high), (1.0, 1.0, 1.0))
 
-    def test_a_known_effect_lies_in_its_interval_about_as_often_as_it_says(self):
+    def test_the_interval_covers_a_known_effect_in_about_95_percent(self):
         """Two made-up compilers: one gives 2 % less code, with noise of 4 % on every module."""
         covered = 0
         for seed in range(100):

@@ -1,4 +1,4 @@
-"""Parts of decisions: exact ones add up, others are what asking without the feature gives."""
+"""Contributions of features: exact ones add up, Shapley values match direct evaluation."""
 
 import unittest
 

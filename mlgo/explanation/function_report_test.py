@@ -72,7 +72,7 @@ class _Tags(html.parser.HTMLParser):
 
 
 class FunctionReportTest(unittest.TestCase):
-    def test_text_says_what_was_seen_chosen_and_why(self):
+    def test_text_has_values_choices_and_contributions(self):
         text = _text(_report(states.stock_inliner(15), INLINING, states.inlining("m", 30, 2), 28))
         for part in (
             "inlining_for_size: f0",
@@ -126,7 +126,7 @@ class FunctionReportTest(unittest.TestCase):
         pages = {page(_report(states.smallest_evictor(), EVICTION, states.eviction("m", 30, 2), 12)) for _ in range(2)}
         self.assertEqual(len(pages), 1)
 
-    def test_nothing_to_choose_is_said(self):
+    def test_a_decision_without_alternative_is_reported(self):
         recorded = states.eviction("m", 4, 1)
         keep = int(recorded.taken[0])
         recorded.features["mask"][0] = 0
@@ -135,7 +135,7 @@ class FunctionReportTest(unittest.TestCase):
         self.assertIn("  no alternative", _text(report))
         self.assertIn("No alternative.", _Tags(page(report)).text)
 
-    def test_what_came_of_it(self):
+    def test_outcome_lines(self):
         def record(**functions):
             return ModuleRecord(
                 Outcome.TRACED, functions={name: FunctionScore(1, float(score)) for name, score in functions.items()}

@@ -1,4 +1,4 @@
-"""Permutation importance of policies that look at known features, by known shares."""
+"""Permutation importance of policies with known features."""
 
 import dataclasses
 import unittest
@@ -41,7 +41,7 @@ class ImportanceTest(unittest.TestCase):
             found["callee_users"].confidence_lost, found["callee_users"].changed.share * (2 * sure - 1), places=3
         )
 
-    def test_a_choice_hangs_on_what_is_compared(self):
+    def test_only_compared_features_matter_to_a_categorical_policy(self):
         found = _importances(
             states.smallest_evictor(), EVICTION, [states.eviction("a", 300, 1), states.eviction("b", 300, 2)]
         )

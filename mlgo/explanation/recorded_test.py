@@ -1,4 +1,4 @@
-"""Decisions as files: what goes in comes out, and nothing else is believed."""
+"""Recorded decisions: round trip and malformed files."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Policies asked again about made-up states: clones of the heuristic, other thresholds, numbers, refusals."""
+"""Replay in simulated states: clones of the heuristic, other thresholds, continuous decisions, errors."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Which decisions of a function are shown, and once."""
+"""Selection of the decisions to show."""
 
 import unittest
 

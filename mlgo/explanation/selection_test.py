@@ -1,4 +1,4 @@
-"""Names that are meant, and those that cannot be."""
+"""Matching of names; selection of varied examples."""
 
 import unittest
 
@@ -15,7 +15,7 @@ _NAMES = {
 
 
 class SelectionTest(unittest.TestCase):
-    def test_what_a_name_means(self):
+    def test_names_match_exactly_demangled_or_in_part(self):
         for wanted, expected in (
             ("main", ["main"]),
             ("_ZN1a1fEi", ["_ZN1a1fEi"]),

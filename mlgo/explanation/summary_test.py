@@ -1,4 +1,4 @@
-"""A corpus's summary out of made-up modules: figures, examples, and equal bytes for equal seeds."""
+"""A corpus's summary of simulated modules: figures, examples, equal bytes for equal seeds."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""Names for people, by a fake llvm-cxxfilt."""
+"""Demangling with a fake llvm-cxxfilt."""
 
 import pathlib
 import tempfile

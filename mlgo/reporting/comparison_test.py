@@ -1,4 +1,4 @@
-"""Comparisons are paired, and refuse what cannot be compared."""
+"""Comparisons are paired; results that differ in problem, reward, compiler or corpus are refused."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def _rows(ratios: list[float], linked: bool = False) -> list[Row]:
 
 
 class CompareTest(unittest.TestCase):
-    def test_what_both_share_does_not_blur_the_difference(self):
+    def test_pairing_removes_common_variation(self):
         # Against the default anything from -50 to +50 %; against each other always exactly 1 % apart.
         ratios = [0.5, 0.7, 0.9, 1.1, 1.3, 1.5]
         _, second = comparison.compare(
@@ -69,7 +69,7 @@ class CompareTest(unittest.TestCase):
         self.assertAlmostEqual(forth.geometric_mean * back.geometric_mean, 1.0)
         self.assertEqual((forth.better, forth.worse, forth.equal), (back.worse, back.better, back.equal))
 
-    def test_what_one_lacks_is_left_out_for_all_and_counted(self):
+    def test_rows_that_one_side_lacks_are_omitted_for_all_and_counted(self):
         pairings = comparison.compare([_contender("a", _rows([1.0, 1.0, 3.0])), _contender("b", _rows([1.0, 1.0]))], 1)
         self.assertEqual(
             [(pairing.left_out, pairing.against_default.functions) for pairing in pairings], [(1, 2), (1, 2)]

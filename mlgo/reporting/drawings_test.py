@@ -40,7 +40,7 @@ class ScaleTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "no scale goes from"):
                 Scale(low, high, 1.0)
 
-    def test_numbers_for_people(self):
+    def test_number_format(self):
         self.assertEqual(number(-1234567.0, 0), "−1\u202f234\u202f567")
         self.assertEqual(
             (number(-0.001, 2, True), number(0.5, 1, True), number(0.0, 2, True)), ("0.00", "+0.5", "0.00")
@@ -105,7 +105,7 @@ class DrawingsTest(unittest.TestCase):
         self.assertIn("Iteration 0 was chosen", curve.description)
         self.assertIsNone(drawings.validation_curve([record], None).star)
 
-    def test_figures_that_nobody_recorded_are_not_drawn(self):
+    def test_figures_that_were_not_recorded_are_not_drawn(self):
         self.assertIsNone(drawings.reward_curve([{"iteration": 0}]))
         self.assertIsNone(drawings.figure_curve([{"iteration": 0, "kl": 1.0}], "kl", "KL"))
         self.assertIsNone(

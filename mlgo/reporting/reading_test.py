@@ -1,4 +1,4 @@
-"""Folders are recognised and read, or refused in a sentence."""
+"""Reading folders with results; errors of folders without."""
 
 import json
 import pathlib
@@ -24,7 +24,7 @@ class ReadingTest(unittest.TestCase):
         made_up.write_everything(self.folder)
         self.assertEqual([type(record) for record in self.read()], [Run, Evaluation, Programs, Explanation])
 
-    def test_a_run_says_what_it_was(self):
+    def test_a_run_is_read_with_its_settings(self):
         made_up.write_run(self.folder)
         (run,) = self.read("mine")
         self.assertEqual(
@@ -41,7 +41,7 @@ class ReadingTest(unittest.TestCase):
         self.assertIsNone(run.held_out)
         self.assertFalse(run.policy)
 
-    def test_settings_that_are_not_the_commands_own_are_told(self):
+    def test_settings_that_differ_from_the_defaults_become_bindings(self):
         made_up.write_run(self.folder, ended=False)
         path = self.folder / "configuration.json"
         content = json.loads(path.read_text("utf-8"))
@@ -53,7 +53,7 @@ class ReadingTest(unittest.TestCase):
         path.write_text(json.dumps(content), "utf-8")
         self.assertEqual(self.read()[0].bindings, [])
 
-    def test_what_a_killed_process_left_of_a_line_is_passed_over(self):
+    def test_an_incomplete_last_line_is_ignored(self):
         made_up.write_run(self.folder)
         path = self.folder / "metrics.jsonl"
         path.write_bytes(path.read_bytes() + b'{"kind": "iter')

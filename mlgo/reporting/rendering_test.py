@@ -1,4 +1,4 @@
-"""The page: what it says, that names are text, that it loads nothing, and that equal inputs give equal bytes."""
+"""The page: content, escaping, no external resources, equal bytes for equal inputs."""
 
 import dataclasses
 import html.parser
@@ -220,7 +220,7 @@ class OtherPagesTest(unittest.TestCase):
     def read(self, name):
         return read_folder(self.folder / name, name, None)
 
-    def test_a_run_that_has_not_ended_says_so(self):
+    def test_an_unfinished_run_is_reported_as_unfinished(self):
         made_up.write_run(self.folder / "young", ended=False)
         page = compose(self.read("young"))
         self.assertIn("no result on held-out code yet", page.verdict.text)
@@ -261,7 +261,7 @@ class OtherPagesTest(unittest.TestCase):
         self.assertEqual([card.title for card in page.cards], ["old: alpha", "old: beta", "new: alpha", "new: beta"])
         self.assertEqual(_outline(html_of(page)).faults, [])
 
-    def test_results_without_their_tables_are_shown_without_what_needs_them(self):
+    def test_results_without_tables_have_no_sections_of_rows(self):
         made_up.write_evaluation(self.folder / "short", {"p": 0.02})
         (self.folder / "short" / "modules.csv").unlink()
         anchors = [section.anchor for section in compose(self.read("short")).sections]
@@ -279,13 +279,13 @@ class OtherPagesTest(unittest.TestCase):
 
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(_CONTENT)
-    def test_what_others_write_is_shown_or_passed_over(self, content):
+    def test_foreign_content_is_shown_or_ignored(self, content):
         for record in (Programs("p", "p", content), Explanation("e", "e", content)):
             page = compose([record])
             self.assertEqual(_outline(html_of(page)).faults, [])
             markdown(page)
 
-    def test_markdown_means_nothing_by_names(self):
+    def test_markdown_escapes_names(self):
         made_up.write_evaluation(self.folder / "e", {"p": -0.05})
         text = markdown(compose(self.read("e"))).decode()
         self.assertEqual(escaped("<b>|`[a](b)*_"), "\\<b\\>\\|\\`\\[a\\](b)\\*\\_")

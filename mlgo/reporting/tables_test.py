@@ -1,4 +1,4 @@
-"""The tables that the real writers write are read back; anything else is refused, never passed over."""
+"""Round trip of the tables of the real writers; errors of malformed tables."""
 
 import unittest
 
@@ -47,7 +47,7 @@ class TablesTest(unittest.TestCase):
         found = tables.modules_table(_HEADER + f"zstd,p,a.c,{name},0,1.0,1.0,1.0,,\n".encode(), "t")
         self.assertEqual(found["zstd", "p"][0].function, name)
 
-    def test_what_is_wrong_is_named_with_its_line(self):
+    def test_errors_name_the_line(self):
         for content, message in (
             (b"", "t: has no column 'corpus'"),
             (b"corpus,policy\n", "t: has no column 'module'"),

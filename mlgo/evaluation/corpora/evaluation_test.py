@@ -1,4 +1,4 @@
-"""Tests of mlgo.evaluation.corpora.evaluation and evaluation_tables: made-up compilers of which the truth is known."""
+"""Evaluations by simulated compilers with known effects; tables and result files."""
 
 import contextlib
 import csv
@@ -98,14 +98,14 @@ class EvaluationTest(unittest.TestCase):
             held += summary.low <= 0.98 <= summary.high
         self.assertTrue(0.935 <= held / runs <= 0.975, f"{held} of {runs}")
 
-    def test_equal_compilers_give_an_interval_that_holds_nothing_else(self):
+    def test_equal_compilers_give_an_empty_interval_at_1(self):
         sizes = {name: 100 + index for index, name in enumerate(_MODULES)}
         result = self.evaluated("equal", sizes, sizes)
         summary = result.comparison.summaries["other"]
         self.assertEqual((summary.low, summary.geometric_mean, summary.high), (1.0, 1.0, 1.0))
         self.assertEqual(tables.worst_regressions([result], ["other"], 5), [])
 
-    def test_what_fails_on_one_side_is_left_out_on_both_and_named(self):
+    def test_a_module_that_fails_on_one_side_is_left_out_on_both_and_listed(self):
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("failing", sizes, {**sizes, "m1.cpp": None, "m2.cpp": 193})
         self.assertEqual(result.comparison.failed, {"m1.cpp": "other: crash"})
@@ -115,7 +115,7 @@ class EvaluationTest(unittest.TestCase):
         self.assertEqual([(each.module, each.default_score, each.score) for each in worst], [("m2.cpp", 100.0, 200.0)])
         self.assertAlmostEqual(worst[0].ratio, 2.0, places=3)
 
-    def test_one_module_alone_gives_what_it_gave_among_all(self):
+    def test_a_single_module_gives_the_same_ratio_as_in_the_whole_corpus(self):
         sizes = dict.fromkeys(_MODULES, 93)
         other = {**sizes, "m2.cpp": 193}
         among = self.evaluated("among", sizes, other)
@@ -170,7 +170,7 @@ class EvaluationTest(unittest.TestCase):
         rows = [row for row in tables.function_rows([result], ["other"]) if row[2:4] == ("m3.cpp", "f")]
         self.assertEqual(rows, [("one_side", "other", "m3.cpp", "f", 93, None)])
 
-    def test_tables_for_people_carry_interval_and_number_of_samples(self):
+    def test_text_tables_have_interval_and_number_of_samples(self):
         sizes = dict.fromkeys(_MODULES, 93)
         result = self.evaluated("people", sizes, {**sizes, "m2.cpp": 193})
         for text in (

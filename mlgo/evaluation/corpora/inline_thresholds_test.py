@@ -1,4 +1,4 @@
-"""Values of -inline-threshold, given and named."""
+"""Flags and side names of thresholds."""
 
 import unittest
 
@@ -22,7 +22,7 @@ class InlineThresholdsTest(unittest.TestCase):
         self.assertIsNone(threshold_of("default"))
         self.assertEqual(threshold_flags([], "inline-threshold"), {})
 
-    def test_what_is_no_number(self):
+    def test_values_that_are_not_numbers_are_refused(self):
         for wrong in ("many", "", "5.0", "1234567", " 5"):
             with self.assertRaisesRegex(RunError, f"holds '{wrong}'"):
                 threshold_flags(["5", wrong], "inline-threshold")

@@ -1,4 +1,4 @@
-"""What lld's map says of each object's code; tests/end_to_end/evaluate_test.py links for real."""
+"""Reading lld's map; tests/end_to_end/evaluate_test.py links with the real linker."""
 
 import pathlib
 import sys
@@ -39,7 +39,7 @@ class LinkedCodeTest(unittest.TestCase):
             [("/o/a.o", "_Z1gi", 0x1E), ("/o/a.o", "_Z1fi", 0x2F), ("/o/x y:z/b.o", "_Z1av", 5)],
         )
 
-    def test_a_linker_that_fails_is_named_with_what_it_said(self):
+    def test_a_failing_linker_is_reported_with_its_message(self):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             broken = folder / "ld.lld"

@@ -1,4 +1,4 @@
-"""Programs of a gn project, where gn and ninja are scripts that say what they are told to say."""
+"""Programs of a gn project, with scripts in place of gn and ninja."""
 
 import json
 import os
@@ -114,7 +114,7 @@ class GnProgramsTest(unittest.TestCase):
             digests.add(load_program(path, {}).digest())
         self.assertEqual(len(digests), 1)
 
-    def test_what_is_wrong(self):
+    def test_malformed_input_is_refused(self):
         for changes, message in (
             ({"tree": None}, "is not whole"),
             ({"toolchain": []}, "is not whole"),

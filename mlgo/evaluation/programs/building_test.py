@@ -1,4 +1,4 @@
-"""When an object is compiled, and when the one of another program is taken."""
+"""Sharing of objects between programs."""
 
 import json
 import pathlib
@@ -50,7 +50,7 @@ class SharedObjectsTest(unittest.TestCase):
             objects = compile_objects(self.toolchain, side or self.side, program, pathlib.Path(place), "-O2")
             return [path.read_text(encoding="utf-8").strip() for path in objects]
 
-    def test_what_programs_have_in_common_is_compiled_once(self):
+    def test_shared_objects_are_compiled_once(self):
         self.assertEqual(self.compile("both.c", "one.c"), ["1", "2"])
         self.assertEqual(self.compile("other.c", "both.c"), ["3", "1"])
 

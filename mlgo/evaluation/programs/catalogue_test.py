@@ -1,4 +1,4 @@
-"""Which programs an evaluation builds."""
+"""Selection of programs."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Programs that are run to their end, and some that do not come to it."""
+"""Child processes: results, limits and failures."""
 
 import pathlib
 import sys
@@ -14,19 +14,19 @@ def _python(code, **more):
 
 
 class ChildTest(unittest.TestCase):
-    def test_what_it_says_and_how_it_ends(self):
+    def test_output_messages_and_exit_code(self):
         ended = _python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
         self.assertEqual((ended.exit_code, ended.output, ended.messages), (3, b"out\n", "err\n"))
         self.assertEqual(ended.last_words(), "err")
         self.assertEqual(_python("import os; os.abort()").exit_code, -6)
         self.assertGreater(ended.memory_mb, 1)
 
-    def test_nothing_of_this_process_decides(self):
+    def test_the_environment_of_this_process_is_not_inherited(self):
         said = _python("import os; print(sorted(os.environ), os.listdir('.'))", environment={"MINE": "1"})
         self.assertIn(b"'LC_ALL', 'MINE', 'PATH', 'TZ'] []", said.output.replace(b"'LC_CTYPE', ", b""))
         self.assertEqual(_python("import sys; print(repr(sys.stdin.read()))").output, b"''\n")
 
-    def test_it_reads_what_it_is_given_however_much_it_says(self):
+    def test_long_input_and_output_pass(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "in")
             path.write_bytes(b"x" * 300_000)

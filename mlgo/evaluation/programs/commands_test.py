@@ -1,4 +1,4 @@
-"""What is taken from a compilation database, and what is said of one that is wrong."""
+"""Reading compilation databases, valid and malformed."""
 
 import json
 import pathlib
@@ -89,7 +89,7 @@ class LoadCommandsTest(unittest.TestCase):
             self.load({"directory": "out", "file": "a.c", "command": "cc a.c"}).directory, self.path.parent / "out"
         )
 
-    def test_what_is_wrong(self):
+    def test_malformed_input_is_refused(self):
         entry = {"directory": "/out", "file": "a.c", "command": "clang -c a.c"}
         for entries, message in (
             ((), "is not a list of commands"),

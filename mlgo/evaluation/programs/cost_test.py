@@ -1,4 +1,4 @@
-"""Known effects on compile cost are found, and where there is none, none is."""
+"""Compile cost with known effects and without."""
 
 import pathlib
 import tempfile
@@ -27,7 +27,7 @@ def _samples(generator, effect, sources=40, turns=3, noise=0.03):
 
 
 class SummarizeCostTest(unittest.TestCase):
-    def test_a_known_effect_is_within_its_interval_as_often_as_that_says(self):
+    def test_the_interval_covers_a_known_effect_in_95_percent(self):
         generator = np.random.Generator(np.random.Philox(5))
         for effect in (0.98, 1.0):
             covered = 0

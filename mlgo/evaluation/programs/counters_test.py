@@ -1,4 +1,4 @@
-"""What is read of Cachegrind's and perf's files."""
+"""Reading the output of Cachegrind and perf."""
 
 import pathlib
 import sys
@@ -65,7 +65,7 @@ class PerfTest(unittest.TestCase):
         self.assertEqual(parse_perf(_PERF), {"cycles": 1234567.0, "perf_instructions": 2000000.0})
         self.assertEqual(parse_perf(_NO_PERF), {})
 
-    def test_what_perf_does_not_write_is_refused(self):
+    def test_malformed_output_of_perf_is_refused(self):
         for text in ("perf: not found\n", "many,,cycles:u,1,1\n", "nan,,cycles:u,1,1\n", "-1,,cycles:u,1,1\n"):
             with self.subTest(text), self.assertRaises(CounterFailure):
                 parse_perf(text)

@@ -1,4 +1,4 @@
-"""What a description of a program may say, and what is said of one that is wrong."""
+"""Reading descriptions of programs, valid and malformed."""
 
 import dataclasses
 import json
@@ -95,7 +95,7 @@ class ProgramTest(unittest.TestCase):
         program.write_inputs(self.folder / "text")
         self.assertEqual((self.folder / "text" / "text").read_bytes(), b"onetwo")
 
-    def test_the_digest_knows_commands_sources_and_what_stands_for_headers(self):
+    def test_the_digest_covers_commands_sources_and_fingerprints(self):
         digests = {self.load_with_commands().digest(), self.load_with_commands(options=["-DC"]).digest()}
         (self.tree / "a.cc").write_text("int changed;", encoding="utf-8")
         digests.add(self.load_with_commands().digest())
@@ -133,7 +133,7 @@ class ProgramTest(unittest.TestCase):
             digests.add(dataclasses.replace(program, includes=("@other/",), packages={"other": other}).digest())
         self.assertEqual(len(digests), 2)
 
-    def test_what_is_wrong_is_named(self):
+    def test_errors_name_the_field(self):
         for changes, message in (
             ({"name": None}, "has no field 'name'"),
             ({"name": "a/b"}, "has the name 'a/b'"),

@@ -1,4 +1,4 @@
-"""What is read of clang's time traces."""
+"""Reading clang's time traces."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""Totals over programs, and what is said of them in tables."""
+"""Totals over programs and their tables."""
 
 import csv
 import io
