@@ -3,8 +3,9 @@
     ./bazelw run //mlgo:combine_training_corpus -- --root_dir=corpora       # has corpora/zstd, corpora/sqlite
 
 Output: corpora/corpus_description.json, in which the module NAME of corpora/zstd is zstd/NAME. The corpora must agree
-in `has_thinlto` and `global_command_override`. Licences and the files that commands read are included. Relative paths
-are relative to the directory in which you run the command.
+  in
+`has_thinlto` and `global_command_override`. Licences and the files that commands read are included. Relative paths are
+relative to the directory in which you run the command.
 
 Exit codes: 0 done, 2 a flag or an input is not usable, 10 no corpus found.
 """

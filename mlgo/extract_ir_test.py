@@ -1,7 +1,6 @@
-"""//mlgo:extract_ir on real objects, one build in every way it can be told about.
+"""//mlgo:extract_ir on real objects: one build with every kind of input.
 
-The names expected are those that LLVM's mlgo-utils (22.1.8) gives for the same inputs; where ours go beyond, the test
-says so.
+The expected names are those of LLVM's mlgo-utils (22.1.8) for the same inputs; tests note where ours differ.
 """
 
 import contextlib

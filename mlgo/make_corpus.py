@@ -1,11 +1,12 @@
 """Makes a corpus of bitcode files: every .bc file below a directory is a module.
 
-    ./bazelw run //mlgo:make_corpus -- --input_dir=build/bitcode --output_dir=corpus --default_args="-O2 -fno-plt"
+    ./bazelw run //mlgo:make_corpus -- --input_dir=build/bitcode --output_dir=corpus \\
+        --default_args="-O2 -ffunction-sections"
 
 --default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. The command cannot
-tell whether the bitcode was written before optimisation, as a policy needs it. Where you can, build with `-Xclang
--fembed-bitcode=all` and use //mlgo:extract_ir, which also finds the options of each module. Files with equal bitcode
-become one module. Relative paths are relative to the directory in which you run the command.
+check whether the bitcode was written before optimisation, as a policy needs it. If possible, build with
+`-Xclang -fembed-bitcode=all` and use //mlgo:extract_ir, which also finds the options of each module. Files with equal
+bitcode become one module. Relative paths are relative to the directory in which you run the command.
 
 Exit codes: 0 done, 2 a flag or an input is not usable, 10 no bitcode found.
 """

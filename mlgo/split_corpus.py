@@ -1,7 +1,8 @@
 """Splits a corpus into two: one for training, one for evaluation.
 
     ./bazelw run //mlgo:split_corpus -- --corpus=out/corpus --output_dir=out/split
-    ./bazelw run //mlgo:split_corpus -- --corpus=a.zip --output_dir=out/split --by=directory --held_out_directory=lib/IR
+    ./bazelw run //mlgo:split_corpus -- --corpus=corpus.zip --output_dir=out/split --by=directory \\
+        --held_out_directory=lib/IR
 
 Output: the corpora out/split/train and out/split/held_out. --by is the criterion:
 

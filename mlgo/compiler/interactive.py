@@ -1,13 +1,13 @@
-"""A compile whose decisions this process takes, one by one, while a clang without any ML in it waits.
+"""A compile by a clang without ML whose decisions this process makes, one by one.
 
     with InteractiveCompile(request) as session:
         for observation in session:
             session.answer(policy(observation.features))
     session.outcome  # CompileResult | CompileFailure
 
-LLVM's interactive channel is two FIFOs, which lie in the compile's temporary directory and vanish with it. Nothing here
-can wait for ever: both FIFOs are open for reading and writing at this end, so opening never blocks, whatever the
-compiler does, and whoever waits for the compiler waits for its end, its messages and the clock at the same time.
+LLVM's interactive channel is two FIFOs in the compile's temporary directory. No call waits for ever: both FIFOs are
+open for reading and writing at this end, so opening never blocks, and waiting for the compiler ends at its end, at a
+message or at the time limit.
 """
 
 import fcntl

@@ -2,7 +2,7 @@
 
     combine OUTPUT NAME=CORPUS...
 
-Unlike //mlgo:combine_training_corpus it copies them: an output of Bazel must hold all that it consists of.
+Unlike //mlgo:combine_training_corpus it copies them, because an output of Bazel must contain all of its files.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""Writes a corpus directory. The only place that does, so that what is promised of one is kept in one place.
+"""Writes a corpus directory. No other module writes corpora, so all of them have the same guarantees.
 
     with CorpusWriter(directory) as writer:
         writer.add("lib/a.o", bitcode, ("-cc1", "-O2", "-emit-obj"), licence="MIT")

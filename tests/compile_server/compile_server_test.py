@@ -52,7 +52,7 @@ def comparable(outcome: CompileResult | CompileFailure) -> tuple:
 
 
 def described(outcome: CompileResult | CompileFailure) -> str:
-    """An outcome for people."""
+    """An outcome as text."""
     return f"{outcome.kind.value} ({outcome.detail})" if isinstance(outcome, CompileFailure) else "compiled"
 
 

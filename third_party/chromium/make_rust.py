@@ -4,8 +4,7 @@ Reads one JSON object on standard input:
   lock     path of lock.json; Debian's packaging tarball of it has bindgen as a package
   tree     request of third_party/debian/tree.py: the packages and the folders of their libraries
 Output: the tree, and fingerprints.json with the digests of its inputs. On an error: exit code 1 and one line on
-  standard
-error.
+standard error.
 """
 
 import json

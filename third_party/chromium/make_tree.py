@@ -10,7 +10,7 @@ Reads one JSON object on standard input:
   patch_folder   path of patches/chromium
   patch       lock entry of the package `patch`
 Output: source/, and source.json with the digests of its inputs. On an error: exit code 1 and one line on standard
-  error.
+error.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Corpora in archives: as in a directory, whoever packed them; hostile and broken ones are refused in a sentence."""
+"""Corpora in archives equal the directory; hostile and broken archives are refused with a message."""
 
 import gzip
 import io
