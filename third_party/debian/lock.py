@@ -70,7 +70,8 @@ def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing:
         if only_missing and {entry.name for entry in pinned} >= set(group.packages):
             groups[name] = pinned
         else:
-            groups[name] = apt(group.suite).group(group)
+            kept = old.packages.get(group.suite, {}) if only_missing else {}
+            groups[name] = [kept.get(entry.name, entry) for entry in apt(group.suite).group(group)]
     return lockfile.Lock(packages=packages, sources=sources, groups=groups)
 
 

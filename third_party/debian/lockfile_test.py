@@ -1,6 +1,7 @@
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import lock
 import lockfile
@@ -57,6 +58,24 @@ class LockFileTest(unittest.TestCase):
             self.assertGreater(locked.source(name).size, 0)
         for name, group in request.groups.items():
             self.assertLessEqual(set(group.packages), {entry.name for entry in locked.group(name)})
+
+    def test_only_missing_keeps_pinned_versions_in_a_new_group(self):
+        def entry(name, version):
+            return lockfile.Entry(name, version, "0" * 64, 1, "s", f"pool/{name}.deb")
+
+        request = lockfile.Request(
+            suites={"s": ("s",)},
+            packages={"s": ()},
+            sources={},
+            groups={"g": lockfile.Group("s", ("a",), closure=True)},
+        )
+        old = lockfile.Lock(packages={"s": {"a": entry("a", "1")}}, sources={}, groups={})
+        newest = [entry("a", "2"), entry("b", "2")]
+        with mock.patch.object(lock.resolve, "PrivateApt") as apt:
+            apt.return_value.group.return_value = newest
+            for only_missing, versions in ((True, ["1", "2"]), (False, ["2", "2"])):
+                made = lock.resolve_request(request, old, only_missing, "scratch")
+                self.assertEqual([found.version for found in made.groups["g"]], versions)
 
     def test_a_missing_name_says_what_there_is_and_what_to_do(self):
         with self.assertRaisesRegex(lockfile.LockError, r"no package zlib \(bookworm\); known: none.*debian:lock"):

@@ -134,7 +134,9 @@ class PrivateApt:
             encoding="utf-8",
         )
         try:
-            return sorted(self._entries(self._apt("install", "--print-uris", *names), names).values())
+            found = self._entries(self._apt("install", "--print-uris", *names), names)
+            # apt reinstalls some of them, for an exact version or another architecture's sake.
+            return sorted(entry for name, entry in found.items() if name not in without)
         finally:
             status.write_text("", encoding="ascii")
 
