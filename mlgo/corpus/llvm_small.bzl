@@ -5,6 +5,8 @@ seconds from bitcode and have at least 25 eviction decisions, with a cap per fol
 trace of all of them took 99 CPU seconds on two overloaded cores and logged 28982 decisions.
 """
 
+load("@llvm//:chosen.bzl", "CHOSEN")
+
 # The way LLVM's own Release build compiles its libraries, frame pointers left out as clang does by default.
 LLVM_SMALL_COPTS = [
     "-O2",
@@ -24,7 +26,7 @@ LLVM_SMALL_CXXOPTS = [
     "-fvisibility-inlines-hidden",
 ]
 
-LLVM_SMALL_SOURCES = [
+_SOURCES = [
     "llvm/lib/Analysis/AliasAnalysisEvaluator.cpp",
     "llvm/lib/Analysis/AssumeBundleQueries.cpp",
     "llvm/lib/Analysis/CallGraphSCCPass.cpp",
@@ -148,3 +150,6 @@ LLVM_SMALL_SOURCES = [
     "llvm/lib/Transforms/Vectorize/LoopVectorizationLegality.cpp",
     "llvm/lib/Transforms/Vectorize/VPlanUnroll.cpp",
 ]
+
+# The units that the chosen major of LLVM has.
+LLVM_SMALL_SOURCES = [source for source in _SOURCES if source not in CHOSEN.get("absent_units", [])]
