@@ -1,6 +1,6 @@
-"""What //mlgo:evaluate_programs brings along, for it and for whatever runs it."""
+"""Data and environment of //mlgo:evaluate_programs, for the command and for targets that run it."""
 
-# Packages that //mlgo/evaluation/programs describes programs of.
+# Packages of the programs that //mlgo/evaluation/programs describes.
 _PACKAGES = [
     "box2d",
     "brotli",
@@ -11,7 +11,7 @@ _PACKAGES = [
     "zstd",
 ]
 
-# What programs are built and run with besides the compiler that is judged.
+# Tools that build and run programs, besides the compiler under comparison.
 PACKAGED_PROGRAMS_TOOLS = [
     "@llvm//:clang",
     "@llvm//:ld.lld",
@@ -22,7 +22,7 @@ PACKAGED_PROGRAMS_TOOLS = [
     "@valgrind//:valgrind",
 ]
 
-# Whatever the programs are.
+# Tools for any programs.
 PROGRAMS_TOOLS = ["//release:clang"] + PACKAGED_PROGRAMS_TOOLS
 
 PROGRAMS_DATA = PROGRAMS_TOOLS + [

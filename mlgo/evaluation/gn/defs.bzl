@@ -3,7 +3,7 @@
 load("//mlgo/corpus/private:gn.bzl", "GN_PROJECT_ATTRIBUTES", "only_file")
 
 def _runfile(file):
-    """The name that runfiles libraries know `file` by."""
+    """The rlocation path of `file`."""
     return file.short_path[3:] if file.short_path.startswith("../") else "_main/" + file.short_path
 
 def _gn_programs_impl(ctx):
@@ -32,11 +32,11 @@ def _gn_programs_impl(ctx):
 
 mlgo_gn_programs = rule(
     implementation = _gn_programs_impl,
-    doc = "Describes executables of a gn project for //mlgo:evaluate_programs, which gets the label as data and its rlocationpath in " +
-          "MLGO_GN_PROGRAMS. Nothing is built: the command asks gn and ninja how, and compiles with each of its compilers.",
+    doc = "Describes executables of a gn project for //mlgo:evaluate_programs, which needs the label as data and its rlocationpath in " +
+          "MLGO_GN_PROGRAMS. The rule builds nothing: the command gets compile commands from gn and ninja and runs them with each compiler.",
     attrs = dict(GN_PROJECT_ATTRIBUTES, **{
         "srcs": attr.label_list(
-            doc = "Files that gn sees in //mlgo_programs; BUILD.gn among them declares an executable for each description.",
+            doc = "Files that are visible to gn in //mlgo_programs; BUILD.gn declares an executable for each description.",
             allow_files = True,
             mandatory = True,
         ),
