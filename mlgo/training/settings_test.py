@@ -58,6 +58,14 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(self.configured(algorithm="ppo").learner.epochs, 1)
         self.assertEqual(self.configured("RunSettings.algorithm = 'ppo'").run.algorithm, "ppo")
 
+    def test_algorithms_with_linear_policies_share_settings(self):
+        def knots(algorithm):
+            return configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], []).network.knots
+
+        self.assertEqual(len(knots("cma_es")), 19)
+        self.assertEqual(knots("cma_es"), knots("effect_regression"))
+        self.assertEqual(knots("ppo"), {})
+
     def test_what_does_not_fit_is_an_error(self):
         for text, message in (
             ("RunSettings.iterations = -1", "must be at least 0"),
