@@ -65,7 +65,7 @@ class EstimatedRewardTest(unittest.TestCase):
         self.assertTrue((self.folder / "run" / "policy" / "tflite" / "model.tflite").is_file())
         self.assertRegex(
             self.said,
-            r"sizes that an estimator gives to optimised IR, not sizes of code.*\n"
+            r"These scores are estimates of code size from optimised IR.*\n"
             r".*//mlgo:evaluate -- --problem=inlining_for_size",
         )
         inputs = json.loads((self.folder / "run" / "policy" / "policy.json").read_text())["training"]["inputs"]
