@@ -4,10 +4,9 @@ import tarfile
 import tempfile
 import unittest
 
-import testing
-
 from mlgo.run.exit_codes import RunError
 from release.packaging import layer, licences, part
+from third_party.debian.testing import archives
 
 
 class PackagesTest(unittest.TestCase):
@@ -18,7 +17,7 @@ class PackagesTest(unittest.TestCase):
 
     def package(self, name, files, compression="xz"):
         path = self.scratch / f"{name}.deb"
-        path.write_bytes(testing.deb_bytes(files, compression, control=f"Package: {name}\nVersion: 1\n".encode()))
+        path.write_bytes(archives.deb_bytes(files, compression, control=f"Package: {name}\nVersion: 1\n".encode()))
         return path
 
     def layer(self, packages, **options):
@@ -101,7 +100,7 @@ class PackagesTest(unittest.TestCase):
             ("cut", good[:-200], "cut.deb: "),
             ("other", b"not a package", "ar signature missing"),
             ("changed", good[:-300] + b"\xff" * 60 + good[-240:], "changed.deb: is damaged"),
-            ("empty", testing.deb_bytes({"./etc/x": b""}), "no Package line"),
+            ("empty", archives.deb_bytes({"./etc/x": b""}), "no Package line"),
         ):
             path = self.scratch / f"{name}.deb"
             path.write_bytes(content)

@@ -10,8 +10,9 @@ import unittest.mock
 import chromium_lock
 import lockfile
 import make_rust
-import testing
 import unpack
+
+from third_party.debian.testing import archives
 
 
 class RustTest(unittest.TestCase):
@@ -29,17 +30,17 @@ class RustTest(unittest.TestCase):
         self.addCleanup(patcher.stop)
 
     def serve(self, name: str, content: bytes) -> lockfile.Entry:
-        entry = testing.entry(name, content, f"pool/{name}")
+        entry = archives.entry(name, content, f"pool/{name}")
         (self.mirror / "pool").mkdir(parents=True, exist_ok=True)
         (self.mirror / entry.path).write_bytes(content)
         return entry
 
     def make(self, packaging: bytes) -> None:
-        source = testing.entry("orig", b"is not asked for")
+        source = archives.entry("orig", b"is not asked for")
         pinned = {"debian": chromium_lock.Origin("150.0.1.2-1", source, self.serve("debian", packaging))}
         lock = self.folder / "lock.json"
         lock.write_text(chromium_lock.to_text(pinned), encoding="utf-8")
-        rustc = self.serve("rustc", testing.deb_bytes({"./usr/bin/rustc": b"rustc", "./usr/share/doc/x": b"x"}))
+        rustc = self.serve("rustc", archives.deb_bytes({"./usr/bin/rustc": b"rustc", "./usr/share/doc/x": b"x"}))
         make_rust.make_rust(
             {
                 "lock": str(lock),
@@ -55,14 +56,16 @@ class RustTest(unittest.TestCase):
 
     def test_rust_and_bindgen_of_this_machine(self):
         self.make(
-            testing.tar_bytes(
+            archives.tar_bytes(
                 {
                     "./debian/bindgen/bindgen_0.66.1-3_arm64.deb": b"of another machine",
-                    "./debian/bindgen/bindgen_0.66.1-3_amd64.deb": testing.deb_bytes({"./usr/bin/bindgen": b"bindgen"}),
+                    "./debian/bindgen/bindgen_0.66.1-3_amd64.deb": archives.deb_bytes(
+                        {"./usr/bin/bindgen": b"bindgen"}
+                    ),
                 }
             )
         )
-        self.assertEqual(testing.tree(self.root / "usr"), {"bin/bindgen": b"bindgen", "bin/rustc": b"rustc"})
+        self.assertEqual(archives.tree(self.root / "usr"), {"bin/bindgen": b"bindgen", "bin/rustc": b"rustc"})
         fingerprints = json.loads((self.root / "fingerprints.json").read_text(encoding="utf-8"))
         self.assertEqual(fingerprints["bindgen"]["file"], "debian/bindgen/bindgen_0.66.1-3_amd64.deb")
         self.assertEqual(fingerprints["tree"]["entries"][0]["name"], "rustc")
@@ -71,11 +74,11 @@ class RustTest(unittest.TestCase):
         with self.assertRaisesRegex(
             unpack.UnpackError, r"^[0-9a-f]{64}: has no debian/bindgen/\*_amd64.deb; pin a version"
         ):
-            self.make(testing.tar_bytes({"debian/rules": b"all:\n"}))
+            self.make(archives.tar_bytes({"debian/rules": b"all:\n"}))
 
     def test_damaged_packaging_is_named(self):
         with self.assertRaisesRegex(unpack.UnpackError, "damaged .*fetch it again"):
-            self.make(testing.tar_bytes({"debian/rules": os.urandom(100_000)})[:-50_000])
+            self.make(archives.tar_bytes({"debian/rules": os.urandom(100_000)})[:-50_000])
 
     def test_source_that_is_not_pinned(self):
         (self.folder / "lock.json").write_text(chromium_lock.to_text({}), encoding="utf-8")

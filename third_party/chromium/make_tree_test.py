@@ -17,8 +17,9 @@ import lockfile
 import make_tree
 import patch_series
 import patch_sets
-import testing
 import unpack
+
+from third_party.debian.testing import archives
 
 PATCH = pathlib.Path(sys.argv.pop(1)).absolute()
 _HERE = pathlib.Path(__file__).resolve().parent
@@ -54,7 +55,7 @@ class TreeTestCase(unittest.TestCase):
         self.folder = pathlib.Path(directory.name)
         self.root, self.mirror = self.folder / "repository", self.folder / "mirror"
         self.root.mkdir()
-        self.patch = self.serve("patch", testing.deb_bytes({"./usr/bin/patch": PATCH.read_bytes()}))
+        self.patch = self.serve("patch", archives.deb_bytes({"./usr/bin/patch": PATCH.read_bytes()}))
         environment = {"XDG_CACHE_HOME": str(self.folder / "cache"), "MLGO_DEBIAN_MIRRORS": str(self.mirror)}
         for patcher in (
             unittest.mock.patch.dict(os.environ, environment),
@@ -64,7 +65,7 @@ class TreeTestCase(unittest.TestCase):
             self.addCleanup(patcher.stop)
 
     def serve(self, name: str, content: bytes) -> lockfile.Entry:
-        entry = testing.entry(name, content, f"pool/{name}")
+        entry = archives.entry(name, content, f"pool/{name}")
         (self.mirror / "pool").mkdir(parents=True, exist_ok=True)
         (self.mirror / entry.path).write_bytes(content)
         return entry
@@ -79,12 +80,12 @@ class TreeTestCase(unittest.TestCase):
                 "chromium/chrome/browser.cc": b"int browser;\n",
             }
         )
-        return self.serve("orig", testing.tar_bytes({**content, **files}))
+        return self.serve("orig", archives.tar_bytes({**content, **files}))
 
     def packaging(self, series: str = "first.patch\n# off.patch\nmakes.patch\n", **patches: str) -> lockfile.Entry:
         texts = {"first.patch": _FIRST, "makes.patch": _MAKES, **patches}
         files = {f"debian/patches/{name.replace('_patch', '.patch')}": text.encode() for name, text in texts.items()}
-        return self.serve("debian", testing.tar_bytes({"debian/patches/series": series.encode(), **files}))
+        return self.serve("debian", archives.tar_bytes({"debian/patches/series": series.encode(), **files}))
 
     def make(self, pinned: chromium_lock.Origin, **request) -> str:
         """Makes the tree anew; returns what is said."""

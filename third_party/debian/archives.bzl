@@ -1,8 +1,8 @@
-"""The repository rules behind `debian.archives` and the inventory: packages as they are, and which archives make what."""
+"""The repository rules behind `debian.archives` and the inventory of all archives."""
 
 load(":messages.bzl", "failed", "no_python")
 
-_SCRIPTS = ["archives.py", "fetch.py", "lockfile.py", "mirrors.py"]
+_SCRIPTS = ["archives.py", "fetch.py", "lockfile.py", "mirrors.py", "tree.py", "unpack.py"]
 
 _BUILD = """filegroup(
     name = "archives",
@@ -44,7 +44,7 @@ def _debian_inventory_impl(rctx):
 
 debian_inventory = repository_rule(
     implementation = _debian_inventory_impl,
-    doc = """inventory.json, for provenance: which pinned archives each repository of the extension is made of, and this Bazel's version.
+    doc = """inventory.json, for provenance: the pinned archives of each repository of the extension, and the version of Bazel.
 
 {"bazel": "7.7.1", "repositories": {NAME: {"kind": "packages" or "source", "entries": [lock entries with their name]}}}
 """,

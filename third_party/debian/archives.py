@@ -1,18 +1,16 @@
-"""What `debian.archives` runs: fetches pinned packages and puts them, as they are, into the current directory.
+"""Run by `debian.archives`: fetches pinned packages and copies them into the current directory.
 
 Reads one JSON object on standard input: {"entries": [lock entries with their `name`]}. Each becomes NAME.deb.
-Exit code 1 and one line on standard error when it cannot be done.
+An error gives exit code 1 and one line on standard error.
 """
 
-import json
 import os
 import pathlib
 import shutil
-import sys
 
 import fetch
 import lockfile
-import mirrors
+import tree
 
 
 def place(request: dict, folder: pathlib.Path) -> None:
@@ -22,20 +20,5 @@ def place(request: dict, folder: pathlib.Path) -> None:
         shutil.copyfile(archive, folder / f"{entry.name}.deb")
 
 
-def main() -> int:
-    try:
-        place(json.load(sys.stdin), pathlib.Path.cwd())
-    except (fetch.FetchError, lockfile.LockError, mirrors.MirrorError) as error:
-        print(f"debian: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(
-            f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
-            file=sys.stderr,
-        )
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(tree.run(place))

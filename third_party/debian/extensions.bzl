@@ -7,7 +7,7 @@
     use_repo(debian, "sysroot", "llvm_source", "rescue_debs")
 
 A tag with `versions` stands for one repository per version of a JSON file, or for the chosen version's; see versions.bzl.
-`@debian_inventory//:inventory.json` says which archives each of these repositories is made of.
+`@debian_inventory//:inventory.json` lists the archives of each of these repositories.
 """
 
 load(":archives.bzl", "debian_archives", "debian_inventory")
@@ -90,8 +90,8 @@ def _debian_impl(mctx):
     debian_inventory(
         name = "debian_inventory",
         repositories = json.encode({
-            name: dict(fingerprints, entries = [json.decode(entry) for entry in fingerprints["entries"]])
-            for name, fingerprints in inventory.items()
+            name: dict(repository, entries = [json.decode(entry) for entry in repository["entries"]])
+            for name, repository in inventory.items()
         }),
     )
 
@@ -124,7 +124,7 @@ _SOURCE = dict(
 
 _TREE = dict(
     _COMMON | _PACKAGES,
-    rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; programs are made to find them."),
+    rpath = attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
 )
 
 debian = module_extension(
@@ -133,7 +133,7 @@ debian = module_extension(
     environ = ["MLGO_LLVM_MAJOR"],
     tag_classes = {
         "archives": tag_class(
-            doc = "Binary packages as they are, <package>.deb each: for who needs what a tree leaves out.",
+            doc = "Binary packages that stay packed, as <package>.deb, with all that a tree leaves out.",
             attrs = _PACKAGES,
         ),
         "chosen": tag_class(

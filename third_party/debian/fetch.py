@@ -1,4 +1,4 @@
-"""Downloads pinned archives into a content-addressed cache: verified, resumable, safe when several processes do it at once."""
+"""Downloads pinned archives into a content-addressed cache; verifies them, resumes, and allows concurrent processes."""
 
 import concurrent.futures
 import errno
@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 
 
 _CUT_OFF = "cut off"
-# Errors of this machine and not of a mirror: trying again or elsewhere would not help.
+# Errors of this machine, for which another attempt or mirror does not help.
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 
 
@@ -73,7 +73,9 @@ def sha256_of(path) -> str:
 
 
 class _Mirrors:
-    """The mirrors to try, without those which did not answer: asking each of them again for every archive takes minutes."""
+    """The mirrors to try. A mirror that did not answer is not asked again, because a time-out for each archive takes
+    minutes.
+    """
 
     def __init__(self, bases: Sequence[str]):
         self.bases = tuple(bases)
@@ -94,7 +96,7 @@ class _Silent(Exception):
 
 
 class _Meter:
-    """Says how much has arrived: at most one line per PROGRESS_SECONDS, or one rewritten line on a terminal."""
+    """Prints progress: a line at most every PROGRESS_SECONDS, or one line rewritten on a terminal."""
 
     def __init__(self, total_files: int, total_bytes: int, progress: Progress, clock=time.monotonic):
         self._total = (total_files, total_bytes)
@@ -135,13 +137,13 @@ class _Meter:
 def fetch(
     entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str], progress: Progress = to_stderr
 ) -> Dict[lockfile.Entry, pathlib.Path]:
-    """Makes every entry present in the cache and returns where.
+    """Fetches the entries that the cache lacks and returns the path of each entry.
 
-    A file in the cache was verified when it got its name (its digest), so it is not read again; one of another size is fetched
-    anew. Mirrors are tried in order for each entry, a directory is read like a mirror.
+    A file in the cache was verified before it got its name, the digest; only its size is checked again. Mirrors are
+    tried in order for each entry; a mirror may be a directory.
 
     Raises:
-        FetchError: an entry that no mirror has, after all others were fetched; also its subclasses.
+        FetchError: no mirror has an entry; all others were fetched. Also its subclasses.
     """
     cache_dir = pathlib.Path(cache_dir)
     try:
@@ -171,7 +173,7 @@ def fetch(
             except OSError as error:
                 raise _disk_error(cache_dir, error) from None
     finally:
-        # On Ctrl-C, what has not begun must not begin.
+        # Ctrl-C cancels downloads that have not begun.
         pool.shutdown(cancel_futures=True)
         meter.close()
     if errors:
@@ -185,7 +187,7 @@ def fetch(
 def fetch_with_environment(
     entries: Iterable[lockfile.Entry], environ: Mapping[str, str], progress: Progress = to_stderr
 ) -> Dict[lockfile.Entry, pathlib.Path]:
-    """`fetch` with the user's cache and mirrors; a mirror is only looked for when something is missing."""
+    """`fetch` with the user's cache and mirrors; looks for mirrors only when an entry is missing."""
     entries = list(entries)
     cache_dir = default_cache(environ)
     if all(_is_whole(entry, cache_dir / entry.sha256) for entry in entries):
@@ -198,7 +200,7 @@ def _is_whole(entry: lockfile.Entry, path: pathlib.Path) -> bool:
 
 
 def wrong_bytes(entry: lockfile.Entry, path: pathlib.Path) -> Optional[str]:
-    """What is wrong with a file that should be the archive `entry`, as a clause; None if nothing is."""
+    """How the file differs from the archive `entry`, as a clause; None when they are equal."""
     size, digest = path.stat().st_size, sha256_of(path)
     if digest == entry.sha256:
         return None
@@ -207,24 +209,24 @@ def wrong_bytes(entry: lockfile.Entry, path: pathlib.Path) -> Optional[str]:
 
 
 def drop_if_damaged(entry: lockfile.Entry, path: pathlib.Path) -> None:
-    """To be called when an archive of the cache cannot be unpacked.
+    """Removes an archive that cannot be unpacked from the cache if it is damaged.
 
     Raises:
-        ChecksumError: because its bytes changed since they were verified; it is removed.
+        ChecksumError: it is damaged.
     """
     clause = wrong_bytes(entry, path)
     if clause:
         path.unlink()
         raise ChecksumError(
-            f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed now. Run the "
-            "same command again to download it, and have the disk checked if this happens again"
+            f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed now. "
+            "Run the same command again to download it, and check the disk if this happens again"
         )
 
 
 def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
     return DiskError(
         f"archive cache {directory}: cannot be written ({error.strerror or error}). Free the disk or set "
-        "XDG_CACHE_HOME to a directory you may write to, then run the same command again; downloads go on "
+        "XDG_CACHE_HOME to a writable directory, then run the same command again; downloads resume "
         "where they stopped"
     )
 
@@ -258,17 +260,19 @@ def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, met
             f"{entry.version} is missing. Check the network, or name a mirror or a directory of archives in "
             f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again"
         )
-    what = f"{entry.name} {entry.version} ({entry.file_name}): not to be had from any of {len(mirrors.bases)} mirrors ({reasons})"
-    elsewhere = f"ame a mirror or directory that still has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, or pin today's version: {lockfile.RELOCK}"
+    what = f"{entry.name} {entry.version} ({entry.file_name}): none of {len(mirrors.bases)} mirrors has it ({reasons})"
+    elsewhere = (
+        f"ame a mirror or directory that has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, or pin today's version: "
+        + lockfile.RELOCK
+    )
     if checksum_differs:
-        raise ChecksumError(
-            f"{what}. Run the same command again, for a download goes on where it was cut off; if that does not help, n{elsewhere}"
-        )
+        remedy = "Run the same command again, which resumes a download that was cut off; if that does not help, n"
+        raise ChecksumError(f"{what}. {remedy}{elsewhere}")
     raise FetchError(f"{what}. N{elsewhere}")
 
 
 def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: _Meter) -> Optional[str]:
-    """Gets one entry from one mirror; returns None when the verified file is in place, else the reason why not."""
+    """Gets one entry from one mirror; returns None when the verified file is in place, otherwise the reason."""
     partial = path.with_suffix(".part")
     if "://" not in mirror or mirror.startswith("file://"):
         source = pathlib.Path(mirror[len("file://") :] if mirror.startswith("file://") else mirror) / entry.path
@@ -281,7 +285,7 @@ def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: 
         resumed = partial.exists()
         reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
         if reason is None and resumed and wrong_bytes(entry, partial):
-            # What an earlier try left need not be the beginning of this file.
+            # The partial file of an earlier attempt need not be the beginning of this file.
             partial.unlink()
             reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
         if reason == _CUT_OFF:
@@ -299,10 +303,10 @@ def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: 
 
 
 def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Optional[str]:
-    """Downloads `url` to `partial`, going on where an earlier try stopped; returns the reason of a failure.
+    """Downloads `url` to `partial`, resuming an earlier attempt; returns the reason of a failure.
 
     Raises:
-        _Silent: nothing came back from the mirror in any attempt.
+        _Silent: the mirror did not answer any attempt.
         OSError: the file cannot be written.
     """
     reason, answered = "no attempt made", False

@@ -7,7 +7,8 @@ import unittest
 import unittest.mock
 
 import fetch
-import testing
+
+from third_party.debian.testing import archives
 
 
 class FetchTest(unittest.TestCase):
@@ -17,7 +18,7 @@ class FetchTest(unittest.TestCase):
         self.scratch = pathlib.Path(scratch.name)
         self.cache = self.scratch / "cache"
         self.content = os.urandom(300_000)
-        self.entry = testing.entry("foo", self.content)
+        self.entry = archives.entry("foo", self.content)
         self.said = []
 
     def fetch(self, *mirrors):
@@ -34,31 +35,32 @@ class FetchTest(unittest.TestCase):
 
     def test_next_mirror_is_tried_when_the_file_is_gone(self):
         with (
-            testing.serving(testing.Mirror({})) as empty,
-            testing.serving(testing.Mirror({self.entry.path: self.content})) as full,
+            archives.serving(archives.Mirror({})) as empty,
+            archives.serving(archives.Mirror({self.entry.path: self.content})) as full,
         ):
             self.assertEqual(self.fetch(empty, full).read_bytes(), self.content)
 
     def test_an_interrupted_download_goes_on_where_it_stopped(self):
-        mirror = testing.Mirror({self.entry.path: self.content}, cut_after=100_000)
-        with testing.serving(mirror) as base:
+        mirror = archives.Mirror({self.entry.path: self.content}, cut_after=100_000)
+        with archives.serving(mirror) as base:
             self.assertEqual(self.fetch(base).read_bytes(), self.content)
         self.assertEqual([header for _, header in mirror.requests], ["", "bytes=100000-"])
 
     def test_a_mirror_that_always_cuts_off_is_one_sentence_with_both_sizes_and_digests(self):
         short = self.content[:100_000]
-        mirror = testing.Mirror({self.entry.path: short}, announce=len(self.content))
-        with testing.serving(mirror) as base, unittest.mock.patch.object(fetch.time, "sleep"):
+        mirror = archives.Mirror({self.entry.path: short}, announce=len(self.content))
+        with archives.serving(mirror) as base, unittest.mock.patch.object(fetch.time, "sleep"):
             with self.assertRaises(fetch.ChecksumError) as caught:
                 self.fetch(base)
         self.assertEqual(
             str(caught.exception),
-            f"foo 1.0 (foo_1.0_amd64.deb): not to be had from any of 1 mirrors (cut off: size is 100000 bytes and sha256 "
-            f"{hashlib.sha256(short).hexdigest()}, the lock says 300000 bytes and {self.entry.sha256}). Run the same command again, for a "
-            "download goes on where it was cut off; if that does not help, name a mirror or directory that still has it in "
-            "MLGO_DEBIAN_MIRRORS, or pin today's version: ./bazelw run //third_party/debian:lock",
+            "foo 1.0 (foo_1.0_amd64.deb): none of 1 mirrors has it (cut off: size is 100000 bytes and sha256 "
+            f"{hashlib.sha256(short).hexdigest()}, the lock says 300000 bytes and {self.entry.sha256}). "
+            "Run the same command again, which resumes a download that was cut off; if that does not help, "
+            "name a mirror or directory that has it in MLGO_DEBIAN_MIRRORS, or pin today's version: "
+            "./bazelw run //third_party/debian:lock",
         )
-        with testing.serving(testing.Mirror({self.entry.path: self.content})) as base:
+        with archives.serving(archives.Mirror({self.entry.path: self.content})) as base:
             self.assertEqual(self.fetch(base).read_bytes(), self.content)
 
     def test_a_truncated_archive_in_a_directory(self):
@@ -74,8 +76,8 @@ class FetchTest(unittest.TestCase):
         self.cache.mkdir()
         partial = (self.cache / self.entry.sha256).with_suffix(".part")
         partial.write_bytes(b"<html>sign in</html>" * 100)
-        mirror = testing.Mirror({self.entry.path: self.content})
-        with testing.serving(mirror) as base:
+        mirror = archives.Mirror({self.entry.path: self.content})
+        with archives.serving(mirror) as base:
             self.assertEqual(self.fetch(base).read_bytes(), self.content)
         self.assertEqual([header for _, header in mirror.requests], ["bytes=2000-", ""])
 
@@ -107,7 +109,7 @@ class FetchTest(unittest.TestCase):
         self.assertFalse((self.cache / self.entry.sha256).exists())
 
     def test_a_version_that_left_every_mirror_names_package_and_remedy(self):
-        with testing.serving(testing.Mirror({})) as base:
+        with archives.serving(archives.Mirror({})) as base:
             with self.assertRaises(fetch.FetchError) as caught:
                 self.fetch(base, str(self.scratch))
         message = str(caught.exception)
@@ -115,23 +117,23 @@ class FetchTest(unittest.TestCase):
             self.assertIn(part, message)
 
     def test_all_others_arrive_before_a_missing_one_is_reported(self):
-        other = testing.entry("bar", b"x" * 100)
-        with testing.serving(testing.Mirror({other.path: b"x" * 100})) as base:
+        other = archives.entry("bar", b"x" * 100)
+        with archives.serving(archives.Mirror({other.path: b"x" * 100})) as base:
             with self.assertRaises(fetch.FetchError):
                 fetch.fetch([self.entry, other], self.cache, [base], self.said.append)
         self.assertTrue((self.cache / other.sha256).exists())
 
     def test_missing_entries_are_handed_on(self):
-        with testing.serving(testing.Mirror({})) as base:
+        with archives.serving(archives.Mirror({})) as base:
             with self.assertRaises(fetch.FetchError) as caught:
                 self.fetch(base)
         self.assertEqual(caught.exception.entries, (self.entry,))
         self.assertNotIsInstance(caught.exception, fetch.UnreachableError)
 
     def test_a_mirror_that_does_not_answer_is_asked_for_one_archive_only(self):
-        with testing.serving(testing.Mirror({})) as gone:
+        with archives.serving(archives.Mirror({})) as gone:
             pass  # Nobody listens there any more.
-        entries = [testing.entry(f"foo{index}", str(index).encode()) for index in range(40)]
+        entries = [archives.entry(f"foo{index}", str(index).encode()) for index in range(40)]
         attempts = []
         with (
             unittest.mock.patch.object(
@@ -154,15 +156,15 @@ class FetchTest(unittest.TestCase):
     def test_a_full_disk_is_told_as_such_and_not_blamed_on_the_mirrors(self):
         full = OSError(fetch.errno.ENOSPC, "No space left on device")
         with (
-            testing.serving(testing.Mirror({self.entry.path: self.content})) as base,
+            archives.serving(archives.Mirror({self.entry.path: self.content})) as base,
             unittest.mock.patch.object(fetch._Meter, "add", side_effect=full),
         ):
             with self.assertRaisesRegex(fetch.DiskError, r"archive cache .*No space left on device.*XDG_CACHE_HOME"):
                 self.fetch(base)
 
     def test_two_at_once_download_once(self):
-        mirror = testing.Mirror({self.entry.path: self.content})
-        with testing.serving(mirror) as base:
+        mirror = archives.Mirror({self.entry.path: self.content})
+        with archives.serving(mirror) as base:
             threads = [threading.Thread(target=self.fetch, args=(base,)) for _ in range(4)]
             for thread in threads:
                 thread.start()

@@ -1,8 +1,10 @@
-"""Cuts an inventory (@debian_inventory//:inventory.json) down to some repositories: a file that changes only when one of them does.
+"""Writes the part of an inventory (@debian_inventory//:inventory.json) for some repositories.
+
+The output changes only when one of these repositories changes.
 
     inventory_part INVENTORY.json OUTPUT.json REPOSITORY...
 
-Exit code 1 and one line on standard error when it cannot be done.
+An error gives exit code 1 and one line on standard error.
 """
 
 import json

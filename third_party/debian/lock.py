@@ -4,8 +4,8 @@ Example:
   ./bazelw run //third_party/debian:lock              # everything at today's versions
   ./bazelw run //third_party/debian:lock -- --only_missing   # keep what is pinned, add what is new
 
-Versions are resolved by apt with the archive's signature; no privileges are needed. The difference is printed one line per
-package: `+` added, `-` removed, `~` changed.
+apt resolves versions and checks the archive's signature, without privileges. Each changed package is printed on a line:
+`+` added, `-` removed, `~` changed.
 """
 
 import argparse
@@ -78,7 +78,9 @@ def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing:
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only_missing", action="store_true", help="keep pinned versions, resolve only new names")
-    parser.add_argument("--directory", help="where packages.json and lock.json lie (default: the workspace's)")
+    parser.add_argument(
+        "--directory", help="folder of packages.json and lock.json (default: third_party/debian of the workspace)"
+    )
     options = parser.parse_args(arguments)
     workspace = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
     directory = pathlib.Path(

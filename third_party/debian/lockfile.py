@@ -1,7 +1,7 @@
-"""The Debian lock: which archive files this project is built from, by sha256.
+"""The Debian lock: the archive files that this project is built from, by sha256.
 
-`lock.json` is written by `lock.py` from the requests in `packages.json`; everything else only reads it. Standard library
-only, because the launcher and the repository rules run it with whatever python3 (>= 3.9) the machine has.
+`lock.py` writes `lock.json` from the requests in `packages.json`; all other code only reads it. Standard library only,
+because the launcher and the repository rules run it with the machine's python3 (>= 3.9).
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class LockError(Exception):
-    """A lock or request file that cannot be used; the message says which line of it and what to do."""
+    """A lock or request file is not usable; the message names the entry and the remedy."""
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -42,7 +42,7 @@ class Entry:
 
     def __post_init__(self):
         if not _SHA256.match(self.sha256):
-            raise LockError(f"entry {self.name}: {self.sha256!r} is no sha256 digest; run {RELOCK}")
+            raise LockError(f"entry {self.name}: {self.sha256!r} is not a sha256 digest; run {RELOCK}")
         if not isinstance(self.size, int) or self.size <= 0:
             raise LockError(f"entry {self.name}: size {self.size!r} is not a positive number of bytes; run {RELOCK}")
         if self.path.startswith("/") or ".." in self.path.split("/"):
@@ -119,7 +119,7 @@ class Lock:
 
 
 def missing_message(kind: str, asked: str, known) -> str:
-    """The error for a name the lock does not hold: what was asked, what is there, the cure."""
+    """The error for a name that the lock lacks: the name, the known names, the remedy."""
     names = ", ".join(sorted(known)) or "none"
     return f"lock.json: no {kind} {asked}; known: {names}. Add it to third_party/debian/packages.json and run {RELOCK}"
 
@@ -172,7 +172,7 @@ class Group:
         suite: family they come from.
         packages: names asked for.
         closure: everything they depend on too.
-        without: names taken as installed already, so that neither they nor what only they need is pinned.
+        without: names that count as installed; they and packages that only they need are not pinned.
     """
 
     suite: str
@@ -183,7 +183,7 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What people ask for in `packages.json`; `lock.py` turns it into a Lock."""
+    """The requests in `packages.json`; `lock.py` turns them into a Lock."""
 
     suites: Dict[str, Tuple[str, ...]]
     packages: Dict[str, Tuple[str, ...]]
@@ -201,7 +201,7 @@ def load_request(path) -> Request:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise LockError(f"{path.name}: cannot be read as JSON ({error}); mend it by hand") from None
+        raise LockError(f"{path.name}: cannot be read as JSON ({error}); correct it by hand") from None
     request = Request(
         suites={family: tuple(names) for family, names in raw.get("suites", {}).items()},
         packages={family: tuple(sorted(set(names))) for family, names in raw.get("packages", {}).items()},

@@ -82,9 +82,9 @@ class LockFileTest(unittest.TestCase):
             lockfile.Lock({}, {}, {}).package("bookworm", "zlib")
 
     def test_bad_entries(self):
-        good = dict(name="x", version="1", sha256="0" * 64, size=1, suite="s", path="pool/x.deb")
+        good = {"name": "x", "version": "1", "sha256": "0" * 64, "size": 1, "suite": "s", "path": "pool/x.deb"}
         for field, value, message in (
-            ("sha256", "abc", "no sha256"),
+            ("sha256", "abc", "is not a sha256"),
             ("size", 0, "size 0"),
             ("path", "../x", "leaves the mirror"),
         ):

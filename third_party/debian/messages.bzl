@@ -1,4 +1,4 @@
-"""What the repository rules say when they fail, as functions that a test reads."""
+"""Error messages of the repository rules, as functions that a test reads."""
 
 def missing_entry(kind, asked, known):
     """The error for a name that lock.json does not hold.
@@ -7,7 +7,7 @@ def missing_entry(kind, asked, known):
         kind: "package" or "source".
         asked: the name asked for.
         known: list of the names there are.
-    Returns: one sentence: what was asked, what there is, the cure.
+    Returns: one sentence: the name, the known names, the remedy.
     """
     return "third_party/debian/lock.json: no {} {}; known: {}. Add it to packages.json and run ./bazelw run //third_party/debian:lock".format(
         kind,
@@ -24,7 +24,7 @@ def failed(repository, stderr):
 
     Args:
         repository: its name.
-        stderr: what the downloader printed: how far it was, line by line, and last what went wrong.
-    Returns: the downloader's own sentence, and which repository it was for.
+        stderr: output of the downloader: progress lines, then the error.
+    Returns: the repository and the error of the downloader.
     """
-    return "@{}: {}".format(repository, stderr.strip().split("\n")[-1] or "the downloader ended without a word; run it again")
+    return "@{}: {}".format(repository, stderr.strip().split("\n")[-1] or "the downloader printed no error; run it again")

@@ -1,12 +1,12 @@
-"""Keeps every pinned archive in a directory which later builds accept as a mirror.
+"""Copies every pinned archive into a directory that later builds accept as a mirror.
 
 Example:
-  ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives       # what the compilers, corpora and tests are made of
-  ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives     # Chromium's source, 950 MB
+  ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives     # for compilers, corpora and tests
+  ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives   # Chromium's source, 950 MB
   MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //development:clang
 
-The directory has a mirror's own layout (pool/...), so that it can be served over HTTP too. Files that are there already are
-verified, not fetched again. Exit code 1 when an archive could not be had; all others are in place then.
+The directory has the layout of a mirror (pool/...), so that it can also be served over HTTP. Files in it are verified
+and not fetched again. Exit code 1 when an archive is missing everywhere; all others are in place then.
 """
 
 import argparse
@@ -25,7 +25,8 @@ def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: 
     """Completes `directory`; returns how many archives were copied into it.
 
     Raises:
-        fetch.FetchError: an archive that no mirror has, after all others were copied; or the directory cannot be written.
+        fetch.FetchError: an archive that no mirror has, after all others were copied; or the directory cannot be
+        written.
     """
     missing = [entry for entry in entries if not _is_in_place(directory / entry.path, entry)]
     failure = None
@@ -59,7 +60,7 @@ def _is_in_place(path: pathlib.Path, entry: lockfile.Entry) -> bool:
 def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __doc__) -> int:
     """The command for these archives; returns its exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", metavar="DIR", help="made if needed")
+    parser.add_argument("directory", metavar="DIR", help="directory of the archives; created if needed")
     options = parser.parse_args(arguments)
     # `bazel run` starts programs elsewhere; a relative DIR means the user's folder.
     directory = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), options.directory)

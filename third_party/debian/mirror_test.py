@@ -8,7 +8,8 @@ import unittest.mock
 
 import fetch
 import mirror
-import testing
+
+from third_party.debian.testing import archives
 
 
 class MirrorTest(unittest.TestCase):
@@ -18,7 +19,7 @@ class MirrorTest(unittest.TestCase):
         self.scratch = pathlib.Path(scratch.name)
         self.served, self.kept = self.scratch / "served", self.scratch / "kept"
         self.contents = {name: os.urandom(1000) for name in ("foo", "bar")}
-        self.entries = [testing.entry(name, content) for name, content in self.contents.items()]
+        self.entries = [archives.entry(name, content) for name, content in self.contents.items()]
         for entry in self.entries:
             self._place(self.served, entry, self.contents[entry.name])
 

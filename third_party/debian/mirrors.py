@@ -1,6 +1,6 @@
-"""Where Debian archives can be had: a user's own mirrors first, then what the machine's apt is configured with.
+"""Finds Debian mirrors: those of the user first, then those of the machine's apt configuration.
 
-No mirror is named in this project: a machine that can run `apt-get update` already knows one.
+This project names no mirror; a machine that can run `apt-get update` has one.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ APT_ETC = "/etc/apt"
 
 
 class MirrorError(Exception):
-    """No mirror is known; the message says where one was looked for and how to name one."""
+    """No mirror is known; the message says how to name one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,7 @@ def from_environment(environ: Mapping[str, str]) -> List[str]:
 
 
 def parse_one_line(text: str) -> List[AptSource]:
-    """Parses a `sources.list`; other types than `deb` and broken lines are passed over, as apt's own job is to report them."""
+    """Parses a `sources.list`; skips types other than `deb`, and broken lines, which apt reports."""
     found = []
     for line in text.splitlines():
         match = re.match(r"\s*deb\s+(?:\[[^\]]*\]\s*)?(\S+)\s+(\S+)", line)

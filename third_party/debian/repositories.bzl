@@ -39,7 +39,7 @@ def _debian_repository_impl(rctx):
 
 debian_repository = repository_rule(
     implementation = _debian_repository_impl,
-    doc = "Fetches pinned Debian archives, verifies and unpacks them. Made by the module extension, which looks entries up in the lock.",
+    doc = "Fetches pinned Debian archives, verifies and unpacks them. Called by the module extension, which takes the entries from the lock.",
     attrs = {
         "build_file": attr.label(doc = "BUILD file of the repository; by default every file is exported.", allow_single_file = True),
         "entries": attr.string_list(doc = "Lock entries, each as JSON with its name.", mandatory = True),
@@ -49,7 +49,7 @@ debian_repository = repository_rule(
         "kind": attr.string(doc = "`packages` or `source`.", values = ["packages", "source"], mandatory = True),
         "patchelf": attr.string(doc = "Lock entry of patchelf, as JSON; needed with `rpath`."),
         "patches": attr.label_list(doc = "Patches in -p1 form, applied in order.", allow_files = True),
-        "rpath": attr.string_list(doc = "Directories of the tree that hold its shared libraries; programs are made to find them."),
+        "rpath": attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
         "timeout": attr.int(doc = "Seconds a download and unpacking may take.", default = 3600),
     },
 )

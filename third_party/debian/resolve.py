@@ -1,7 +1,8 @@
-"""Signed resolution of package names to archive files, by apt itself, in a private root: no privileges, no trace on the host.
+"""Signed resolution of package names to archive files, by apt itself, in a private root: no privileges, no trace on the
+host.
 
-apt verifies the archive's signature with Debian's keyring; an index past its Valid-Until is accepted, because mirrors of
-moving suites are often a few days old and every file is pinned by digest afterwards.
+apt verifies the archive's signature with Debian's keyring; an index past its Valid-Until is accepted, because mirrors
+of moving suites are often a few days old and every file is pinned by digest afterwards.
 """
 
 import os
@@ -24,7 +25,8 @@ class ResolveError(Exception):
 def source_lines(suites: Sequence[str], sources: Sequence[mirrors.AptSource]) -> List[str]:
     """`deb` and `deb-src` lines for suites, from the bases the machine's apt already uses.
 
-    Suites ending in `-security` lie on the base whose suites end so; all others on the base of the machine's main suite.
+    Suites ending in `-security` lie on the base whose suites end so; all others on the base of the machine's main
+    suite.
 
     Raises:
         ResolveError: the machine's apt configuration names no base for a suite.

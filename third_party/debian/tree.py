@@ -1,13 +1,13 @@
-"""What the repository rules run: fetches pinned archives and unpacks them into the current directory's repository.
+"""Run by `debian.tree` and `debian.source`: fetches pinned archives and unpacks them into the current directory.
 
 Reads one JSON object on standard input:
   entries   list of lock entries with their `name`
   kind      "packages" or "source"
   include, exclude, keep_bazel_files   as in unpack.py
-  rpath     directories below the tree that hold its shared libraries; when given, every ELF file with dependencies is made to
-            look there first, so that the tree's programs run without anything installed
-  patchelf  lock entry of the tool that does it
-Exit code 1 and one line on standard error when it cannot be done.
+  rpath     directories below the tree that hold its shared libraries; when given, every ELF file with dependencies
+            searches them first, so that the programs of the tree run on a machine without these libraries
+  patchelf  lock entry of the program that sets rpath
+An error gives exit code 1 and one line on standard error.
 """
 
 import json
@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Iterator, List, Sequence
+from typing import Callable, Iterator, List, Sequence
 
 import fetch
 import lockfile
@@ -25,7 +25,7 @@ import mirrors
 import unpack
 
 
-class PatchError(Exception):
+class PatchError(unpack.UnpackError):
     """patchelf failed on a file of the tree."""
 
 
@@ -89,20 +89,19 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
             set_run_paths(root, request["rpath"], shutil.which("patchelf", path=os.path.join(scratch, "usr/bin")))
 
 
-def main() -> int:
+def run(work: Callable[[dict, pathlib.Path], None]) -> int:
+    """Calls `work` with the request on standard input and the current directory; returns the exit code."""
     try:
-        make_tree(json.load(sys.stdin), pathlib.Path.cwd())
-    except (fetch.FetchError, lockfile.LockError, mirrors.MirrorError, unpack.UnpackError, PatchError) as error:
+        work(json.load(sys.stdin), pathlib.Path.cwd())
+    except (fetch.FetchError, lockfile.LockError, mirrors.MirrorError, unpack.UnpackError) as error:
         print(f"debian: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(
-            f"debian: {error.filename or 'the output base'}: {error.strerror}; free space or mend permissions and run again",
-            file=sys.stderr,
-        )
+        where = error.filename or "the output base"
+        print(f"debian: {where}: {error.strerror}; free space or correct permissions and run again", file=sys.stderr)
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run(make_tree))

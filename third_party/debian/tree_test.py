@@ -8,8 +8,9 @@ import tempfile
 import unittest
 from unittest import mock
 
-import testing
 import tree
+
+from third_party.debian.testing import archives
 
 
 def elf(kind):
@@ -47,12 +48,12 @@ class TreeTest(unittest.TestCase):
         }
 
     def test_packages_become_one_tree(self):
-        contents = [testing.deb_bytes({"./usr/bin/a": b"a"}), testing.deb_bytes({"./usr/lib/b": b"b"})]
+        contents = [archives.deb_bytes({"./usr/bin/a": b"a"}), archives.deb_bytes({"./usr/lib/b": b"b"})]
         tree.make_tree(
-            self.request([self.put(testing.entry(name, content), content) for name, content in zip("ab", contents)]),
+            self.request([self.put(archives.entry(name, content), content) for name, content in zip("ab", contents)]),
             self.root,
         )
-        self.assertEqual(testing.tree(self.root / "usr"), {"bin/a": b"a", "lib/b": b"b"})
+        self.assertEqual(archives.tree(self.root / "usr"), {"bin/a": b"a", "lib/b": b"b"})
 
     def test_only_programs_and_libraries_are_patched(self):
         for name, content in {"program": elf(2), "lib.so": elf(3), "object.o": elf(1), "text": b"x"}.items():
@@ -75,34 +76,34 @@ class TreeTest(unittest.TestCase):
                 mock.patch.object(sys, "stdin", io.StringIO(json.dumps(request))),
                 mock.patch.object(sys, "stderr", errors),
             ):
-                return tree.main(), errors.getvalue()
+                return tree.run(tree.make_tree), errors.getvalue()
         finally:
             os.chdir(here)
 
     def test_an_archive_that_is_gone_is_one_line_and_exit_code_1(self):
-        code, errors = self.run_main(self.request([dataclasses.asdict(testing.entry("gone", b"gone"))]))
+        code, errors = self.run_main(self.request([dataclasses.asdict(archives.entry("gone", b"gone"))]))
         self.assertEqual(code, 1)
         self.assertRegex(errors, r"debian: gone 1\.0 .*not in the directory.*debian:lock\n\Z")
 
     def test_wrong_sha256_is_one_line_and_exit_code_1(self):
-        good = testing.deb_bytes({"./usr/bin/a": b"a"})
-        request = self.request([self.put(testing.entry("a", good), testing.deb_bytes({"./usr/bin/a": b"evil"}))])
+        good = archives.deb_bytes({"./usr/bin/a": b"a"})
+        request = self.request([self.put(archives.entry("a", good), archives.deb_bytes({"./usr/bin/a": b"evil"}))])
         code, errors = self.run_main(request)
         self.assertEqual(code, 1)
         self.assertRegex(errors, r"debian: a 1\.0 .*sha256 .*, the lock says ")
-        self.assertEqual(testing.tree(self.root), {})
+        self.assertEqual(archives.tree(self.root), {})
 
     def test_a_cached_archive_that_went_bad_is_one_line_and_fetched_by_the_next_run(self):
-        good = testing.deb_bytes({"./usr/bin/a": b"a"})
-        request = self.request([self.put(testing.entry("a", good), good)])
-        cached = self.scratch / "mlgo" / "archives" / testing.entry("a", good).sha256
+        good = archives.deb_bytes({"./usr/bin/a": b"a"})
+        request = self.request([self.put(archives.entry("a", good), good)])
+        cached = self.scratch / "mlgo" / "archives" / archives.entry("a", good).sha256
         cached.parent.mkdir(parents=True)
         cached.write_bytes(bytes(len(good)))
         code, errors = self.run_main(request)
         self.assertEqual(code, 1)
         self.assertRegex(errors, r"\Adebian: a 1\.0 .*damaged in the archive cache.*Run the same command again.*\n\Z")
         self.assertEqual(self.run_main(request), (0, ""))
-        self.assertEqual(testing.tree(self.root / "usr"), {"bin/a": b"a"})
+        self.assertEqual(archives.tree(self.root / "usr"), {"bin/a": b"a"})
 
 
 if __name__ == "__main__":

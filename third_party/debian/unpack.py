@@ -1,8 +1,8 @@
-"""Unpacks Debian packages and upstream tarballs as plain trees that do not depend on where they lie.
+"""Unpacks Debian packages and upstream tarballs as relocatable trees.
 
-Only what is in the archive is written: no maintainer script runs. Top-level `bin`, `lib`, `lib64` and `sbin` are merged into
-`usr/` as on an installed Debian, absolute symbolic links become relative, and time stamps become equal, so that the same
-archives give the same tree on every machine.
+No maintainer script runs. Top-level `bin`, `lib`, `lib64` and `sbin` are merged into `usr/` as on an installed Debian,
+absolute symbolic links become relative, and time stamps become equal, so that the same archives give the same tree on
+every machine.
 """
 
 import bz2
@@ -13,12 +13,13 @@ import lzma
 import os
 import pathlib
 import posixpath
+import shutil
 import subprocess
 import tarfile
 from typing import BinaryIO, Iterator, Optional, Sequence, Set, Tuple
 
 MERGED_INTO_USR = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
-# Bazel would read these as packages or workspaces of their own.
+# Bazel would take their folders for packages or workspaces.
 BAZEL_FILES = ("BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel", "REPO.bazel")
 TIME_STAMP = 1
 
@@ -232,9 +233,7 @@ def _extract(
                 os.link(dest / linked, target)
         elif member.isfile():
             with open(target, "wb") as file:
-                source = tar.extractfile(member)
-                for chunk in iter(lambda: source.read(1 << 20), b""):
-                    file.write(chunk)
+                shutil.copyfileobj(tar.extractfile(member), file, 1 << 20)
             target.chmod(0o755 if member.mode & 0o111 else 0o644)
             os.utime(target, (TIME_STAMP, TIME_STAMP))
     if merge_usr:

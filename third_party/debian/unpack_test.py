@@ -2,8 +2,9 @@ import pathlib
 import tempfile
 import unittest
 
-import testing
 import unpack
+
+from third_party.debian.testing import archives
 
 
 class UnpackTest(unittest.TestCase):
@@ -21,7 +22,7 @@ class UnpackTest(unittest.TestCase):
     def test_files_links_and_modes(self):
         unpack.unpack_deb(
             self.write(
-                testing.deb_bytes(
+                archives.deb_bytes(
                     {
                         "./usr/bin/tool": b"program",
                         "./usr/share/doc/x/copyright": b"text",
@@ -34,7 +35,7 @@ class UnpackTest(unittest.TestCase):
             exclude=["usr/share/doc/*"],
         )
         self.assertEqual(
-            testing.tree(self.dest / "usr"), {"bin/tool": b"program", "bin/hard": b"program", "bin/soft": "-> tool"}
+            archives.tree(self.dest / "usr"), {"bin/tool": b"program", "bin/hard": b"program", "bin/soft": "-> tool"}
         )
         self.assertEqual((self.dest / "usr/bin/tool").stat().st_mode & 0o777, 0o755)
 
@@ -42,13 +43,13 @@ class UnpackTest(unittest.TestCase):
         for compression in ("xz", "gz", "bz2"):
             with self.subTest(compression):
                 dest = self.scratch / compression
-                unpack.unpack_deb(self.write(testing.deb_bytes({"./etc/x": b"1"}, compression)), dest)
-                self.assertEqual(testing.tree(dest), {"etc/x": b"1"})
+                unpack.unpack_deb(self.write(archives.deb_bytes({"./etc/x": b"1"}, compression)), dest)
+                self.assertEqual(archives.tree(dest), {"etc/x": b"1"})
 
     def test_lib_is_merged_into_usr_and_absolute_links_stay_inside(self):
         unpack.unpack_deb(
             self.write(
-                testing.deb_bytes(
+                archives.deb_bytes(
                     {
                         "./lib/x86_64-linux-gnu/libm.so.6": b"elf",
                         "./usr/lib/x86_64-linux-gnu/libm.so": ("symlink", "/lib/x86_64-linux-gnu/libm.so.6"),
@@ -62,7 +63,7 @@ class UnpackTest(unittest.TestCase):
         self.assertFalse((self.dest / "usr/lib/x86_64-linux-gnu/libm.so").readlink().is_absolute())
 
     def test_equal_archives_give_equal_trees(self):
-        archive = self.write(testing.deb_bytes({"./usr/bin/tool": b"program"}))
+        archive = self.write(archives.deb_bytes({"./usr/bin/tool": b"program"}))
         stamps = []
         for name in ("one", "two"):
             unpack.unpack_deb(archive, self.scratch / name)
@@ -70,7 +71,7 @@ class UnpackTest(unittest.TestCase):
         self.assertEqual(stamps[0], stamps[1])
 
     def test_a_truncated_package_is_named(self):
-        whole = testing.deb_bytes({"./usr/bin/tool": bytes(range(256)) * 400})
+        whole = archives.deb_bytes({"./usr/bin/tool": bytes(range(256)) * 400})
         with self.assertRaisesRegex(unpack.UnpackError, r"a\.deb: .*fetch it again"):
             unpack.unpack_deb(self.write(whole[: len(whole) - 150]), self.dest)
         with self.assertRaisesRegex(unpack.UnpackError, "ar signature missing"):
@@ -79,12 +80,12 @@ class UnpackTest(unittest.TestCase):
     def test_a_member_that_climbs_out_is_refused(self):
         for name in ("../evil", "/etc/evil", "./usr/../../evil"):
             with self.subTest(name), self.assertRaisesRegex(unpack.UnpackError, "outside the archive's tree"):
-                unpack.unpack_deb(self.write(testing.deb_bytes({name: b"x"})), self.dest)
+                unpack.unpack_deb(self.write(archives.deb_bytes({name: b"x"})), self.dest)
         self.assertFalse((self.scratch / "evil").exists())
 
     def test_source_takes_what_is_included_and_drops_bazel_files(self):
         archive = self.write(
-            testing.tar_bytes(
+            archives.tar_bytes(
                 {
                     "llvm-22/llvm/lib/A.cpp": b"a",
                     "llvm-22/llvm/lib/BUILD": b"rule()",
@@ -95,17 +96,17 @@ class UnpackTest(unittest.TestCase):
             "s.tar.xz",
         )
         unpack.unpack_source(archive, self.dest, include=["llvm/lib/", "READ*"])
-        self.assertEqual(testing.tree(self.dest), {"llvm/lib/A.cpp": b"a", "README": b"r"})
+        self.assertEqual(archives.tree(self.dest), {"llvm/lib/A.cpp": b"a", "README": b"r"})
         unpack.unpack_source(archive, self.scratch / "kept", keep_bazel_files=True)
         self.assertEqual((self.scratch / "kept/llvm/lib/BUILD").read_bytes(), b"rule()")
 
     def test_an_include_that_matches_nothing_is_an_error(self):
-        archive = self.write(testing.tar_bytes({"top/a": b"a"}), "s.tar.xz")
+        archive = self.write(archives.tar_bytes({"top/a": b"a"}), "s.tar.xz")
         with self.assertRaisesRegex(unpack.UnpackError, "nothing in it matches missing/"):
             unpack.unpack_source(archive, self.dest, include=["a", "missing/"])
 
     def test_a_truncated_source_is_named(self):
-        archive = self.write(testing.tar_bytes({"top/a": bytes(range(256)) * 4000})[:-64], "s.tar.xz")
+        archive = self.write(archives.tar_bytes({"top/a": bytes(range(256)) * 4000})[:-64], "s.tar.xz")
         with self.assertRaisesRegex(unpack.UnpackError, r"s\.tar\.xz: damaged"):
             unpack.unpack_source(archive, self.dest)
 

@@ -1,16 +1,17 @@
 import sys
 import unittest
 
-from toolchains.bazel import elf, stand_ins
+from toolchains.bazel import elf
+from toolchains.bazel.testing import packages
 
 
 class ElfTest(unittest.TestCase):
     def test_program(self):
-        parsed = elf.parse(stand_ins.elf_bytes(["libm.so.6", "libc.so.6"], interpreter="/lib/ld.so"), "x")
+        parsed = elf.parse(packages.elf_bytes(["libm.so.6", "libc.so.6"], interpreter="/lib/ld.so"), "x")
         self.assertEqual(parsed, elf.Elf("/lib/ld.so", ("libm.so.6", "libc.so.6"), None))
 
     def test_library(self):
-        self.assertEqual(elf.parse(stand_ins.elf_bytes(soname="libz.so.1"), "x"), elf.Elf(None, (), "libz.so.1"))
+        self.assertEqual(elf.parse(packages.elf_bytes(soname="libz.so.1"), "x"), elf.Elf(None, (), "libz.so.1"))
 
     def test_a_real_program(self):
         with open(sys.executable, "rb") as file:
@@ -29,7 +30,7 @@ class ElfTest(unittest.TestCase):
             elf.parse(b"\x7fELF\x01\x01" + bytes(60), "foo")
 
     def test_every_truncation_is_an_error_of_ours(self):
-        whole = stand_ins.elf_bytes(["libc.so.6"], soname="libx.so", interpreter="/lib/ld.so")
+        whole = packages.elf_bytes(["libc.so.6"], soname="libx.so", interpreter="/lib/ld.so")
         for length in range(len(whole)):
             with self.subTest(length=length), self.assertRaises(elf.ElfError):
                 elf.parse(whole[:length], "foo")

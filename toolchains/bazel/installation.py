@@ -78,8 +78,8 @@ def ensure(
         raise LauncherError(
             f"Bazel's directory {prefix}",
             f"cannot be written ({error.strerror or error})",
-            "Free the disk or set XDG_CACHE_HOME to a directory you may write to, then run the same command again; "
-            "downloads go on where they stopped.",
+            "Free the disk or set XDG_CACHE_HOME to a writable directory, then run the same command again; "
+            "downloads resume where they stopped.",
         ) from error
 
 
@@ -101,11 +101,11 @@ def _write_durably(path: pathlib.Path, text: str) -> None:
 
 
 def gone_line(entries) -> str:
-    """What is said when pinned packages are on no mirror any more."""
+    """Message for pinned packages that no mirror has any more."""
     names = ", ".join(f"{entry.name} {entry.version}" for entry in entries[:3]) + (", ..." if len(entries) > 3 else "")
     return (
-        f"{len(entries)} pinned packages are on no mirror any more ({names}): for Bazel alone, today's versions are taken "
-        "instead, checked by the archive's signature"
+        f"{len(entries)} pinned packages are on no mirror any more ({names}): using today's versions for Bazel alone, "
+        "checked by the archive's signature"
     )
 
 

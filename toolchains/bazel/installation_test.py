@@ -12,15 +12,15 @@ import threading
 import time
 import unittest
 
-WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
-# The Debian library's modules import each other by bare name.
-sys.path.insert(1, str(WORKSPACE / "third_party" / "debian"))
-
 import lockfile
-import testing as archives
 
-from toolchains.bazel import installation, relocation, stand_ins
+from third_party.debian.testing import archives
+from toolchains.bazel import installation, relocation
 from toolchains.bazel.errors import LauncherError
+from toolchains.bazel.testing import packages
+
+WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
+
 
 # Started as a process of its own: fills the tree, tells that it did, and never ends.
 NEVER_ENDING = """
@@ -147,16 +147,16 @@ class DebianBazelTest(unittest.TestCase):
         os.symlink(
             WORKSPACE / "third_party/registry/modules.json", self.workspace / "third_party/registry/modules.json"
         )
-        self.packages = stand_ins.bazel_packages()
+        self.packages = packages.bazel_packages()
         patchelf = b'#!/bin/sh\nfor last; do :; done\necho "$@" > "$last"\n'
         self.tools = {"patchelf": {"./usr/bin/patchelf": patchelf}}
         self.said = []
 
     def install(self, lose=()):
         groups = {}
-        for group, packages in (("bazel", self.packages), ("bazel_tools", self.tools)):
+        for group, contents in (("bazel", self.packages), ("bazel_tools", self.tools)):
             groups[group] = []
-            for name, files in packages.items():
+            for name, files in contents.items():
                 content = archives.deb_bytes(files)
                 entry = archives.entry(name, content)
                 groups[group].append(entry)
@@ -207,8 +207,8 @@ class DebianBazelTest(unittest.TestCase):
         self.assertEqual(fresh, ["bazel", "bazel_tools"])
         self.assertEqual(
             self.said[1],
-            "1 pinned packages are on no mirror any more (java 1.0): for Bazel alone, today's versions are "
-            "taken instead, checked by the archive's signature",
+            "1 pinned packages are on no mirror any more (java 1.0): using today's versions "
+            "for Bazel alone, checked by the archive's signature",
         )
 
     def test_a_damaged_archive_is_an_error_and_never_resolved_afresh(self):

@@ -1,13 +1,16 @@
-"""Starts Bazel: the user's own if its version fits, else Debian's, installed on first use. Called by ./bazelw.
+"""Starts Bazel: an installed Bazel of a suitable version, otherwise Debian's, which the first use installs. Called by
+./bazelw.
 
-Bazel runs in the workspace one stands in, be it another one that depends on this module; outside of any, in this one.
+Bazel runs in the workspace of the current directory, which may be another one that depends on this module; outside of
+any workspace it runs in this one.
 
-Environment: BAZEL names the Bazel to use; XDG_CACHE_HOME moves the installed one; MLGO_DEBIAN_MIRRORS names mirrors.
+Environment: BAZEL names the Bazel to use, XDG_CACHE_HOME the folder for Debian's Bazel, MLGO_DEBIAN_MIRRORS the
+  mirrors.
 """
 
 import sys
 
-# Everything above the next import must be understood by any Python 3.
+# The code above the next import must run in any Python 3.
 OLDEST_PYTHON = (3, 9)
 ENVIRONMENT_ERROR = 36  # Bazel's own code for a local environmental issue.
 if sys.version_info < OLDEST_PYTHON:
@@ -29,7 +32,7 @@ if str(WORKSPACE) not in sys.path:
 from toolchains.bazel import command_line, selection
 from toolchains.bazel.errors import LauncherError
 
-# What an installed tree depends on, besides the lock's group: a change of any of these makes another tree.
+# Files whose digest, with the lock's group, names an installed tree: a change of any of them installs another tree.
 RECIPE = (
     "toolchains/bazel/relocation.py",
     "toolchains/bazel/registry.py",
@@ -128,7 +131,7 @@ def main(arguments, environ):
             % (error.filename, error.strerror)
         )
     except KeyboardInterrupt:
-        say("interrupted; the same command goes on where it stopped")
+        say("interrupted; run the same command again to resume")
         return 130
     return ENVIRONMENT_ERROR
 

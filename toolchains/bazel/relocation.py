@@ -182,7 +182,9 @@ def class_path_of(jar: bytes) -> List[str]:
 
 
 def class_path_closure(roots: Sequence[str], read: Callable[[str], Optional[bytes]]) -> List[str]:
-    """Jar names reachable from `roots` through Class-Path, roots first, each once; jars `read` does not know are left out."""
+    """Jar names reachable from `roots` through Class-Path, roots first, each once; jars `read` does not know are left
+    out.
+    """
     todo, seen = list(roots), []
     while todo:
         name = todo.pop(0)

@@ -5,8 +5,9 @@ import tempfile
 import unittest
 import zipfile
 
-from toolchains.bazel import relocation, stand_ins
+from toolchains.bazel import relocation
 from toolchains.bazel.errors import LauncherError
+from toolchains.bazel.testing import packages
 
 FINAL = pathlib.Path("/srv/me/.cache/px")
 
@@ -18,7 +19,7 @@ class TreeTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.tree = pathlib.Path(scratch.name) / "tree"
-        for files in stand_ins.bazel_packages().values():
+        for files in packages.bazel_packages().values():
             for name, content in files.items():
                 path = self.tree / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,15 +38,15 @@ class TreeTest(unittest.TestCase):
         self.relocate()
         expected = (
             f"--set-interpreter {FINAL}/{relocation.LOADER} --force-rpath --set-rpath "
-            f"{FINAL}/{stand_ins.JAVA}/lib:{FINAL}/{relocation.LIBRARIES}"
+            f"{FINAL}/{packages.JAVA}/lib:{FINAL}/{relocation.LIBRARIES}"
         )
-        for name in (relocation.CLIENT, relocation.HELPERS + "/linux-sandbox", stand_ins.JAVA + "/bin/java"):
+        for name in (relocation.CLIENT, relocation.HELPERS + "/linux-sandbox", packages.JAVA + "/bin/java"):
             self.assertEqual(self.text(name), expected, name)
 
     def test_libraries_are_left_alone(self):
         self.relocate()
         self.assertEqual(
-            (self.tree / relocation.LIBRARIES / "libgrpc.so.1").read_bytes(), stand_ins.elf_bytes(["libc.so.6"])
+            (self.tree / relocation.LIBRARIES / "libgrpc.so.1").read_bytes(), packages.elf_bytes(["libc.so.6"])
         )
 
     def test_class_path_is_absolute_complete_and_restores_the_version(self):
@@ -87,9 +88,9 @@ class TreeTest(unittest.TestCase):
     def test_changed_packages_are_named(self):
         for name, text in (
             (relocation.CLIENT, "usr/bin/bazel: the packages hold no Bazel client"),
-            (stand_ins.JAVA + "/bin/java", "usr/lib/jvm: the packages hold no Java runtime"),
+            (packages.JAVA + "/bin/java", "usr/lib/jvm: the packages hold no Java runtime"),
             (f"{relocation.INSTALL_BASE}/A-server.jar", "A-server.jar: cannot be read"),
-            (f"{stand_ins.JAVA}/lib/libnio.so", "libnio.so: cannot be read"),
+            (f"{packages.JAVA}/lib/libnio.so", "libnio.so: cannot be read"),
         ):
             with self.subTest(name=name):
                 content = (self.tree / name).read_bytes()
@@ -106,11 +107,11 @@ class TreeTest(unittest.TestCase):
 
 class ClassPathTest(unittest.TestCase):
     def test_folded_manifest_lines(self):
-        jar = stand_ins.jar_bytes("a.jar\r\n  b.jar ../c.jar")
+        jar = packages.jar_bytes("a.jar\r\n  b.jar ../c.jar")
         self.assertEqual(relocation.class_path_of(jar), ["a.jar", "b.jar", "c.jar"])
 
     def test_a_circle_ends(self):
-        jars = {"a.jar": stand_ins.jar_bytes("b.jar"), "b.jar": stand_ins.jar_bytes("a.jar c.jar")}
+        jars = {"a.jar": packages.jar_bytes("b.jar"), "b.jar": packages.jar_bytes("a.jar c.jar")}
         self.assertEqual(relocation.class_path_closure(["a.jar"], jars.get), ["a.jar", "b.jar"])
 
 

@@ -23,7 +23,10 @@ class SelectionTest(unittest.TestCase):
 
     def choose(self, folders=(), own="", **environ):
         environ["PATH"] = os.pathsep.join(str(self.scratch / folder) for folder in folders)
-        probe = lambda program: selection.ask(program, str(self.scratch), environ)
+
+        def probe(program):
+            return selection.ask(program, str(self.scratch), environ)
+
         return selection.choose(environ, own, probe, self.said.append)
 
     def test_nothing_on_path(self):

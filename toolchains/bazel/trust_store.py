@@ -1,6 +1,7 @@
 """The certificate authorities of the host, in a form Java reads.
 
-Debian makes this file when Java is installed, which relocation does not do; without it https and grpcs remote caches fail.
+Debian makes this file when Java is installed, which relocation does not do; without it https and grpcs remote caches
+fail.
 """
 
 import base64
@@ -9,7 +10,8 @@ import re
 import struct
 from typing import List
 
-# Sun's JKS layout: magic, version, count, then entries of (tag 2 = trusted certificate, alias, time, type, certificate).
+# Sun's JKS layout: magic, version, count, then entries of (tag 2 = trusted certificate, alias, time, type,
+# certificate).
 _MAGIC, _VERSION, _TRUSTED = 0xFEEDFEED, 2, 2
 # Java's customary password for public certificates; it protects nothing and is only mixed into the digest.
 _PASSWORD = "changeit".encode("utf-16-be")

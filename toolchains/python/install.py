@@ -1,6 +1,7 @@
 """Makes the site directory of requirements_lock.txt below a directory; run by the repository rule in repositories.bzl.
 
-Example: PYTHONPATH=<workspace> python3.11 -m toolchains.python.install --lock requirements_lock.txt --request requirements.in --root .
+Example: PYTHONPATH=<workspace> python3.11 -m toolchains.python.install --lock requirements_lock.txt --request
+  requirements.in --root .
 """
 
 import argparse
@@ -14,7 +15,7 @@ from toolchains.python import byte_code, pip, requirements, wheels
 
 
 def download_arguments(request: requirements.Request, lock: pathlib.Path, directory: pathlib.Path) -> list[str]:
-    """pip's arguments to fetch every pinned archive, each checked against its sha256, without running or building any."""
+    """pip's arguments to download every pinned archive and check its sha256, without building any."""
     from_source = [r.name for r in request.requirements if r.from_source]
     arguments = [
         "download",
@@ -52,8 +53,8 @@ def install(request_file: pathlib.Path, lock: pathlib.Path, root: pathlib.Path) 
         archives = list(wheels.archives_in(directory))
         if len(archives) != len(pins):
             raise pip.PipError(
-                f"{lock.name}: pins {len(pins)} archives and pip brought {len(archives)}; "
-                f"pin anew with {requirements.LOCK_COMMAND}"
+                f"{lock.name}: pins {len(pins)} archives, but pip downloaded {len(archives)}; "
+                f"write a new lock with {requirements.LOCK_COMMAND}"
             )
         with futures.ProcessPoolExecutor() as pool:
             count = sum(pool.map(unpack, archives, [root] * len(archives)))
@@ -74,10 +75,8 @@ def main() -> int:
         print(f"pip: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(
-            f"pip: {error.filename or flags.root}: {error.strerror}; free space or mend permissions and run again",
-            file=sys.stderr,
-        )
+        where = error.filename or flags.root
+        print(f"pip: {where}: {error.strerror}; free space or correct permissions and run again", file=sys.stderr)
         return 1
     print(f"pip: {count} files", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""Prepares the interpreter that runs this: copies its tree, cuts it off from the machine, compiles its standard library.
+"""Copies the interpreter that runs this, isolates the copy from the machine, and compiles its standard library.
 
 Example: PYTHONPATH=<workspace> <tree>/usr/bin/python3.11 -B -m toolchains.python.interpreter --root .
 """
@@ -11,7 +11,7 @@ import sys
 
 from toolchains.python import byte_code
 
-# Without `home`, site.py takes this file to mean: no user site, no directory but the tree's own.
+# Without `home`, this file makes site.py use no directory outside of the tree.
 PYVENV = "include-system-site-packages = false\n"
 
 
@@ -33,9 +33,9 @@ def main() -> int:
     try:
         prepare(source, flags.root)
     except OSError as error:
+        where = error.filename or flags.root
         print(
-            f"interpreter: {error.filename or flags.root}: {error.strerror}; free space or mend permissions and run again",
-            file=sys.stderr,
+            f"interpreter: {where}: {error.strerror}; free space or correct permissions and run again", file=sys.stderr
         )
         return 1
     return 0

@@ -1,12 +1,12 @@
-"""Writes the locks anew from what is asked for (requirements.in, requirements_ray.in) and prints what changed.
+"""Writes the locks from requirements.in, requirements_ray.in and requirements_tools.in, and prints what changed.
 
 Example:
   ./bazelw run //toolchains/python:lock                 # everything at today's versions
   ./bazelw run //toolchains/python:lock -- --only_missing   # keep what is pinned, add what is new
 
-Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip configuration, for
-Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed, `~` changed.
-A site that extends another is resolved with the other's versions and pins only what it adds.
+Versions and digests come from pip's resolution (`pip install --dry-run --report`) with this machine's pip
+configuration, for Python 3.11 on Linux x86-64. The difference is printed one line per package: `+` added, `-` removed,
+`~` changed. A site that extends another is resolved with the other's versions and pins only what it adds.
 """
 
 import argparse
@@ -19,8 +19,12 @@ import tempfile
 from toolchains.python import pip, requirements
 
 FOLDER = "toolchains/python"
-# What is asked for, and the lock of it. The first is every target's site; the others extend it.
-SITES = {"requirements.in": "requirements_lock.txt", "requirements_ray.in": "requirements_ray_lock.txt"}
+# Requirements and their locks. The first are those of all targets; the other sites extend it.
+SITES = {
+    "requirements.in": "requirements_lock.txt",
+    "requirements_ray.in": "requirements_ray_lock.txt",
+    "requirements_tools.in": "requirements_tools_lock.txt",
+}
 
 
 def report_arguments(
@@ -83,8 +87,8 @@ def write_lock(
     """Writes one lock and prints what changed; returns its pins.
 
     Args:
-        base: what the site that this one extends pins; it constrains versions and is not pinned again.
-        only_missing: keep the versions that are pinned already.
+        base: pins of the site that this one extends; they constrain versions and are not repeated.
+        only_missing: keep pinned versions.
 
     Raises:
         requirements.RequirementsError, pip.PipError
@@ -108,11 +112,11 @@ def main() -> int:
         "--workspace",
         type=pathlib.Path,
         default=os.environ.get("BUILD_WORKSPACE_DIRECTORY"),
-        help="top of the workspace; `bazel run` says it",
+        help="root of the workspace (default: the one of `bazel run`)",
     )
     flags = parser.parse_args()
     if flags.workspace is None:
-        parser.error(f"which workspace? Start it as `{requirements.LOCK_COMMAND}` or add --workspace")
+        parser.error(f"--workspace is missing; add it, or start the command as `{requirements.LOCK_COMMAND}`")
     folder = pathlib.Path(flags.workspace) / FOLDER
     base: dict[str, requirements.Pin] = {}
     try:

@@ -1,6 +1,6 @@
-"""What the repository rules say when they fail, as functions that a test reads."""
+"""Error messages of the repository rules, as functions that a test reads."""
 
-_SILENT = "the interpreter ended without a word; it needs an x86-64 Linux with glibc >= 2.36 (Debian 12)"
+_SILENT = "the interpreter printed nothing; it needs an x86-64 Linux with glibc >= 2.36 (Debian 12)"
 
 def install_failed(repository, stderr):
     """The error for a site that could not be made.
@@ -8,7 +8,7 @@ def install_failed(repository, stderr):
     Args:
         repository: its name.
         stderr: what the installer printed.
-    Returns: the installer's own sentence, and which repository it was for.
+    Returns: the repository and the error of the installer.
     """
     return "@{}: {}".format(repository, stderr.strip() or _SILENT)
 
@@ -18,6 +18,6 @@ def compile_failed(repository, stderr):
     Args:
         repository: its name.
         stderr: what the interpreter printed.
-    Returns: its own words, and which repository it was for.
+    Returns: the repository and the error of the interpreter.
     """
     return "@{}: {}".format(repository, stderr.strip() or _SILENT)

@@ -1,7 +1,7 @@
-"""Calls the pip that came with the interpreter's packages, and turns its failures into one sentence.
+"""Runs the pip of the interpreter's packages and turns its errors into one sentence.
 
-The machine's own pip configuration (index, certificates, find-links, proxies) applies: that is how a machine behind a mirror
-works. Nothing of it reaches a file, for only archives whose sha256 is pinned are kept.
+The machine's pip configuration (index, certificates, find-links, proxies) applies. It does not influence the result,
+because only archives with the pinned sha256 are kept.
 """
 
 import os
@@ -11,13 +11,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-# Debian ships pip as a wheel that runs where it lies; setuptools serves pip for reading a source archive's name and version.
+# Debian ships pip as a wheel that runs where it lies; setuptools serves pip for reading a source archive's name and
+# version.
 PIP_WHEELS = ("pip-", "setuptools-")
 NETWORK_REMEDY = "check the network and pip's configuration (pip config list) and run again; pip keeps what it has"
 
 
 class PipError(Exception):
-    """pip failed; the message says on what, why, and what to do."""
+    """pip failed; the message says for what, why, and what to do."""
 
 
 def wheel_directory(interpreter: pathlib.Path) -> pathlib.Path:
@@ -50,25 +51,25 @@ def environment(interpreter: pathlib.Path, inherited: dict[str, str]) -> dict[st
 
 
 def reason(stderr: str) -> str:
-    """What pip said went wrong, on one line: its ERROR lines, else its last line."""
+    """The error of pip on one line: its ERROR lines, otherwise its last line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [re.sub(r"^ERROR:\s*", "", line) for line in lines if line.startswith("ERROR:")]
-    return " ".join(errors) or (lines[-1] if lines else "it ended without a word")
+    return " ".join(errors) or (lines[-1] if lines else "it printed nothing")
 
 
 def remedy(stderr: str) -> str:
     """What to do about it."""
     if "DO NOT MATCH THE HASHES" in stderr or "do not match the hashes" in stderr.lower():
         return (
-            "the index offers another file than the pinned one: check who serves it (pip config list), or pin anew with "
-            "./bazelw run //toolchains/python:lock"
+            "the index offers another file than the pinned one: check pip's configuration (pip config list), or write "
+            "a new lock with ./bazelw run //toolchains/python:lock"
         )
     if re.search(r"connection broken|Could not fetch URL|SSLError|CERTIFICATE_VERIFY_FAILED", stderr):
         return NETWORK_REMEDY
     if "No matching distribution" in stderr or "Could not find a version" in stderr:
         return (
-            "the index does not answer or does not have this version: name one that has it (PIP_INDEX_URL, PIP_FIND_LINKS or "
-            "pip.conf), or pin anew with ./bazelw run //toolchains/python:lock"
+            "the index does not answer or does not have this version: name another index (PIP_INDEX_URL, "
+            "PIP_FIND_LINKS or pip.conf), or write a new lock with ./bazelw run //toolchains/python:lock"
         )
     if "No space left" in stderr:
         return "free space on the disk of Bazel's output base and run again"

@@ -20,7 +20,7 @@ class MessagesTest(unittest.TestCase):
             "(from versions: none) No matching distribution found for demo==1",
         )
         self.assertEqual(pip.reason("a\nlast line\n\n"), "last line")
-        self.assertEqual(pip.reason(""), "it ended without a word")
+        self.assertEqual(pip.reason(""), "it printed nothing")
 
     def test_remedies(self):
         self.assertIn("PIP_INDEX_URL", pip.remedy(NO_VERSION))

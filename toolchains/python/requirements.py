@@ -1,6 +1,6 @@
-"""What requirements.in asks for and what requirements_lock.txt pins: parsing, writing, comparing. No input or output here.
+"""Parses requirements.in, and parses, writes and compares requirements_lock.txt. Pure functions.
 
-The lock is an ordinary pip requirements file, so that pip itself checks the digests:
+The lock is a pip requirements file, so that pip checks the digests:
 
     absl-py==2.5.1 \
         --hash=sha256:721200f2...
@@ -86,11 +86,11 @@ def parse_request(text: str, origin: str) -> Request:
         match = _REQUIREMENT.fullmatch(code)
         if not match:
             raise RequirementsError(
-                f"{origin}, line {number}: {code!r} is no requirement; write it as `name` or `name==version`"
+                f"{origin}, line {number}: {code!r} is not a requirement; write it as `name` or `name==version`"
             )
         name = normalised(match[1])
         if name in requirements:
-            raise RequirementsError(f"{origin}, line {number}: {name} was asked for above; keep one of the two lines")
+            raise RequirementsError(f"{origin}, line {number}: {name} is listed twice; keep one of the two lines")
         options = {word.strip() for word in remark.partition(":")[0].split(",")} & set(_OPTIONS)
         requirements[name] = Requirement(name, match[2].replace(" ", ""), "no-deps" not in options, "source" in options)
     return Request(tuple(requirements.values()), frozenset(left_out))
@@ -116,18 +116,18 @@ def parse_lock(text: str, origin: str) -> dict[str, Pin]:
         if not match:
             raise RequirementsError(
                 f"{origin}, line {start}: {logical.strip()!r} has no exact version or no sha256; "
-                f"write the file anew with `{LOCK_COMMAND}`"
+                f"write a new one with `{LOCK_COMMAND}`"
             )
         pin = Pin(normalised(match[1]), match[2], tuple(re.findall(r"[0-9a-f]{64}", match[3])))
         if pin.name in pins:
             raise RequirementsError(
-                f"{origin}, line {start}: {pin.name} is pinned twice; write the file anew with `{LOCK_COMMAND}`"
+                f"{origin}, line {start}: {pin.name} is pinned twice; write a new one with `{LOCK_COMMAND}`"
             )
         pins[pin.name] = pin
         logical = ""
     if logical:
         raise RequirementsError(
-            f"{origin}, line {start}: the file ends after a backslash; write it anew with `{LOCK_COMMAND}`"
+            f"{origin}, line {start}: the file ends after a backslash; write a new one with `{LOCK_COMMAND}`"
         )
     return pins
 
@@ -164,12 +164,14 @@ def differences(old: Mapping[str, Pin], new: Mapping[str, Pin]) -> list[str]:
     """One line for each package that was added (`+`), removed (`-`) or changed (`~`), sorted by name."""
     lines = []
     for name in sorted({*old, *new}):
-        before, after = old.get(name), new.get(name)
-        if before is None:
-            lines.append(f"+ {name} {after.version}")
-        elif after is None:
-            lines.append(f"- {name} {before.version}")
-        elif before.version != after.version:
+        if name not in old:
+            lines.append(f"+ {name} {new[name].version}")
+            continue
+        if name not in new:
+            lines.append(f"- {name} {old[name].version}")
+            continue
+        before, after = old[name], new[name]
+        if before.version != after.version:
             lines.append(f"~ {name} {before.version} -> {after.version}")
         elif set(before.sha256) != set(after.sha256):
             lines.append(f"~ {name} {before.version}: another archive of the same version")

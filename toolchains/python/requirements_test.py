@@ -38,11 +38,11 @@ class RequestTest(unittest.TestCase):
         self.assertEqual(request.left_out, {"libclang"})
 
     def test_twice(self):
-        with self.assertRaisesRegex(RequirementsError, r"r\.in, line 2: a-b was asked for above; keep one"):
+        with self.assertRaisesRegex(RequirementsError, r"r\.in, line 2: a-b is listed twice; keep one"):
             requirements.parse_request("a_b\nA.b==1\n", "r.in")
 
     def test_no_requirement(self):
-        with self.assertRaisesRegex(RequirementsError, r"r\.in, line 1: '-r other' is no requirement; write it as"):
+        with self.assertRaisesRegex(RequirementsError, r"r\.in, line 1: '-r other' is not a requirement; write it as"):
             requirements.parse_request("-r other", "r.in")
 
 

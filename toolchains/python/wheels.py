@@ -1,8 +1,10 @@
-"""Unpacks wheels and pure source archives into one site directory: the same archives give the same bytes on every machine.
+"""Unpacks wheels and pure source archives into one site directory: the same archives give the same bytes on every
+machine.
 
-Unlike an installer this writes no script, no RECORD of what it did, no byte code and no absolute path, and it never runs code
-of the archive. What nothing needs at run time stays out (`TRIMMED`), and what a C++ compiler needs goes beside the site
-(`BESIDE`), so that the site remains small enough to be one input of every test.
+Unlike an installer this writes no Python script, no RECORD, no byte code and no absolute path, and it never runs code
+of the archive. Programs of a wheel go to `site/bin`. Files that are not needed at run time are left out (`TRIMMED_*`),
+and those that a C++ compiler needs go beside the site (`BESIDE`), so that the site remains small enough to be one input
+of every test.
 """
 
 import os
@@ -20,7 +22,12 @@ BESIDE = {"tensorflow/include": "tensorflow_include", "tensorflow/xla_aot_runtim
 TRIMMED_DIRECTORIES = frozenset({"tests", "testdata"})
 TRIMMED_SUFFIXES = (".pxd", ".pyx", ".h", ".hpp", ".a")
 # Files that depend on the installer or on time.
-TRIMMED_ALWAYS = (".pyc", ".pyi", "/RECORD", "/INSTALLER", "/REQUESTED", "/direct_url.json")
+TRIMMED_ALWAYS = (".pyc", "/RECORD", "/INSTALLER", "/REQUESTED", "/direct_url.json")
+# Types for a type checker; only the checker's own description of the standard library is used.
+TYPES = ".pyi"
+KEPT_TYPES = "mypy/typeshed/"
+# Folder of a wheel's `.data` folder -> folder of the site.
+SCHEMES = {"platlib": "", "purelib": "", "scripts": "bin/"}
 # Its modules import one another across folders named like tests.
 WHOLE = "tensorflow/"
 TIME_STAMP = 315532800  # 1980-01-01, the earliest a zip archive can hold
@@ -43,6 +50,8 @@ def destination(path: str) -> str | None:
     directory, name = posixpath.split(path)
     if name in BAZEL_FILES or path.endswith(TRIMMED_ALWAYS):
         return None
+    if path.endswith(TYPES) and not path.startswith(KEPT_TYPES):
+        return None
     if not path.startswith(WHOLE) and (
         TRIMMED_DIRECTORIES.intersection(directory.split("/")) or name.endswith(TRIMMED_SUFFIXES)
     ):
@@ -51,7 +60,7 @@ def destination(path: str) -> str | None:
 
 
 def place_in_wheel(name: str, origin: str) -> str | None:
-    """A wheel member's path once installed: `x-1.data/purelib/a.py` is `a.py`; scripts and C headers have none.
+    """A wheel member's path once installed: `x-1.data/purelib/a.py` is `a.py`; None for a C header.
 
     Raises:
         WheelError: the path would leave the site.
@@ -60,7 +69,7 @@ def place_in_wheel(name: str, origin: str) -> str | None:
     if name.startswith("/") or ".." in parts or "\\" in name:
         raise WheelError(f"{origin}: member {name!r} lies outside the archive's tree; do not use this archive")
     if parts[0].endswith(".data"):
-        return "/".join(parts[2:]) if parts[1] in ("purelib", "platlib") else None
+        return SCHEMES[parts[1]] + "/".join(parts[2:]) if parts[1] in SCHEMES else None
     return name
 
 
@@ -78,11 +87,17 @@ def unpack_wheel(wheel: pathlib.Path, root: pathlib.Path) -> int:
                     continue
                 place = place_in_wheel(info.filename, wheel.name)
                 target = destination(place) if place else None
-                if target:
-                    with archive.open(info) as source:
-                        executable = (info.external_attr >> 16) & stat.S_IXUSR
-                        _write(root / target, source, bool(executable))
-                    count += 1
+                if not target:
+                    continue
+                with archive.open(info) as source:
+                    if target.startswith("site/bin/"):
+                        # A Python script would need the interpreter's absolute path in its first line.
+                        if source.read(4) != b"\x7fELF":
+                            continue
+                        source.seek(0)
+                    executable = (info.external_attr >> 16) & stat.S_IXUSR
+                    _write(root / target, source, bool(executable))
+                count += 1
             return count
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error) as error:
         raise WheelError(
@@ -113,7 +128,8 @@ def unpack_source(archive: pathlib.Path, root: pathlib.Path) -> int:
             for name in sorted(members):
                 if name.split("/")[0] not in packages:
                     continue
-                target = destination(place_in_wheel(name, archive.name))
+                place = place_in_wheel(name, archive.name)
+                target = destination(place) if place else None
                 if target:
                     _write(root / target, tar.extractfile(members[name]), False)
                     count += 1

@@ -49,6 +49,8 @@ class WheelsTest(unittest.TestCase):
                     "demo/data.txt": b"d",
                     "demo-1.data/purelib/other.py": b"",
                     "demo-1.data/scripts/demo": b"#!python",
+                    "demo-1.data/scripts/native": b"\x7fELF program",
+                    "mypy/typeshed/os.pyi": b"",
                     "demo-1.dist-info/METADATA": b"m",
                 },
             ),
@@ -56,9 +58,17 @@ class WheelsTest(unittest.TestCase):
         )
         self.assertEqual(
             self._made(),
-            {"site/demo/__init__.py", "site/demo/data.txt", "site/other.py", "site/demo-1.dist-info/METADATA"},
+            {
+                "site/bin/native",
+                "site/demo/__init__.py",
+                "site/demo/data.txt",
+                "site/mypy/typeshed/os.pyi",
+                "site/other.py",
+                "site/demo-1.dist-info/METADATA",
+            },
         )
-        self.assertEqual(count, 4)
+        self.assertEqual(count, 6)
+        self.assertEqual((self.root / "site/bin/native").read_bytes(), b"\x7fELF program")
         self.assertEqual((self.root / "site/demo/__init__.py").read_bytes(), b"x = 1\n")
         self.assertEqual((self.root / "site/other.py").stat().st_mtime, wheels.TIME_STAMP)
 

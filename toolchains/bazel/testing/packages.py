@@ -1,9 +1,10 @@
-"""Small stand-ins for tests: ELF files, and Debian packages that together look like Debian's Bazel."""
+"""Small ELF files, jars and Debian packages for tests; together the packages look like Debian's Bazel."""
 
 import io
 import struct
 import zipfile
-from typing import Dict, Sequence
+from types import MappingProxyType
+from typing import Dict, Mapping, Sequence
 
 from toolchains.bazel import relocation
 
@@ -39,7 +40,7 @@ def elf_bytes(needed: Sequence[str] = (), soname: str = "", interpreter: str = "
     return header + headers + dynamic + strings + text
 
 
-def jar_bytes(class_path: str = "", members: Dict[str, bytes] = {}) -> bytes:  # pylint: disable=dangerous-default-value
+def jar_bytes(class_path: str = "", members: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
     """A jar with this Class-Path in its manifest."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as jar:
