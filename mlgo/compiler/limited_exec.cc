@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     fputs("usage: limited_exec PARENT CPU_SECONDS ADDRESS_SPACE_BYTES FILE_BYTES PROGRAM ARGUMENTS...\n", stderr);
     return 127;
   }
-  // The parent may have died before prctl; then nobody would ever kill us.
+  // The parent may have died before prctl; then no signal would end this process.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != static_cast<pid_t>(atoi(argv[1]))) {
     fputs("limited_exec: the process that started this is gone\n", stderr);
     return 127;

@@ -125,7 +125,7 @@ class DirectoryTest(unittest.TestCase):
     def test_weights_that_are_no_network_over_the_normaliser(self):
         kernel = np.zeros((2, 80), np.float32)
         for name, value, words in (
-            ("0/kernel", np.zeros((3, 80), np.float32), "[3, 80] instead of [2, 80], which the normaliser asks for"),
+            ("0/kernel", np.zeros((3, 80), np.float32), "[3, 80] instead of [2, 80], as the normaliser requires"),
             ("0/kernel", kernel.astype(np.float64), "is float64 instead of float32"),
             ("0/kernel", np.full_like(kernel, np.nan), "holds 160 values that are NaN or infinite"),
             ("0/kernel", np.float32(1), "has the shape []"),
@@ -134,7 +134,7 @@ class DirectoryTest(unittest.TestCase):
             (
                 "1/kernel",
                 np.zeros((81, 40), np.float32),
-                "[81, 40] instead of [80, 40], which the layer before it asks for",
+                "[81, 40] instead of [80, 40], as the layer before it requires",
             ),
             ("logits/kernel", np.zeros((40, 2), np.float32), "[40, 2] instead of [40, 1]"),
             ("3/kernel", kernel, "belongs to no layer"),

@@ -11,7 +11,7 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.files import read_json
 
 _REMEDY = "Name a directory that a training run or save_policy has written, or a SavedModel's"
-#: Digits of a digest that tell two apart in a line for people.
+#: Digits of a digest in a line for display.
 _SHORT = 12
 
 
@@ -19,7 +19,7 @@ _SHORT = 12
 class Identity:
     """Attributes:
     name: the problem that the policy decides.
-    training_run: which run made it, for people: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded" without a
+    training_run: the run that made it, for display: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded" without a
       record.
     digest: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file.
     """

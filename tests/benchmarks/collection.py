@@ -100,7 +100,7 @@ def _xargs(requests: Sequence[CompileRequest]) -> float:
             os.mkdir(place)
             place_inputs(request, place)
             script = pathlib.Path(place, "compile.sh")
-            # What nobody reads must not fill the memory disk.
+            # Outputs that are not read must not fill the memory disk.
             script.write_text(
                 f"cd {shlex.quote(place)} && {shlex.join(clang_command(request))} && rm training.log module.o\n",
                 encoding="utf-8",

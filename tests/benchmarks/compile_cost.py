@@ -1,9 +1,8 @@
-"""What a policy costs whoever compiles with it: CPU time, memory and size of a release clang against the packaged one.
+"""The cost of compiling with a policy: CPU time, memory and size of a release clang, against the packaged clang.
 
 Every module of the held-out half of the built-in corpus is compiled by each compiler in turns (A B C C B A ...), as a
-process of its
-own, and its fastest run counts: other programs only ever make a run slower. Ratios are of sums over all modules; their
-interval is a bootstrap over modules.
+process of its own, and its fastest run counts: other programs only ever make a run slower. Ratios are of sums over
+all modules; their interval is a bootstrap over modules.
 
 - The packaged clang is dynamically linked and starts later than ours, so there are rows against ours without a policy
   as well.

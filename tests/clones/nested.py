@@ -22,7 +22,7 @@ INHERITED = (
     "USER",
     "XDG_CACHE_HOME",
 )
-#: A server that nobody ended, say because the test was killed, ends itself.
+#: A server that was not shut down, for instance because the test was killed, ends itself.
 _IDLE_SECONDS = 60
 
 
@@ -123,7 +123,7 @@ def nested(*arguments, **keywords) -> Iterator[NestedBazel]:
 
 
 def remove(folder: pathlib.Path) -> None:
-    """Removes a tree of Bazel's, some of whose folders nobody may write to."""
+    """Removes a tree of Bazel's, some of whose folders are read-only."""
     if folder.exists():
         subprocess.run(["chmod", "-R", "u+w", folder], check=False)
         shutil.rmtree(folder)

@@ -14,8 +14,7 @@ def digests(folder: pathlib.Path) -> dict[str, str]:
     """Path below `folder` -> sha256 of the file, followed by x when it is executable, or where the link leads.
 
     An absolute link to a file counts as that file, for such links name the output base; one to a folder is left out,
-    and so are runfiles
-    trees and lists of them: what they lead to is here anyway.
+    and so are runfiles trees and lists of them: what they lead to is here anyway.
     """
     found: dict[str, str] = {}
     with concurrent.futures.ThreadPoolExecutor() as pool:

@@ -15,7 +15,7 @@ class Spawn:
     label: the target it belongs to.
     output: the first file it makes.
     runner: who did it, such as "linux-sandbox" or "remote cache hit".
-    cached: whether nobody had to do it.
+    cached: whether the result came from a cache.
     """
 
     mnemonic: str
