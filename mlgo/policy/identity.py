@@ -19,8 +19,8 @@ _SHORT = 12
 class Identity:
     """Attributes:
     name: the problem that the policy decides.
-    training_run: the run that made it, for display: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded" without a
-      record.
+    training_run: the run that made it, for display: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded"
+      without a record.
     digest: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file.
     """
 

@@ -127,29 +127,33 @@ class FormatsTest(ObjectFileTest):
 
     def test_damage(self):
         for name in ("ELF 64 little", "ELF 32 big", "COFF", "Mach-O 64"):
-            content = self.compiled("f.o", SOURCE, f"--target={FORMATS[name][0]}").read_bytes()
-            # Tables stand at the front or at the end, so damage there is what matters.
-            places = strategies.one_of(
-                strategies.integers(0, 300),
-                strategies.integers(len(content) - 1500, len(content) - 1),
-                strategies.integers(0, len(content) - 1),
-            )
-
-            @settings(deadline=None, max_examples=40, database=None)
-            @given(
-                strategies.lists(strategies.tuples(places, strategies.binary(min_size=1, max_size=8)), max_size=5),
-                strategies.integers(0, len(content)),
-            )
-            def damaged(changes, end, content=content):
-                broken = bytearray(content)
-                for place, value in changes:
-                    broken[place : place + len(value)] = value
-                for candidate in (bytes(broken), bytes(broken[:end])):
-                    with contextlib.suppress(LeftOut):
-                        embedded_in(candidate)
-
             with self.subTest(name):
-                damaged()
+                check_damage(self.compiled("f.o", SOURCE, f"--target={FORMATS[name][0]}").read_bytes())
+
+
+def check_damage(content: bytes) -> None:
+    """Damaged copies of the object file `content` are read or left out."""
+    # Tables stand at the front or at the end, so damage there is what matters.
+    places = strategies.one_of(
+        strategies.integers(0, 300),
+        strategies.integers(len(content) - 1500, len(content) - 1),
+        strategies.integers(0, len(content) - 1),
+    )
+
+    @settings(deadline=None, max_examples=40, database=None)
+    @given(
+        strategies.lists(strategies.tuples(places, strategies.binary(min_size=1, max_size=8)), max_size=5),
+        strategies.integers(0, len(content)),
+    )
+    def damaged(changes, end):
+        broken = bytearray(content)
+        for place, value in changes:
+            broken[place : place + len(value)] = value
+        for candidate in (bytes(broken), bytes(broken[:end])):
+            with contextlib.suppress(LeftOut):
+                embedded_in(candidate)
+
+    damaged()
 
 
 class ArchiveTest(ObjectFileTest):
