@@ -240,6 +240,10 @@ class RefusalTest(ArchiveCase):
         content[second + 42 : second + 46] = (0).to_bytes(4, "little")
         self.refused(bytes(content), "overlaps another one")
 
+    def test_a_zip_member_without_a_name(self):
+        content = zip_of({"named": b"a"}, zipfile.ZIP_STORED).replace(b"named", b"\0amed")
+        self.refused(content, "has a NUL in its name")
+
     def test_a_zip_that_lies_about_its_content(self):
         content = bytearray(zip_of(FILES, zipfile.ZIP_STORED))
         content[content.index(b"BC1")] ^= 1

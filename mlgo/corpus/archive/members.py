@@ -175,7 +175,7 @@ def zip_members(file: SharedFile, path: pathlib.Path) -> tuple[zipfile.ZipFile, 
         if info.header_offset < 0 or info.header_offset + zipfile.sizeFileHeader + info.compress_size > end:
             raise CorpusError(f"{path}: member {info.filename!r}", "overlaps another one", "pack the corpus anew")
         end = info.header_offset
-    files = [info for info in infos if not info.is_dir()]
+    files = [info for info in infos if not info.filename.endswith("/")]  # is_dir() fails on an empty name.
     for info in files:
         if reason := _zip_refusal(info):
             raise CorpusError(f"{path}: member {info.filename!r}", reason, "pack only files, stored or deflated")
@@ -206,6 +206,8 @@ def _zip_refusal(info: zipfile.ZipInfo) -> str | None:
         return f"is packed by method {info.compress_type}"
     if "\0" in info.orig_filename:
         return "has a NUL in its name"
+    if not info.filename:
+        return "has no name"
     return None
 
 
