@@ -21,7 +21,8 @@ bool ReadAll(int socket, char *bytes, size_t count, int *descriptor) {
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control;
-    message.msg_controllen = sizeof(control);
+    // Without the padding of CMSG_SPACE, in which the kernel would put a second descriptor that is never closed.
+    message.msg_controllen = CMSG_LEN(sizeof(int));
     const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
@@ -42,7 +43,7 @@ bool Parse(const std::string &payload, Request *request) {
   switch (request->order) {
     case Order::kRelease:
     case Order::kKill:
-      return payload.size() == 1;
+      return payload.size() == 1 && request->messages < 0;
     case Order::kCompile:
     case Order::kShare:
     case Order::kFinish:
