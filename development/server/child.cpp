@@ -13,24 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "development/confinement/limits.h"
+
 namespace mlgo {
 namespace {
 
 // As in mlgo/compiler/limited_exec.cc.
 constexpr int kCannotStart = 127;
 
-// As mlgo/compiler/limited_exec.cc does for a compiler in a process of its own.
-bool Limit(__rlimit_resource resource, rlim_t value, rlim_t grace) {
-  rlimit limit;
-  if (getrlimit(resource, &limit)) return false;
-  // Never above the server's own limit.
-  const rlim_t hard = value + grace;
-  if (limit.rlim_max == RLIM_INFINITY || hard < limit.rlim_max) limit.rlim_max = hard;
-  limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
-  return setrlimit(resource, &limit) == 0;
-}
-
-bool Enter(const Request &request, pid_t parent) {
+bool Enter(const Request &request, const Walls &walls, pid_t parent) {
   setsid();
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) return false;  // orphaned before prctl
   if (dup2(request.messages, STDERR_FILENO) < 0) return false;
@@ -39,12 +30,12 @@ bool Enter(const Request &request, pid_t parent) {
     dprintf(STDERR_FILENO, "compile server: cannot work in %s: %s\n", request.directory.c_str(), strerror(errno));
     return false;
   }
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  // SIGXCPU at the limit, SIGKILL five seconds later for a program that ignores it.
-  if (!Limit(RLIMIT_CPU, request.cpu_seconds, 5) || !Limit(RLIMIT_AS, request.address_space_bytes, 0) ||
-      !Limit(RLIMIT_FSIZE, request.file_bytes, 0)) {
+  if (!SetLimits(request.limits)) {
     dprintf(STDERR_FILENO, "compile server: cannot set limits: %s\n", strerror(errno));
+    return false;
+  }
+  if (const char *failed = ConfineToCurrentDirectory(walls, nullptr)) {
+    dprintf(STDERR_FILENO, "compile server: cannot confine a compile: %s: %s\n", failed, strerror(errno));
     return false;
   }
   return true;
@@ -52,10 +43,10 @@ bool Enter(const Request &request, pid_t parent) {
 
 }  // namespace
 
-pid_t ForkInto(const Request &request) {
+pid_t ForkInto(const Request &request, const Walls &walls) {
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child == 0 && !Enter(request, parent)) _exit(kCannotStart);
+  if (child == 0 && !Enter(request, walls, parent)) _exit(kCannotStart);
   if (child < 0) dprintf(request.messages, "compile server: cannot fork: %s\n", strerror(errno));
   close(request.messages);
   return child;

@@ -6,14 +6,16 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "development/confinement/confinement.h"
 #include "development/server/protocol.h"
 
 namespace mlgo {
 
-// Forks. Returns 0 in the child, which from then on works in the request's directory, within its limits, in a session of its own,
-// writes its messages to the request's descriptor, and is killed when its parent ends. Returns the child's number in the parent, or a
-// negative number on failure, and closes the request's descriptor there.
-pid_t ForkInto(const Request &request);
+// Forks. Returns 0 in the child, which from then on works in the request's directory, confined to it, within its limits, in a session of
+// its own, writes its messages to the request's descriptor, and is killed when its parent ends. A child of a child is confined to both
+// directories, so its own must lie in its parent's. Returns the child's number in the parent, or a negative number on failure, and closes
+// the request's descriptor there.
+pid_t ForkInto(const Request &request, const Walls &walls);
 
 // Waits for the end of `child`, kills the rest of its process group, and sends `event` to the client. A kill order or the end of the
 // stream kills the child at once. Returns false if the client is gone.

@@ -44,7 +44,8 @@ namespace {
 // The point at which a compile stops and forks. It is reached once.
 class DecisionPoint {
  public:
-  DecisionPoint(int socket, int announcement) : socket_(socket), announcement_(announcement) {}
+  DecisionPoint(int socket, int announcement, const Walls &walls)
+      : socket_(socket), announcement_(announcement), walls_(walls) {}
 
   // Returns in children only, or immediately if the point was reached before.
   void Reach() {
@@ -59,8 +60,8 @@ class DecisionPoint {
     Request request;
     while (Receive(socket_, &request) == Received::kRequest && request.order == Order::kFinish) {
       const std::string object = request.arguments.front();
-      request.cpu_seconds = request.cpu_seconds > used ? request.cpu_seconds - used : 1;
-      const pid_t child = ForkInto(request);
+      request.limits.cpu_seconds = request.limits.cpu_seconds > used ? request.limits.cpu_seconds - used : 1;
+      const pid_t child = ForkInto(request, walls_);
       if (child == 0) {
         close(socket_);
         close(announcement_);
@@ -82,6 +83,7 @@ class DecisionPoint {
 
   const int socket_;
   const int announcement_;
+  const Walls walls_;
   bool reached_ = false;
 };
 
@@ -189,8 +191,8 @@ void Watch(const std::vector<std::string> &arguments, clang::CompilerInstance &c
 
 }  // namespace
 
-int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement) {
-  DecisionPoint point(socket, announcement);
+int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement, const Walls &walls) {
+  DecisionPoint point(socket, announcement, walls);
   // A file that can be rewound, as its replacement.
   const int nowhere = memfd_create("object", MFD_CLOEXEC);
   if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0) return 1;

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "development/confinement/confinement.h"
+
 namespace mlgo {
 
 // Compiles as cc1 does, with `arguments`, of which the first is the program's name. They write the object to stdout, or to /dev/null if
 // only logs are requested; then a compile may end with the last decision. Just before the first use of the policy the process announces
 // itself on `announcement` and reads requests from `socket`. A child for each request continues from there, in the request's directory;
-// only children return. Returns 0 if the compile succeeded.
-int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement);
+// confined by `walls`; only children return. Returns 0 if the compile succeeded.
+int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int socket, int announcement, const Walls &walls);
 
 }  // namespace mlgo
 

@@ -1,8 +1,8 @@
-// compile_server DESCRIPTOR
+// compile_server DESCRIPTOR [WALLS]
 //
 // A compiler that starts once: reads requests from the socket DESCRIPTOR and forks for each, one at a time. A child is in the state of
-// `clang -cc1` after its start-up; its changes to the process (options, output files, crashes) end with it. The server ends when the
-// client is gone.
+// `clang -cc1` after its start-up; its changes to the process (options, output files, crashes) end with it. It is confined to its directory
+// (//development/confinement). WALLS: all (default), none, landlock or filter. The server ends when the client is gone.
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "clang/Basic/Stack.h"
 #include "clang/Config/config.h"
+#include "development/confinement/confinement.h"
 #include "development/server/child.h"
 #include "development/server/decision_point.h"
 #include "development/server/protocol.h"
@@ -32,8 +33,8 @@ int Compile(const mlgo::Request &request) {
 }
 
 // Returns false if the client is gone.
-bool CompileOne(int socket, const mlgo::Request &request) {
-  const pid_t child = mlgo::ForkInto(request);
+bool CompileOne(int socket, const mlgo::Request &request, const mlgo::Walls &walls) {
+  const pid_t child = mlgo::ForkInto(request, walls);
   if (child == 0) {
     close(socket);
     // As after main: buffers are flushed, destructors of local variables do not run.
@@ -42,13 +43,13 @@ bool CompileOne(int socket, const mlgo::Request &request) {
   return child > 0 && mlgo::WatchToTheEnd(socket, child);
 }
 
-bool CompileSeveral(int socket, const mlgo::Request &request) {
+bool CompileSeveral(int socket, const mlgo::Request &request, const mlgo::Walls &walls) {
   int announcement[2];
   if (pipe2(announcement, O_CLOEXEC)) return false;
-  const pid_t child = mlgo::ForkInto(request);
+  const pid_t child = mlgo::ForkInto(request, walls);
   if (child == 0) {
     close(announcement[0]);
-    exit(mlgo::CompileFromDecisionPoint(request.arguments, socket, announcement[1]));
+    exit(mlgo::CompileFromDecisionPoint(request.arguments, socket, announcement[1], walls));
   }
   const bool good = child > 0 && mlgo::WatchToTheEnd(socket, child, mlgo::Event::kReleased, announcement[0]);
   close(announcement[0]);
@@ -56,15 +57,15 @@ bool CompileSeveral(int socket, const mlgo::Request &request) {
   return good;
 }
 
-void Serve(int socket) {
+void Serve(int socket, const mlgo::Walls &walls) {
   mlgo::Request request;
   while (mlgo::Receive(socket, &request) == mlgo::Received::kRequest) {
     switch (request.order) {
       case mlgo::Order::kCompile:
-        if (!CompileOne(socket, request)) return;
+        if (!CompileOne(socket, request, walls)) return;
         break;
       case mlgo::Order::kShare:
-        if (!CompileSeveral(socket, request)) return;
+        if (!CompileSeveral(socket, request, walls)) return;
         break;
       case mlgo::Order::kKill:
         break;  // it has ended already
@@ -78,8 +79,9 @@ void Serve(int socket) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    fputs("usage: compile_server DESCRIPTOR\n", stderr);
+  mlgo::Walls walls;
+  if (argc < 2 || argc > 3 || (argc == 3 && !mlgo::ParseWalls(argv[2], &walls))) {
+    fputs("usage: compile_server DESCRIPTOR [all|none|landlock|filter]\n", stderr);
     return 2;
   }
   // As clang's main does before it parses its arguments.
@@ -91,6 +93,6 @@ int main(int argc, char **argv) {
   llvm::InitializeAllTargetMCs();
   llvm::InitializeAllAsmPrinters();
   llvm::InitializeAllAsmParsers();
-  Serve(atoi(argv[1]));
+  Serve(atoi(argv[1]), walls);
   return 0;
 }

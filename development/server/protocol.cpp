@@ -54,9 +54,7 @@ bool Parse(const std::string &payload, Request *request) {
   if (payload.size() < 1 + kLimitsBytes || payload.back() != '\0' || request->messages < 0) return false;
   uint64_t limits[3];
   memcpy(limits, payload.data() + 1, kLimitsBytes);
-  request->cpu_seconds = limits[0];
-  request->address_space_bytes = limits[1];
-  request->file_bytes = limits[2];
+  request->limits = {limits[0], limits[1], limits[2]};
   std::vector<std::string> texts;
   for (size_t begin = 1 + kLimitsBytes; begin < payload.size(); begin += texts.back().size() + 1)
     texts.emplace_back(payload.c_str() + begin);

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "development/confinement/limits.h"
+
 namespace mlgo {
 
 enum class Order : char {
@@ -29,9 +31,7 @@ enum class Order : char {
 
 struct Request {
   Order order = Order::kKill;
-  uint64_t cpu_seconds = 0;
-  uint64_t address_space_bytes = 0;
-  uint64_t file_bytes = 0;
+  Limits limits = {};
   std::string directory;
   std::vector<std::string> arguments;  // of cc1; the first is the program's name
   int messages = -1;                   // owned descriptor that becomes the compiler's stderr

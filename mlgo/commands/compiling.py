@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags
 
-from mlgo.compiler import server_executor
+from mlgo.compiler import server_executor, walls
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.run import locate
 from mlgo.run.cache import Cache
@@ -90,5 +90,7 @@ def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executo
     else:
         program = FLAGS.compile_server and locate.user_path(FLAGS.compile_server)
         executor = server_executor.executor_for(clang, workers or available_cores(), program, tell)
+        if (gaps := walls.gaps(clang)) is not None:
+            tell(gaps)
     with contextlib.closing(executor):
         yield executor

@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from mlgo.compiler import empty_object, scratch
+from mlgo.compiler.inputs import BITCODE, INDEX, MODEL, UnusableInput, place_inputs
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
 from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
 
-# Names inside the temporary directory. The compiler sees only these, so commands, objects and messages do not depend on
-# the folders of corpus, model and temporary files.
-_BITCODE, OBJECT, _LOG, _MODEL = "module.bc", "module.o", "training.log", "model"
-_INDEX, _TEXT = "module.thinlto.bc", "module.ll"
+# Names inside the temporary directory, beside those of the inputs.
+OBJECT, _LOG, _TEXT = "module.o", "training.log", "module.ll"
 
 _UNKNOWN_FLAG = re.compile(
     r"Unknown command line argument|unknown argument|Cannot find option named|for the .* option: "
@@ -68,7 +67,10 @@ def compile_module(
     if not (request.want_log or request.want_object or request.model_dir):
         raise ValueError(f"{request.module.name}: neither a log nor an object is wanted of this compile")
     with scratch.scratch_directory(request.workdir) as directory:
-        place_inputs(request, directory)
+        try:
+            place_inputs(request, directory)
+        except UnusableInput as error:
+            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
         outcome = run(clang_command(request), directory, request.limits, cancellation)
         return result_of(request, directory, outcome)
 
@@ -122,26 +124,10 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
     flags = [*request.extra_flags, *advisor_flags]
     if needs_advisor:
         flags += request.problem.development_flags(
-            _LOG if request.want_log else None, _MODEL if request.model_dir is not None else None
+            _LOG if request.want_log else None, MODEL if request.model_dir is not None else None
         )
-    index = _INDEX if request.module.has_thinlto_index else None
-    return [str(request.clang), *command.compile_command(request.module.command, _BITCODE, output, flags, index)]
-
-
-def place_inputs(request: CompileRequest, directory: str) -> None:
-    """Links what the compiler reads into its temporary directory: there, commands may name files as the corpus does."""
-    module = request.module
-    inputs = {
-        _BITCODE: module.bitcode_file(directory),
-        _INDEX: module.thinlto_index_file(directory),
-        _MODEL: request.model_dir,
-    }
-    for name in command.carried_files(module.command):
-        os.makedirs(os.path.join(directory, os.path.dirname(name)), exist_ok=True)
-        inputs[name] = module.file(name, directory)
-    for name, path in inputs.items():
-        if path is not None:
-            os.symlink(os.path.abspath(path), os.path.join(directory, name))
+    index = INDEX if request.module.has_thinlto_index else None
+    return [str(request.clang), *command.compile_command(request.module.command, BITCODE, output, flags, index)]
 
 
 def _lost_module(request: CompileRequest, directory: str) -> str | None:
@@ -155,7 +141,7 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
     # With flags that request bitcode instead of an object, the bitcode has the same name.
     if empty_object.is_bitcode(content) and empty_object.defines_something(_printed(request, directory, OBJECT)):
         return None
-    if not empty_object.defines_something(_printed(request, directory, _BITCODE)):
+    if not empty_object.defines_something(_printed(request, directory, BITCODE)):
         return None
     return (
         "exit code 0 and an object without code, though the module defines some: its ThinLTO index says that the link"

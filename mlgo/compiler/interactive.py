@@ -23,6 +23,7 @@ from typing import Any
 
 from mlgo.compiler import compile as compiling
 from mlgo.compiler import scratch
+from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
 from mlgo.compiler.interactive_stream import Observation, ObservationStream
 from mlgo.compiler.process import Cancellation, Cancelled
@@ -85,7 +86,13 @@ class InteractiveCompile:
         request = self._request
         with ExitStack() as stack:
             self._directory = stack.enter_context(scratch.scratch_directory(request.workdir))
-            compiling.place_inputs(request, self._directory)
+            try:
+                place_inputs(request, self._directory)
+            except UnusableInput as error:
+                self._outcome = CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
+                self._release = weakref.finalize(self, stack.pop_all().close)
+                self.close()
+                return self
             self._inbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.in"), stack)
             self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
             command = compiling.clang_command(request, self._flags)

@@ -1,54 +1,69 @@
-// limited_exec PARENT CPU_SECONDS ADDRESS_SPACE_BYTES FILE_BYTES PROGRAM ARGUMENTS...
+// limited_exec WALLS PARENT CPU_SECONDS ADDRESS_SPACE_BYTES FILE_BYTES PROGRAM ARGUMENTS...
+// limited_exec --describe PROGRAM
 //
-// Becomes PROGRAM inside resource limits, and dies with the process that asked for it. Python could set limits between
-// fork and exec only by copying the page tables of a process with TensorFlow in it; this starts through vfork.
-// Exit code 127 and one line on stderr when PROGRAM cannot be started.
+// Becomes PROGRAM inside resource limits, confined to the current directory (//development/confinement), and dies with the process that
+// asked for it. Python could set limits between fork and exec only by copying the page tables of a process with TensorFlow in it; this
+// starts through vfork. WALLS: all, none, landlock or filter. Exit code 127 and one line on stderr when PROGRAM cannot be started.
+//
+// The second form prints what confines PROGRAM here: "landlock VERSION", "filter 0|1" and "native 0|1", a line each. The version is 0
+// where there is no Landlock; a program that is not native, such as a script, may execute others.
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "development/confinement/confinement.h"
+#include "development/confinement/limits.h"
 
 namespace {
 
-bool Limit(int resource, const char *text, rlim_t grace) {
+// What the caller takes for "cannot be started" (mlgo/compiler/process.py).
+constexpr int kCannotStart = 127;
+
+bool ParseNumber(const char *text, uint64_t *value) {
   char *end = nullptr;
   errno = 0;
-  const unsigned long long value = strtoull(text, &end, 10);
-  if (errno || end == text || *end) return false;
-  // Never above what we were given ourselves.
-  rlimit limit;
-  if (getrlimit(resource, &limit)) return false;
-  const rlim_t hard = value + grace;
-  if (limit.rlim_max == RLIM_INFINITY || hard < limit.rlim_max) limit.rlim_max = hard;
-  limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
-  return setrlimit(resource, &limit) == 0;
+  *value = strtoull(text, &end, 10);
+  return !errno && end != text && !*end;
+}
+
+int Describe(const char *path) {
+  const mlgo::Available found = mlgo::FindWalls();
+  printf("landlock %d\nfilter %d\nnative %d\n", found.landlock_version, found.filter, mlgo::OpenExecutable(path).is_native);
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 6) {
-    fputs("usage: limited_exec PARENT CPU_SECONDS ADDRESS_SPACE_BYTES FILE_BYTES PROGRAM ARGUMENTS...\n", stderr);
-    return 127;
+  if (argc == 3 && !strcmp(argv[1], "--describe")) return Describe(argv[2]);
+  mlgo::Walls walls;
+  if (argc < 7 || !mlgo::ParseWalls(argv[1], &walls)) {
+    fputs("usage: limited_exec all|none|landlock|filter PARENT CPU_SECONDS ADDRESS_SPACE_BYTES FILE_BYTES PROGRAM ARGUMENTS...\n", stderr);
+    return kCannotStart;
   }
   // The parent may have died before prctl; then no signal would end this process.
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != static_cast<pid_t>(atoi(argv[1]))) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != static_cast<pid_t>(atoi(argv[2]))) {
     fputs("limited_exec: the process that started this is gone\n", stderr);
-    return 127;
+    return kCannotStart;
   }
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  // SIGXCPU at the limit, SIGKILL five seconds later for a program which ignores it.
-  if (!Limit(RLIMIT_CPU, argv[2], 5) || !Limit(RLIMIT_AS, argv[3], 0) || !Limit(RLIMIT_FSIZE, argv[4], 0)) {
-    fprintf(stderr, "limited_exec: cannot set limits %s %s %s: %s\n", argv[2], argv[3], argv[4], strerror(errno));
-    return 127;
+  mlgo::Limits limits;
+  if (!ParseNumber(argv[3], &limits.cpu_seconds) || !ParseNumber(argv[4], &limits.address_space_bytes) ||
+      !ParseNumber(argv[5], &limits.file_bytes) || !mlgo::SetLimits(limits)) {
+    fprintf(stderr, "limited_exec: cannot set limits %s %s %s: %s\n", argv[3], argv[4], argv[5], strerror(errno));
+    return kCannotStart;
   }
-  execv(argv[5], argv + 5);
-  fprintf(stderr, "limited_exec: cannot start %s: %s\n", argv[5], strerror(errno));
-  return 127;
+  const mlgo::Executable executable = mlgo::OpenExecutable(argv[6]);
+  if (const char *failed = mlgo::ConfineToCurrentDirectory(walls, &executable)) {
+    fprintf(stderr, "limited_exec: cannot confine %s: %s: %s\n", argv[6], failed, strerror(errno));
+    return kCannotStart;
+  }
+  mlgo::Become(executable, argv[6], mlgo::kEmptyPath, argv + 6);
+  fprintf(stderr, "limited_exec: cannot start %s: %s\n", argv[6], strerror(errno));
+  return kCannotStart;
 }

@@ -1,7 +1,6 @@
-"""One process inside limits: started, watched, and ended together with every process it left in its group."""
+"""One process inside limits and walls: started, watched, and ended together with every process it left in its group."""
 
 import dataclasses
-import functools
 import os
 import select
 import signal
@@ -10,9 +9,8 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 
-from mlgo.run import locate
+from mlgo.compiler.walls import Walls, limited_exec
 
-_LIMITED_EXEC = "mlgo/compiler/limited_exec"
 #: Exit code of limited_exec when the program could not be started.
 CANNOT_START = 127
 
@@ -75,19 +73,21 @@ class LimitedProcess:
         cpu_seconds: int,
         address_space_bytes: int,
         file_bytes: int,
+        walls: Walls = Walls.ALL,
     ):
-        """Starts `command` in `directory`.
+        """Starts `command` in `directory`, to which it is confined: see //development/confinement.
 
         Args:
           command: an absolute path of a program, and its arguments.
           cpu_seconds: limit for the process; SIGXCPU ends it.
           address_space_bytes: limit for each process; allocations fail above it.
           file_bytes: limit for each file it writes; SIGXFSZ ends it.
+          walls: less than all of them is for tests and measurements.
         """
-        limits = [str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
+        limits = [walls, str(os.getpid()), str(cpu_seconds), str(address_space_bytes), str(file_bytes)]
         # A new session makes a process group of its own and takes away the terminal, whose Ctrl-C is ours to handle.
         self._process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [_limited_exec(), *limits, *command],
+            [limited_exec(), *limits, *command],
             cwd=directory,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -171,11 +171,6 @@ def wait_for_end(
             poll.unregister(process.stderr_descriptor)
         if process.end_descriptor in ready:
             return process.finish()
-
-
-@functools.cache
-def _limited_exec() -> str:
-    return str(locate.runfile(_LIMITED_EXEC))
 
 
 def _kill_group(group: int) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from mlgo.compiler.compile import compiler_environment
 from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, ProcessOutcome
 from mlgo.compiler.request import CompileLimits
+from mlgo.compiler.walls import Walls
 from mlgo.run.exit_codes import RunError
 
 # development/server/protocol.h
@@ -43,8 +44,8 @@ class ServerDied(Exception):
 class CompileServer:
     """A running server. One compile at a time; not for use by several threads at once."""
 
-    def __init__(self, program: str | os.PathLike[str]):
-        """Starts `program`, a //development:compile_server.
+    def __init__(self, program: str | os.PathLike[str], walls: Walls = Walls.ALL):
+        """Starts `program`, a //development:compile_server, which confines its compiles by `walls`.
 
         Raises: RunError: it cannot be started.
         """
@@ -54,7 +55,7 @@ class CompileServer:
                 # Without a terminal it gets no Ctrl-C, which we handle. When we die, it reads the end of the stream,
                 # ends its compile and exits.
                 self._process = subprocess.Popen(  # pylint: disable=consider-using-with
-                    [os.fspath(program), str(theirs.fileno())],
+                    [os.fspath(program), str(theirs.fileno()), walls],
                     env=dict(compiler_environment()),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mlgo.compiler import scratch
 from mlgo.compiler import server as servers
-from mlgo.compiler.compile import clang_command, compile_module, place_inputs
+from mlgo.compiler.compile import clang_command, compile_module
 from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run_groups
+from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.process import Cancellation, ProcessOutcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 
@@ -140,13 +141,17 @@ class ServerPool:
                 command_line = clang_command(first, output=servers.STDOUT if first.want_object else servers.NO_OUTPUT)
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
                     for request in requests if shared is not None else ():
-                        outcome = compile_module(request, cancellation, shared.run)
+                        # Inside the shared directory: what has been begun there can write nowhere else.
+                        inside = dataclasses.replace(request, workdir=pathlib.Path(directory))
+                        outcome = compile_module(inside, cancellation, shared.run)
                         if isinstance(outcome, CompileFailure):
                             # A failure may come from sharing, and its message may differ: compile alone.
                             outcome = compile_module(request, cancellation, self.run)
                         outcomes.append(outcome)
         except servers.ServerDied:
             server.close()
+        except UnusableInput:
+            self._give_back(server)  # compiled alone, each request gives the failure
         except BaseException:
             server.close()
             raise

@@ -15,8 +15,9 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from mlgo.compiler.compile import clang_command, place_inputs
+from mlgo.compiler.compile import clang_command
 from mlgo.compiler.executor import Executor, LocalExecutor, available_cores
+from mlgo.compiler.inputs import place_inputs
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest
 from mlgo.compiler.scratch import scratch_directory
 from mlgo.compiler.server_executor import executor_for

@@ -1,0 +1,21 @@
+// What a process that compiles may use.
+
+#ifndef MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H
+#define MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H
+
+#include <stdint.h>
+
+namespace mlgo {
+
+struct Limits {
+  uint64_t cpu_seconds;          // SIGXCPU at the limit, SIGKILL five seconds later
+  uint64_t address_space_bytes;  // allocations fail above it
+  uint64_t file_bytes;           // of each file that is written; SIGXFSZ above it
+};
+
+// Sets the limits of this process, none above those that it has, and allows no core dump. Returns false and sets errno on failure.
+bool SetLimits(const Limits &limits);
+
+}  // namespace mlgo
+
+#endif  // MLGO_DEVELOPMENT_CONFINEMENT_LIMITS_H

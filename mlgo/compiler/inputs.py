@@ -1,0 +1,90 @@
+"""Copies what a compile reads into its temporary directory.
+
+Copies, not links: a recorded command can make clang write to any name that it knows, and so into the corpus, the cache
+of a cluster's node, or a policy.
+"""
+
+import errno
+import os
+import pathlib
+import stat
+from collections.abc import Iterator
+
+from mlgo.compiler.request import CompileRequest
+from mlgo.corpus import command
+from mlgo.run.exit_codes import RunError
+
+#: Names inside the temporary directory. The compiler sees only these, so commands, objects and messages do not depend
+#: on the folders of corpus and model.
+BITCODE, INDEX, MODEL = "module.bc", "module.thinlto.bc", "model"
+# What LLVM reads of a model (llvm/lib/Analysis/TFLiteUtils.cpp, ModelUnderTrainingRunner.cpp).
+_MODEL_FILES = ("model.tflite", "output_spec.json")
+# Linux copies at most 2 GiB in one call (sendfile(2)).
+_PIECE_BYTES = 1 << 30
+
+
+class UnusableInput(Exception):
+    """An input that no compile can read; the message names it and says why."""
+
+
+def place_inputs(request: CompileRequest, directory: str) -> None:
+    """Copies what the compiler reads into `directory`; there, commands may name files as the corpus does.
+
+    A file that does not exist is left out: the compiler reports it.
+
+    Raises:
+      UnusableInput: a file is larger than the compile's memory, is no regular file, or cannot be read.
+      RunError: there is no room.
+    """
+    for name, path in _sources(request, directory):
+        target = os.path.join(directory, name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        try:
+            _place(path, target, directory, request.limits.address_space_bytes)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise RunError(
+                    f"temporary directory {directory} while placing {name} of {request.module.name}",
+                    "no space is left there",
+                    "free space, use fewer workers, or set TMPDIR",
+                ) from error
+            raise UnusableInput(f"{name} cannot be read: {error.strerror}") from error
+
+
+def _sources(request: CompileRequest, directory: str) -> Iterator[tuple[str, pathlib.Path]]:
+    """Name in the temporary directory, and the file to be copied; one from an archive lies in `directory` already."""
+    module = request.module
+    yield BITCODE, module.bitcode_file(directory)
+    if (index := module.thinlto_index_file(directory)) is not None:
+        yield INDEX, index
+    for name in command.carried_files(module.command):
+        yield name, module.file(name, directory)
+    if request.model_dir is not None:
+        for name in _MODEL_FILES:
+            yield f"{MODEL}/{name}", request.model_dir / name
+
+
+def _place(path: pathlib.Path, target: str, directory: str, most_bytes: int) -> None:
+    if os.fspath(path.parent) == directory:
+        os.rename(path, target)
+        return
+    # Without waiting for the other end of a FIFO.
+    source = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(source)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnusableInput(f"{os.path.basename(target)} is not a regular file")
+        if status.st_size > most_bytes:
+            raise UnusableInput(
+                f"{os.path.basename(target)} has {status.st_size} bytes, and the compile may use {most_bytes}"
+            )
+        copy = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
+        try:
+            while os.sendfile(copy, source, None, _PIECE_BYTES):
+                pass
+        finally:
+            os.close(copy)
+    finally:
+        os.close(source)
