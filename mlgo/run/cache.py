@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from mlgo.run import files
 from mlgo.run.manifest import digest_of_bytes
+from mlgo.run.regular_file import read_regular
 
 _DIGESTS_NAME = "digests.json"
 
@@ -33,15 +34,15 @@ class Cache:
         """The entry's files by name; None when the entry is absent or damaged."""
         entry = self._entry(key)
         try:
-            digests = json.loads((entry / _DIGESTS_NAME).read_bytes())
-            contents = {name: (entry / name).read_bytes() for name in digests}
+            digests = json.loads(read_regular(entry / _DIGESTS_NAME, self._most_bytes))
+            contents = {name: read_regular(entry / name, self._most_bytes) for name in digests}
             if {name: digest_of_bytes(content) for name, content in contents.items()} != digests:
                 raise ValueError("damaged")
             os.utime(entry)
             return contents
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, OSError):
+        except (ValueError, TypeError, OSError, RecursionError):
             shutil.rmtree(entry, ignore_errors=True)
             return None
 

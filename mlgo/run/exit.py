@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable_message
 
 #: Last line of an interrupted command that can be resumed.
 RESUMABLE = "interrupted; run the same command again to resume"
@@ -22,7 +23,7 @@ def exit_code_of(work: Callable[[], int | None], interrupted: str = "interrupted
         sys.stdout.flush()
         return code
     except RunError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(printable_message(f"error: {error}"), file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
         print(interrupted, file=sys.stderr)

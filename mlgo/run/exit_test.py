@@ -35,6 +35,12 @@ class EndingTest(unittest.TestCase):
         with self.assertRaises(ZeroDivisionError):  # a defect: the traceback is shown
             exit_code_of(lambda: 1 // 0)
 
+    def test_a_name_cannot_command_the_terminal(self):
+        def fails():
+            raise RunError("module \x1b[2J\rb", "was\nerror: damaged", "Restore it")
+
+        self.ends(fails, 2, r"error: module \x1b[2J\rb: was" + "\n  error: damaged. Restore it\n")
+
     def test_the_reader_closes_the_pipe(self):
         work = "lambda: print('x' * 10**6) or 0"
         program = f"import sys; from mlgo.run.exit import exit_code_of; sys.exit(exit_code_of({work}))"

@@ -4,9 +4,11 @@ A write goes to a temporary file in the same directory, which is flushed to disk
 moment leaves the old file or the new file, and perhaps a `.NAME.XXXXXXXX.partial` that can be ignored.
 """
 
+import collections
 import contextlib
 import errno
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -15,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_file
 
 #: End of the names of unfinished files and directories, which `remove_partial` removes.
 PARTIAL_SUFFIX = ".partial"
@@ -22,6 +25,9 @@ PARTIAL_SUFFIX = ".partial"
 #: JSON read by `read_json` is refused above this size. Our manifests are below 1 MB; corpora list a module in ~100
 #: bytes.
 MAX_JSON_BYTES = 256 * 1024 * 1024
+
+#: Longer integers are refused: every integer below fits a float. Digests are texts; sizes have 20 digits at most.
+_MAX_DIGITS = 40
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -92,19 +98,10 @@ def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:
       remedy: what to do, for the message: "delete it; the trace is then made again".
 
     Raises:
-      RunError: the file is absent, too large, not UTF-8 or not JSON.
+      RunError: the file is absent, no regular file, too large, or as `parse_json` says.
     """
-    path = pathlib.Path(path)
-    subject = f"{what} ({path})"
-    try:
-        if path.stat().st_size > MAX_JSON_BYTES:
-            raise RunError(subject, f"is larger than {MAX_JSON_BYTES} bytes", remedy)
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise RunError(subject, "does not exist", remedy) from error
-    except OSError as error:
-        raise RunError(subject, f"cannot be read: {error.strerror}", remedy) from error
-    return parse_json(content, subject, remedy)
+    content = read_file(path, MAX_JSON_BYTES, what, remedy)
+    return parse_json(content, f"{what} ({pathlib.Path(path)})", remedy)
 
 
 def parse_json(content: bytes, subject: str, remedy: str) -> Any:
@@ -115,10 +112,17 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
       remedy: what to do, for the message.
 
     Raises:
-      RunError: `content` is not UTF-8 or not JSON.
+      RunError: `content` is not UTF-8, not JSON, or has what readers understand in different ways: NaN and infinite
+        numbers, integers of hundreds of digits, or two fields of one name in an object.
     """
     try:
-        return json.loads(content.decode("utf-8"))
+        return json.loads(
+            content.decode("utf-8"),
+            object_pairs_hook=_object_of,
+            parse_constant=_finite,
+            parse_float=_finite,
+            parse_int=_integer,
+        )
     except UnicodeDecodeError as error:
         raise RunError(subject, f"is not UTF-8 at byte {error.start}", remedy) from error
     except json.JSONDecodeError as error:
@@ -127,8 +131,31 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
         ) from error
     except RecursionError as error:
         raise RunError(subject, "is nested too deeply", remedy) from error
-    except ValueError as error:  # a number of more digits than Python converts
+    except ValueError as error:  # Of a hook above.
         raise RunError(subject, f"is not JSON: {error}", remedy) from error
+
+
+def _object_of(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(fields)
+    if len(found) != len(fields):
+        [(name, count)] = collections.Counter(name for name, _ in fields).most_common(1)
+        raise ValueError(f"an object has {count} fields {name!r}")
+    return found
+
+
+def _integer(text: str) -> int:
+    """The number `text`. Raises: ValueError: it is so long that the program's numbers could not hold it."""
+    if len(text) > _MAX_DIGITS:
+        raise ValueError(f"the number {text[:_MAX_DIGITS]}... has {len(text)} digits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    """The number `text`. Raises: ValueError: NaN, Infinity, or a number too large for a float."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:_MAX_DIGITS]} is not finite")
+    return value
 
 
 @contextlib.contextmanager
@@ -170,7 +197,11 @@ def remove_partial(folder: str | os.PathLike[str]) -> int:
     for directory, folders, names in os.walk(folder):
         for name in list(folders):
             if _is_partial(name):
-                shutil.rmtree(os.path.join(directory, name))
+                path = os.path.join(directory, name)
+                if os.path.islink(path):
+                    os.unlink(path)
+                else:
+                    shutil.rmtree(path)
                 folders.remove(name)
                 removed += 1
         for name in names:

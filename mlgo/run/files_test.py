@@ -81,6 +81,12 @@ class JsonTest(unittest.TestCase):
             b"\xff": "is not UTF-8 at byte 0. Make it",
             b"{": "is not JSON at line 1 column 2: .*. Make it",
             b"[" * 100_000: "is nested too deeply. Make it",
+            b"[1e999]": "is not JSON: the number 1e999 is not finite. Make it",
+            b"[-Infinity]": "is not JSON: the number -Infinity is not finite. Make it",
+            b"[NaN]": "is not JSON: the number NaN is not finite. Make it",
+            b"1" * 5000: r"is not JSON: the number 1{40}\.\.\. has 5000 digits. Make it",
+            b"1" * 400: r"is not JSON: the number 1{40}\.\.\. has 400 digits. Make it",
+            b'{"a": 1, "b": 2, "a": 3}': "is not JSON: an object has 2 fields 'a'. Make it",
         }
         for content, message in cases.items():
             with self.subTest(message):
@@ -88,6 +94,12 @@ class JsonTest(unittest.TestCase):
                     self.path.write_bytes(content)
                 with self.assertRaisesRegex(RunError, message):
                     files.read_json(self.path, "the thing", "Make it")
+
+    def test_a_sparse_file_of_200_gigabytes_is_not_read(self):
+        with open(self.path, "wb") as file:
+            file.truncate(200 * 1024**3)
+        with self.assertRaisesRegex(RunError, "it has 214748364800 bytes, more than the 268435456 allowed. Make it"):
+            files.read_json(self.path, "the thing", "Make it")
 
     def test_round_trip(self):
         files.write_json_atomically(self.path, {"ä": [1, None]})
@@ -120,7 +132,8 @@ class DirectoryTest(unittest.TestCase):
         (self.folder / "below" / ".model.abc.partial").mkdir(parents=True)
         (self.folder / "below" / ".file.abc.partial").touch()
         (self.folder / "below" / "kept.partial").touch()
-        self.assertEqual(files.remove_partial(self.folder), 2)
+        (self.folder / "below" / ".link.abc.partial").symlink_to(self.folder / "below")
+        self.assertEqual(files.remove_partial(self.folder), 3)
         self.assertEqual(os.listdir(self.folder / "below"), ["kept.partial"])
 
 

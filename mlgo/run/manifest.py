@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mlgo.run import files
-from mlgo.run.exit_codes import RunError
+from mlgo.run.json_fields import Fields
+from mlgo.run.regular_file import open_regular
 
 #: The file name of a manifest inside its stage's folder.
 FILE_NAME = "manifest.json"
@@ -62,15 +63,16 @@ def read(folder: pathlib.Path) -> Manifest | None:
     if not path.exists():
         return None
     remedy = f"Delete {folder}; its stage then runs again"
-    content = files.read_json(path, "stage manifest", remedy)
-    if not isinstance(content, dict):
-        raise RunError(f"stage manifest ({path})", "is not a JSON object", remedy)
-    if content.pop("format_version", None) != FORMAT_VERSION:
+    fields = Fields(files.read_json(path, "stage manifest", remedy), f"stage manifest ({path})", remedy)
+    if not fields.has("format_version") or fields.read("format_version", int) != FORMAT_VERSION:
         return None
-    try:
-        return Manifest(**content)
-    except TypeError as error:
-        raise RunError(f"stage manifest ({path})", f"has the wrong fields: {error}", remedy) from error
+    return Manifest(
+        stage=fields.read("stage", str),
+        inputs=fields.texts_by_name("inputs"),
+        configuration=fields.read("configuration", dict),
+        outputs=fields.texts_by_name("outputs"),
+        summary=fields.read("summary", dict) if fields.has("summary") else {},
+    )
 
 
 def read_if_current(
@@ -106,7 +108,7 @@ def digest_of_bytes(content: bytes) -> str:
 
 def digest_of_file(path: str | os.PathLike[str]) -> str:
     """sha256 in hex of a file's bytes, read in pieces."""
-    with open(path, "rb") as file:
+    with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -1,5 +1,6 @@
 """Tests of mlgo.run.manifest."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -54,6 +55,22 @@ class ManifestTest(unittest.TestCase):
             path.write_text(content)
             with self.assertRaisesRegex(RunError, "Delete .*; its stage then runs again"):
                 self.current()
+
+    def test_fields_of_other_types_are_named(self):
+        manifest.write(self.folder, manifest.Manifest("trace", {}, {}, {}))
+        content = json.loads((self.folder / manifest.FILE_NAME).read_text())
+        for name, value in (
+            ("stage", 1),
+            ("inputs", "corpus"),
+            ("outputs", {"a": 1}),
+            ("configuration", []),
+            ("summary", 1),
+            ("format_version", "1"),
+        ):
+            with self.subTest(name):
+                (self.folder / manifest.FILE_NAME).write_text(json.dumps({**content, name: value}))
+                with self.assertRaisesRegex(RunError, f"stage manifest .*: has a field '{name}' that is not .*Delete"):
+                    manifest.read_if_current(self.folder, "trace", {}, {})
 
     def test_digest_follows_the_outputs_only(self):
         same = manifest.Manifest("other", {}, {}, dict(self.written.outputs))

@@ -5,8 +5,10 @@ All output goes to stderr; stdout is for results.
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol, TextIO
+
+from mlgo.run.printable import printable, printable_message
 
 #: Minimum time between two lines.
 PLAIN_INTERVAL_SECONDS = 10.0
@@ -75,7 +77,7 @@ class PlainLines:
         return f" ({self._note})" if self._note else ""
 
     def _print(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+        print(printable(line), file=self._stream, flush=True)
 
 
 class Bar:
@@ -99,7 +101,8 @@ class Bar:
             Rate(),
             rich.progress.TimeElapsedColumn(),
             rich.progress.TimeRemainingColumn(),
-            rich.progress.TextColumn("{task.fields[note]}"),
+            # Without markup: a note may hold a module's name.
+            rich.progress.TextColumn("{task.fields[note]}", markup=False),
             console=rich.console.Console(file=stream),
         )
         self._task = self._bar.add_task(stage, total=total, completed=done, note="")
@@ -107,7 +110,7 @@ class Bar:
 
     def advance(self, count: int = 1, note: str = "") -> None:
         if note:
-            self._bar.update(self._task, advance=count, note=note)
+            self._bar.update(self._task, advance=count, note=printable(note))
         else:
             self._bar.update(self._task, advance=count)
 
@@ -130,6 +133,11 @@ def format_duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def tell(line: str) -> None:
-    """Shows one line to the user, on stderr."""
-    print(line, file=sys.stderr, flush=True)
+def tell(message: str) -> None:
+    """Shows a message to the user, on stderr."""
+    print(printable_message(message), file=sys.stderr, flush=True)
+
+
+def show(lines: Iterable[str]) -> None:
+    """Shows lines of a result to the user, on stdout."""
+    print("\n".join(map(printable, lines)), flush=True)

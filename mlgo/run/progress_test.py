@@ -1,5 +1,6 @@
 """Tests of mlgo.run.progress."""
 
+import contextlib
 import io
 import unittest
 
@@ -55,6 +56,36 @@ class PlainLinesTest(unittest.TestCase):
             [progress.format_duration(seconds) for seconds in (0, 59.6, 3599, 3600)],
             ["0:00", "1:00", "59:59", "1:00:00"],
         )
+
+
+class HostileNamesTest(unittest.TestCase):
+    """Module names are shown by all of these, and may hold what a terminal obeys."""
+
+    NAME, SHOWN = "\x1b[2Ja\rb\u202e.o", r"\x1b[2Ja\rb\u202e.o"
+
+    def test_lines_of_progress(self):
+        stream = io.StringIO()
+        progress.PlainLines(self.NAME, 1, "modules", stream, clock=lambda: 0.0).close()
+        self.assertEqual(stream.getvalue(), f"{self.SHOWN}: 1 modules\n{self.SHOWN}: 0 of 1 modules in 0:00\n")
+
+    def test_note_of_a_bar(self):
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        stream = Terminal()
+        bar = progress.start("trace", 2, "modules", stream=stream)
+        bar.advance(1, f"[/] {self.NAME}")
+        bar.close()
+        self.assertIn("[/] ", stream.getvalue())
+        self.assertNotIn(self.NAME, stream.getvalue())
+
+    def test_messages_and_results(self):
+        for function, text in ((progress.tell, self.NAME), (progress.show, [self.NAME])):
+            stream = io.StringIO()
+            with contextlib.redirect_stderr(stream), contextlib.redirect_stdout(stream):
+                function(text)
+            self.assertEqual(stream.getvalue(), f"{self.SHOWN}\n")
 
 
 if __name__ == "__main__":

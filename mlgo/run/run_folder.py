@@ -10,6 +10,7 @@ from typing import Any
 
 from mlgo.run import files, stages
 from mlgo.run.exit_codes import RunError
+from mlgo.run.json_fields import Fields
 from mlgo.run.manifest import Manifest
 from mlgo.run.progress import tell
 
@@ -26,12 +27,17 @@ class RunFolder:
     """An output directory that this process has locked until `close`, or until the process ends.
 
     Args: path: created when absent.
-    Raises: RunError: it cannot be written to, or another process has locked it.
+    Raises: RunError: it cannot be written to, another process has locked it, or a link in it leads out of it.
     """
 
     def __init__(self, path: pathlib.Path):
         self.path = path
         self._lock = open_output(path)
+        try:
+            _refuse_links(path)
+        except BaseException:
+            self.close()
+            raise
         self._seconds: dict[str, float] = {}
 
     @property
@@ -50,7 +56,9 @@ class RunFolder:
         files.remove_partial(self.path)
         resumed = claim_configuration(self.path, identity)
         if (self.path / TIMINGS_NAME).exists():
-            self._seconds = files.read_json(self.path / TIMINGS_NAME, "timings", "Delete the file")
+            content = files.read_json(self.path / TIMINGS_NAME, "timings", "Delete the file")
+            fields = Fields(content, f"timings ({self.path / TIMINGS_NAME})", "Delete the file")
+            self._seconds = {name: fields.read(name, float) for name in content}
         return resumed
 
     def stage(
@@ -94,7 +102,8 @@ def open_output(folder: pathlib.Path) -> int:
     remedy = "Give another --output_dir"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        lock = os.open(folder / _LOCK_NAME, flags, 0o644)
     except OSError as error:
         raise RunError(f"--output_dir={folder}", f"cannot be written to: {error.strerror}", remedy) from error
     try:
@@ -103,6 +112,23 @@ def open_output(folder: pathlib.Path) -> int:
         os.close(lock)
         raise RunError(f"--output_dir={folder}", "is in use by another run", f"Wait for it, or: {remedy}") from error
     return lock
+
+
+def _refuse_links(folder: pathlib.Path) -> None:
+    """Raises: RunError: a symbolic link below `folder`, which others may have made, leads out of it.
+
+    Runs make no links. A file written below such a link would replace one elsewhere.
+    """
+    root = pathlib.Path(os.path.realpath(folder))
+    for directory, folders, names in os.walk(folder):
+        for name in [*folders, *names]:
+            path = os.path.join(directory, name)
+            if os.path.islink(path) and not pathlib.Path(os.path.realpath(path)).is_relative_to(root):
+                raise RunError(
+                    f"--output_dir={folder}",
+                    f"holds the symbolic link {os.path.relpath(path, folder)}, which leads out of it",
+                    "Remove the link, or give another --output_dir",
+                )
 
 
 def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any]) -> bool:

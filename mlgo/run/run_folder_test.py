@@ -49,6 +49,34 @@ class RunFolderTest(unittest.TestCase):
         folder.claim({})
         self.assertEqual(folder.seconds, {"trace": 5.0})
 
+    def test_timings_of_other_types_are_an_error(self):
+        folder = self.open()
+        for content, message in (([], "is not a JSON object"), ({"trace": "long"}, "'trace' that is not a number")):
+            files.write_json_atomically(self.path / TIMINGS_NAME, content)
+            with self.assertRaisesRegex(RunError, f"timings .*{message}. Delete the file"):
+                folder.claim({})
+
+    def test_a_folder_of_others_leads_no_write_elsewhere(self):
+        outside = self.path.with_name("outside")
+        outside.mkdir()
+        for number, (name, target) in enumerate(
+            [("policy", "."), ("work", "."), ("trace/modules", "."), ("metrics.jsonl", "file"), (".lock", "lock")]
+        ):
+            path = self.path / str(number)
+            with self.subTest(name):
+                (path / name).parent.mkdir(parents=True)
+                (path / name).symlink_to(outside / target)
+                with self.assertRaisesRegex(RunError, "--output_dir=.*(leads out of it|symbolic links)"):
+                    RunFolder(path)
+                self.assertEqual(list(outside.iterdir()), [])
+
+    def test_links_inside_and_the_folder_itself_as_a_link(self):
+        self.path.mkdir()
+        (self.path / "latest").symlink_to("trace")
+        self.path.with_name("link").symlink_to("run")
+        self.path = self.path.with_name("link")
+        self.open()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlgo.run import files, manifest
+from mlgo.run.regular_file import read_regular
 
 #: Inputs and configuration of a started stage, in its folder.
 STARTED_NAME = "started.json"
@@ -35,7 +36,7 @@ def run_once(
         return current
     started = files.encode_json({"stage": stage, "inputs": dict(inputs), "configuration": dict(configuration)})
     started_path = folder / STARTED_NAME
-    if started_path.is_file() and started_path.read_bytes() == started:
+    if _holds(started_path, started):
         files.remove_partial(folder)
         (folder / manifest.FILE_NAME).unlink(missing_ok=True)
     else:
@@ -46,3 +47,11 @@ def run_once(
     done = manifest.Manifest(stage, dict(inputs), dict(configuration), outputs, dict(summary))
     manifest.write(folder, done)
     return done
+
+
+def _holds(path: pathlib.Path, content: bytes) -> bool:
+    """Whether there is a file with exactly this content at `path`."""
+    try:
+        return read_regular(path, len(content)) == content
+    except OSError:
+        return False

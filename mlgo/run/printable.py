@@ -1,0 +1,37 @@
+"""Text from outside, made harmless for terminals and logs. Files for programs keep the exact text."""
+
+import re
+
+#: What a terminal or a viewer obeys instead of showing it: control characters (ESC, CR, BEL, C1), marks that reverse
+#: the direction of text, separators of lines, and the halves of surrogate pairs that stand for bytes outside UTF-8.
+_CONTROL = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_IN_LINES = re.compile(f"(?![\n\t])[{_CONTROL}]")
+_IN_ONE_LINE = re.compile(f"[{_CONTROL}]")
+
+_BYTES = range(0xDC80, 0xDD00)
+
+
+def printable(text: str) -> str:
+    """`text` as one line: what a terminal would obey is escaped as in Python, `\\x1b` for ESC."""
+    return _IN_ONE_LINE.sub(_escaped, text)
+
+
+def printable_text(text: str) -> str:
+    """The same for text of several lines: line ends and tabs stay."""
+    return _IN_LINES.sub(_escaped, text)
+
+
+def printable_message(text: str) -> str:
+    """The same for a message, perhaps of several lines.
+
+    Lines after the first are indented, so that no name with a line end in it looks like a message of its own.
+    """
+    first, *rest = printable_text(text).split("\n")
+    return "\n".join([first, *(line if not line or line.startswith("  ") else f"  {line}" for line in rest)])
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code in _BYTES:  # A byte of a file name, as os.fsdecode gives it.
+        return f"\\x{code - 0xDC00:02x}"
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(found[0], f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
