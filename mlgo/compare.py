@@ -27,6 +27,7 @@ from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import show
 
 FLAGS = flags.FLAGS
 
@@ -48,11 +49,11 @@ def main(arguments: list[str]) -> int:
     pairings = comparison.compare(contenders, FLAGS.seed)
     not_shared = comparison.left_out_corpora(contenders)
     table = comparison_table(pairings)
-    print("\n".join(["Paired by function or module; negative is better:", "", *text_lines(table)]))
+    show(["Paired by function or module; negative is better:", "", *text_lines(table)])
     if not_shared:
-        print(f"Omitted corpora, not measured for all: {', '.join(not_shared)}")
+        show([f"Omitted corpora, not measured for all: {', '.join(not_shared)}"])
     for corpus, left_out in {pairing.corpus: pairing.left_out for pairing in pairings if pairing.left_out}.items():
-        print(f"{corpus}: omitted functions or modules, not measured for all: {left_out}")
+        show([f"{corpus}: omitted functions or modules, not measured for all: {left_out}"])
     if FLAGS.output:
         lines = "\n".join(table_lines(table)) + "\n"
         files.write_atomically(locate.user_path(FLAGS.output), lines.encode("utf-8", "replace"))
@@ -60,7 +61,7 @@ def main(arguments: list[str]) -> int:
         files.write_atomically(locate.user_path(FLAGS.html), html(comparison_page(contenders, pairings, not_shared)))
     worse = [] if allowed is None else comparison.worse_than(pairings, allowed)
     if worse:
-        print(f"Worse than {contenders[0].name} by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
+        show([f"Worse than {contenders[0].name} by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}"])
     return ExitCode.OUTPUT_DIFFERS if worse else ExitCode.DONE
 
 

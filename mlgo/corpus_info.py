@@ -42,8 +42,7 @@ def run(arguments: list[str]) -> int:
         counts = {problem: dataclasses.asdict(count) for problem, count in decisions.items()}
         sys.stdout.buffer.write(encode({**found.to_json(), "decisions": counts}))
         return ExitCode.DONE
-    for line in information.lines(found):
-        print(line.encode("utf-8", "backslashreplace").decode("utf-8"))
+    progress.show(information.lines(found))
     for problem, count in decisions.items():
         outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in count.modules.items() if number)
         print(f"decisions of {problem}: {count.decisions:,} in {count.functions:,} functions; modules: {outcomes}")

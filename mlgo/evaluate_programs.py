@@ -34,6 +34,7 @@ from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.progress import show
 from mlgo.run.run_folder import RunFolder
 
 FLAGS = flags.FLAGS
@@ -68,7 +69,7 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     catalogue = Catalogue.of_command()
     if FLAGS.list:
-        print("\n".join(catalogue.lines()))
+        show(catalogue.lines())
         return ExitCode.DONE
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name))
     described = [locate.user_path(path) for path in FLAGS.program_file]

@@ -26,6 +26,7 @@ from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import show
 
 FLAGS = flags.FLAGS
 
@@ -44,7 +45,7 @@ def main(arguments: list[str]) -> int:
     page = compose(records)
     files.write_atomically(output, html(page))
     files.write_atomically(summary_path(output), markdown(page))
-    print(f"{page.verdict.text}\n\nReport:  {output}\nSummary: {summary_path(output)}")
+    show([page.verdict.text, "", f"Report:  {output}", f"Summary: {summary_path(output)}"])
     return ExitCode.DONE
 
 

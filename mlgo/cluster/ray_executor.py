@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import socket
-import sys
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
@@ -28,6 +27,7 @@ from mlgo.cluster.parcel import Job, Packer
 from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.run.exit_codes import RunError
+from mlgo.run.progress import tell
 
 _DOCS = "docs/train-on-a-cluster.md says how nodes are started"
 
@@ -67,7 +67,7 @@ class RayExecutor:
         self._code = ray.put(code)
         self._workers = workers
         self._packer = Packer()
-        self._pool = scheduling.NodePool(patience_seconds, _tell)
+        self._pool = scheduling.NodePool(patience_seconds, tell)
         self._runs = itertools.count()
         self._joins: collections.Counter[str] = collections.Counter()
         self._members: dict[str, _RayNode | None] = {}
@@ -319,7 +319,3 @@ def _cause(error: ray.exceptions.RayError) -> str:
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0].rstrip(".") if lines else type(error).__name__
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

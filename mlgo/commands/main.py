@@ -9,6 +9,7 @@ from absl import app, flags
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable_message
 
 FLAGS = flags.FLAGS
 
@@ -26,7 +27,7 @@ def parse_flags(arguments: list[str]) -> list[str]:
     try:
         return FLAGS(arguments)
     except flags.Error as error:
-        print(f"error: {error}. See --help", file=sys.stderr)
+        print(printable_message(f"error: {error}. See --help"), file=sys.stderr)
         raise SystemExit(int(ExitCode.USER_ERROR)) from error
 
 

@@ -16,6 +16,7 @@ from mlgo.corpus.parts import write_parts
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate, run_folder
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import show
 from mlgo.training import summary, training_run
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import Configurations
@@ -139,5 +140,5 @@ def _train(inputs: RunInputs, configurations: Configurations) -> int:
     lines = summary.closing_lines(
         inputs.output, workspace, comparison, run.seconds, run.problem, run.learned, estimated
     )
-    print("\n".join(lines))
+    show(lines)
     return ExitCode.DONE

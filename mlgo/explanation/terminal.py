@@ -11,6 +11,7 @@ from mlgo.explanation import function_report as reports
 from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.function_report import FunctionReport
 from mlgo.explanation.summary import Explanation
+from mlgo.run.printable import printable, printable_text
 
 #: Width without a terminal, characters.
 _PLAIN_WIDTH = 140
@@ -21,13 +22,20 @@ _LISTED_WIDTH = 90
 def console(stream: TextIO) -> Console:
     """A console on `stream`: colours on terminals only."""
     width = None if stream.isatty() else _PLAIN_WIDTH
-    return Console(file=stream, width=width, highlight=False, soft_wrap=False, emoji=False, markup=False)
+    return _PlainText(file=stream, width=width, highlight=False, soft_wrap=False, emoji=False, markup=False)
+
+
+class _PlainText(Console):
+    """A console that escapes control characters in the text it is given, and still colours it."""
+
+    def render_str(self, text: str, **settings) -> Text:
+        return super().render_str(printable_text(text), **settings)
 
 
 def show_function(out: Console, report: FunctionReport) -> None:
     """Prints everything in `report`."""
     name = report.demangled.get(report.function, report.function)
-    out.print(Text(f"{report.problem}: {name}", "bold"))
+    out.print(Text(printable(f"{report.problem}: {name}"), "bold"))
     if name != report.function:
         out.print(f"  {report.function}")
     out.print(f"  in {report.module}, policy {report.policy}")
@@ -76,7 +84,9 @@ def _show_decision(out: Console, report: FunctionReport, decision: ExplainedDeci
     differs = "  DIFFERS" if decision.differs else ""
     name = reports.short(report.demangled.get(decision.callee, decision.callee))
     callee = f": call of {name}" if decision.callee else ""
-    out.print(Text(f"decision {decision.number}{callee}{differs}", "bold yellow" if decision.differs else "bold"))
+    out.print(
+        Text(printable(f"decision {decision.number}{callee}{differs}"), "bold yellow" if decision.differs else "bold")
+    )
     out.print(f"  policy:    {reports.choice_text(decision)}")
     out.print(f"  heuristic: {reports.heuristic_text(decision)}")
     if decision.explained is None:

@@ -12,6 +12,7 @@ from mlgo.evaluation.corpora.evaluation import CorpusResult, best_side
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import show
 from mlgo.run.tabular import encode_csv
 
 #: How many regressions are listed for each corpus and policy.
@@ -69,7 +70,7 @@ class Results:
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
         commands = [f"{_described(each)}\n\n    {_reproduction(each, flags_of(each))}\n\n" for each in worst]
         files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
-        print("\n".join(self._summary_lines(folder, worst)))
+        show(self._summary_lines(folder, worst))
 
     def _summary_lines(self, folder: pathlib.Path, worst: Sequence[tables.Regression]) -> list[str]:
         lines = ["", "Change against the compiler's default; negative is better:", ""]

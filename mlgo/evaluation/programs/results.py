@@ -16,6 +16,7 @@ from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import show
 
 _PARTS = ("size", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")
 
@@ -90,7 +91,7 @@ def write(folder: pathlib.Path, result: Mapping[str, Any]) -> ExitCode:
     files.write_json_atomically(folder / "result.json", result)
     files.write_atomically(folder / "programs.csv", tables.to_csv(result))
     files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
-    print(f"\n{summary}\nResults: {folder / 'result.json'}, programs.csv, summary.md")
+    show(["", *summary.split("\n"), f"Results: {folder / 'result.json'}, programs.csv, summary.md"])
     if result["differing"]:
         return ExitCode.OUTPUT_DIFFERS
     if not (result["size"] or result["run"]):
