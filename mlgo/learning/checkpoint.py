@@ -7,20 +7,48 @@ checkpoint or the new one; the old arrays are deleted after that. Equal content 
 
 import hashlib
 import io
+import math
 import os
 import pathlib
+import struct
+import tokenize
 import zipfile
-from collections.abc import Mapping
-from typing import Any
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import read_json, write_atomically, write_json_atomically
+from mlgo.run.json_fields import Fields
+from mlgo.run.regular_file import read_file
 
 #: A checkpoint above this size is not ours: the largest network has 100,000 weights and two optimiser slots each.
 MAX_CHECKPOINT_BYTES = 2 * 1024**3
 _FORMAT = "mlgo checkpoint 1"
+
+#: Versions of NumPy's format -> readers of their headers, which are Python literals and evaluated as such.
+_HEADER_READERS: Mapping[tuple[int, int], Callable[[BinaryIO], tuple[tuple[int, ...], bool, np.dtype]]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+#: What zipfile and NumPy raise for damaged content.
+_DAMAGE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    RuntimeError,  # Also NotImplementedError and RecursionError.
+    SyntaxError,
+    MemoryError,
+    struct.error,
+    tokenize.TokenError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
 _REMEDY = "Delete the directory to start this stage afresh, or restore it from a copy"
 
 
@@ -38,16 +66,44 @@ def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-def decode_arrays(content: bytes, what: str) -> dict[str, np.ndarray]:
-    """The inverse of `encode_arrays`; `what` names the source in errors.
+def decode_arrays(content: bytes, what: str, remedy: str = _REMEDY) -> dict[str, np.ndarray]:
+    """The inverse of `encode_arrays`; `what` names the source in errors, `remedy` says what to do.
+
+    No size that the archive states is trusted: every array lies in `content` as it is, uncompressed.
 
     Raises: RunError: not an archive of plain arrays.
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise RunError(what, f"is not an archive of plain arrays: {error}", _REMEDY) from error
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            if len({member.filename for member in members}) != len(members):
+                raise ValueError("two members have one name")
+            # Members that share their bytes could make a small file fill the memory.
+            if sum(member.file_size for member in members) > len(content):
+                raise ValueError(f"its members state more bytes than the {len(content)} of the archive")
+            return {member.filename.removesuffix(".npy"): _decode_array(archive, member) for member in members}
+    except _DAMAGE as error:
+        # The first line: NumPy goes on with advice to trust the file.
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise RunError(what, f"is not an archive of plain arrays: {reason}", remedy) from error
+
+
+def _decode_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    """The array that `member` holds in NumPy's format. Raises: one of _DAMAGE: it holds something else."""
+    if not member.filename.endswith(".npy") or member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"the member {member.filename!r} is not an uncompressed .npy file")
+    content = io.BytesIO(archive.read(member))
+    version = np.lib.format.read_magic(content)
+    if version not in _HEADER_READERS:
+        raise ValueError(f"the member {member.filename!r} is of the version {version} of NumPy's format")
+    shape, is_fortran, dtype = _HEADER_READERS[version](content)
+    if dtype.kind not in "biuf" or is_fortran or any(size < 0 for size in shape):
+        raise ValueError(f"the member {member.filename!r} is no plain array of numbers: {dtype}, shape {shape}")
+    values = content.read()
+    # Before anything is allocated: a header of a few bytes can state any shape.
+    if math.prod(shape) * dtype.itemsize != len(values):
+        raise ValueError(f"the member {member.filename!r} has {len(values)} bytes for {dtype} of the shape {shape}")
+    return np.frombuffer(bytearray(values), dtype).reshape(shape)
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
@@ -75,7 +131,7 @@ def remove_superseded(folder: str | os.PathLike[str], name: str) -> None:
     behind.
     """
     folder = pathlib.Path(folder)
-    current = read_json(folder / f"{name}.json", "the checkpoint", _REMEDY)["arrays"]
+    current = _manifest(folder / f"{name}.json").read("arrays", str)
     for old in folder.glob(f"{name}-*.npz"):
         if old.name != current:
             old.unlink(missing_ok=True)
@@ -90,18 +146,19 @@ def load_checkpoint(folder: str | os.PathLike[str], name: str) -> tuple[dict[str
     manifest_path = folder / f"{name}.json"
     if not manifest_path.exists():
         return None
-    manifest = read_json(manifest_path, "the checkpoint", _REMEDY)
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise RunError(f"the checkpoint {manifest_path}", f"is not of format {_FORMAT!r}", _REMEDY)
-    array_path = folder / pathlib.PurePath(str(manifest.get("arrays"))).name
-    what = f"the checkpoint arrays {array_path}"
-    try:
-        if array_path.stat().st_size > MAX_CHECKPOINT_BYTES:
-            raise RunError(what, f"are larger than {MAX_CHECKPOINT_BYTES} bytes", _REMEDY)
-        content = array_path.read_bytes()
-    except OSError as error:
-        raise RunError(what, f"cannot be read: {error.strerror}", _REMEDY) from error
-    digest = hashlib.sha256(content).hexdigest()
-    if digest != manifest.get("sha256"):
-        raise RunError(what, f"have sha256 {digest}, the manifest says {manifest.get('sha256')}", _REMEDY)
-    return decode_arrays(content, what), dict(manifest.get("facts", {}))
+    manifest = _manifest(manifest_path)
+    array_path = folder / pathlib.PurePath(manifest.read("arrays", str)).name
+    content = read_file(array_path, MAX_CHECKPOINT_BYTES, "the checkpoint arrays", _REMEDY)
+    digest, recorded = hashlib.sha256(content).hexdigest(), manifest.read("sha256", str)
+    what = f"the checkpoint arrays ({array_path})"
+    if digest != recorded:
+        raise RunError(what, f"have sha256 {digest}, the manifest says {recorded}", _REMEDY)
+    return decode_arrays(content, what), manifest.read("facts", dict)
+
+
+def _manifest(path: pathlib.Path) -> Fields:
+    """The fields of the JSON file of a checkpoint. Raises: RunError: it is none."""
+    manifest = Fields(read_json(path, "the checkpoint", _REMEDY), f"the checkpoint ({path})", _REMEDY)
+    if manifest.read("format", str) != _FORMAT:
+        raise manifest.error(f"is not of format {_FORMAT!r}")
+    return manifest

@@ -1,9 +1,12 @@
 """Checkpoints: same bytes for same content, whole or absent, damage is said."""
 
+import io
 import json
 import pathlib
+import struct
 import tempfile
 import unittest
+import zipfile
 
 import numpy as np
 
@@ -57,17 +60,64 @@ class CheckpointTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "have sha256 .*, the manifest says .*Delete the directory"):
             load_checkpoint(self.folder, "c")
         array_file.unlink()
-        with self.assertRaisesRegex(RunError, "cannot be read"):
+        with self.assertRaisesRegex(RunError, "does not exist"):
             load_checkpoint(self.folder, "c")
         (self.folder / "c.json").write_text(json.dumps({"format": "other"}))
         with self.assertRaisesRegex(RunError, "is not of format"):
             load_checkpoint(self.folder, "c")
+
+    def test_a_manifest_without_a_field_or_with_another_type(self):
+        save_checkpoint(self.folder, "c", _ARRAYS, {})
+        path = self.folder / "c.json"
+        manifest = json.loads(path.read_text())
+        for name, value in (("arrays", 1), ("sha256", None), ("facts", []), ("format", {})):
+            for changed in ({**manifest, name: value}, {key: manifest[key] for key in manifest if key != name}):
+                with self.subTest(changed=changed):
+                    path.write_text(json.dumps(changed))
+                    with self.assertRaisesRegex(RunError, f"the checkpoint .*c.json.*: has (no|a) field '{name}'"):
+                        load_checkpoint(self.folder, "c")
+
+    def test_foreign_archives_are_refused_in_one_sentence(self):
+        """Nothing is allocated by what a header states, and nothing but plain arrays is read."""
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 1099511627776)}"
+        cases = {
+            "a huge shape": (_archive(_npy(header)), "has 8 bytes for float32 of the shape"),
+            "a negative shape": (_archive(_npy(header.replace("1099511627776", "-1"))), "is no plain array"),
+            "a shape of text": (_archive(_npy(header.replace("1099511627776", "'a'"))), "arrays: "),
+            "an empty shape of huge rows": (_archive(_npy(header.replace("(", f"(0, {10**30}, "), b"")), "plain"),
+            "Python objects": (_archive(_npy(header.replace("<f4", "|O"))), "is no plain array of numbers: object"),
+            "texts": (_archive(_npy(header.replace("<f4", "<U1"))), "is no plain array of numbers: <U1"),
+            "a header of brackets": (_archive(_npy("[" * 5000)), "arrays: "),
+            "a header that is too long": (_archive(_npy(" " * 20_000)), "arrays: "),
+            "another version": (_archive(b"\x93NUMPY\x09\x00" + bytes(100)), r"of the version \(9, 0\)"),
+            "no array": (_archive(b"text"), "arrays: "),
+            "a compressed member": (_archive(bytes(10**6), zipfile.ZIP_DEFLATED), "its members state more bytes"),
+            "another file": (_archive(b"text", name="a.txt"), "'a.txt' is not an uncompressed .npy file"),
+        }
+        for what, (content, message) in cases.items():
+            with (
+                self.subTest(what),
+                self.assertRaisesRegex(RunError, f"^{what}: is not an archive .*{message}.*\\. Restore it$"),
+            ):
+                decode_arrays(content, what, "Restore it")
 
     def test_python_objects_are_refused_in_both_directions(self):
         with self.assertRaises(ValueError):
             encode_arrays({"a": np.array([{}], dtype=object)})
         with self.assertRaisesRegex(RunError, "plain arrays"):
             decode_arrays(b"not a zip", "the test")
+
+
+def _npy(header: str, values: bytes = bytes(8)) -> bytes:
+    """A file in NumPy's format, whatever its header says."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode("ascii") + values
+
+
+def _archive(member: bytes, method: int = zipfile.ZIP_STORED, name: str = "a.npy") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr(name, member)
+    return buffer.getvalue()
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ import numpy as np
 
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_text
 
 #: The largest level: relu6's 6 times LEVELS_PER_UNIT. Fits into one byte.
 TOP_LEVEL = 192
@@ -131,9 +132,10 @@ class Normalizer:
     def from_json(cls, value: Mapping) -> "Normalizer":
         """Raises: ValueError: `value` is not what `to_json` makes."""
         try:
-            columns = tuple(Column(str(name), float(start), float(end)) for name, start, end in value["columns"])
-            result = cls(str(value["problem"]), columns, tuple(value["dropped"]), bool(value["mark_last_position"]))
-        except (KeyError, TypeError) as error:
+            columns = tuple(Column(_text(name), float(start), float(end)) for name, start, end in value["columns"])
+            dropped = tuple(_text(name) for name in value["dropped"])
+            result = cls(_text(value["problem"]), columns, dropped, bool(value["mark_last_position"]))
+        except (KeyError, TypeError, OverflowError) as error:
             raise ValueError(f"not the description of a normaliser: {error!r}") from error
         for column in columns:
             if not _usable(column):
@@ -176,14 +178,7 @@ def read_vocabulary(path: pathlib.Path) -> np.ndarray:
     Raises: RunError: see load_normalizer.
     """
     remedy = "Make the vocabulary again from a default trace (./bazelw run //mlgo:sparse_bucket_generator)"
-    try:
-        if path.stat().st_size > MAX_VOCABULARY_BYTES:
-            raise RunError(f"vocabulary file {path}", f"is larger than {MAX_VOCABULARY_BYTES} bytes", remedy)
-        lines = path.read_text(encoding="utf-8").split()
-    except FileNotFoundError as error:
-        raise RunError(f"vocabulary file {path}", "does not exist", remedy) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunError(f"vocabulary file {path}", f"cannot be read: {error}", remedy) from error
+    lines = read_text(path, MAX_VOCABULARY_BYTES, "vocabulary file", remedy).split()
     try:
         return np.array([float(line) for line in lines], np.float64)
     except ValueError as error:
@@ -258,6 +253,13 @@ def choose_knots(quantiles: np.ndarray, segments: int) -> list[float]:
         if not knots or _usable(Column("", knots[-1], value)):
             knots.append(value)
     return knots
+
+
+def _text(value: object) -> str:
+    """`value`, if it is a text. Raises: TypeError: it is not."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is not a text")
+    return value
 
 
 def _usable(column: Column) -> bool:

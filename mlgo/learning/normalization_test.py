@@ -121,7 +121,7 @@ class FilesTest(unittest.TestCase):
 
     def test_a_missing_file_is_named(self):
         (self.folder / "cost.buckets").unlink()
-        with self.assertRaisesRegex(RunError, r"cost\.buckets: does not exist\. Make the vocabulary again"):
+        with self.assertRaisesRegex(RunError, r"cost\.buckets\): does not exist\. Make the vocabulary again"):
             load_normalizer(self.folder, synthetic.PROBLEM)
 
     def test_text_is_refused(self):

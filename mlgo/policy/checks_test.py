@@ -2,10 +2,13 @@
 
 import dataclasses
 import hashlib
+import io
 import json
+import os
 import pathlib
 import tempfile
 import unittest
+import zipfile
 
 import numpy as np
 
@@ -61,10 +64,10 @@ class DirectoryTest(unittest.TestCase):
         for name in ("weights.npz", "saved_model.pb"):
             save_policy(_network(), PRIORITY, self.folder)
             (self.folder / name).write_bytes(b"other")
-            self.assert_refused(f"{name}: is not the one that policy.json names", "Name a directory")
+            self.assert_refused(f"{name}): is not the one that policy.json names", "Name a directory")
         (self.folder / "saved_model.pb").unlink()
         (self.folder / "weights.npz").unlink()
-        self.assert_refused("weights.npz: cannot be read: No such file", "Name a directory")
+        self.assert_refused("weights.npz): does not exist", "Name a directory")
         (self.folder / "policy.json").unlink()
         self.assert_refused("policy.json): does not exist", "Name a directory")
 
@@ -76,9 +79,9 @@ class DirectoryTest(unittest.TestCase):
     def test_another_problem(self):
         self.assert_refused("is for 'regalloc_priority', not for 'inlining_for_size'", problem=INLINING)
         self.rewrite(normalizer=NORMALIZER.to_json() | {"problem": "inlining_for_size"})
-        self.assert_refused("policy.json: its normaliser is for 'inlining_for_size'")
+        self.assert_refused("policy.json): its normaliser is for 'inlining_for_size'")
         self.rewrite(decision="colour")
-        self.assert_refused("policy.json: decides 'colour' instead of 'priority'")
+        self.assert_refused("policy.json): decides 'colour' instead of 'priority'")
 
     def test_a_feature_that_the_compiler_lacks(self):
         wider = dataclasses.replace(
@@ -88,7 +91,7 @@ class DirectoryTest(unittest.TestCase):
         save_policy(initial_network(dataclasses.replace(NORMALIZER, columns=columns), 1), wider, self.folder)
         load_policy(self.folder, wider)
         self.assert_refused(
-            "policy.json: it wants the feature 'colour', which the compiler lacks", "Train the policy for this"
+            "policy.json): it wants the feature 'colour', which the compiler lacks", "Train the policy for this"
         )
         self.rewrite(normalizer=NORMALIZER.to_json() | {"columns": [["colour", 0, 1]]})
         self.assert_refused("it wants the feature 'colour'")
@@ -108,19 +111,51 @@ class DirectoryTest(unittest.TestCase):
     def test_records_that_contradict_themselves(self):
         for changes, words in (
             ({"format": "other"}, "is not of format"),
-            ({"features": "all"}, "has no list of names"),
+            ({"features": "all"}, "has a field 'features' that is not a list"),
+            ({"features": [1]}, "has a field 'features' that is not a list of texts"),
+            ({"decision": 1}, "has a field 'decision' that is not a text"),
+            ({"problem": None}, "has a field 'problem' that is not a text"),
+            ({"normalizer": []}, "has a field 'normalizer' that is not an object"),
+            ({"normalizer": NORMALIZER.to_json() | {"columns": [[{}, 0, 1]]}}, "holds no normaliser"),
+            ({"normalizer": NORMALIZER.to_json() | {"columns": [["li_size", 10**400, 1]]}}, "has 401 digits"),
+            ({"sha256": {"weights.npz": 1}}, "has a field 'sha256' that is not an object of texts"),
             ({"features": ["li_size"]}, "lists other features than its normaliser knows: stage, weight"),
             ({"normalizer": {}}, "holds no normaliser"),
             ({"normalizer": NORMALIZER.to_json() | {"columns": [["li_size", 1, 1]]}}, "is not finite and increasing"),
             ({"normalizer": NORMALIZER.to_json() | {"columns": []}}, "looks at no feature"),
             ({"normalizer": NORMALIZER.to_json() | {"mark_last_position": True}}, "has only one"),
-            ({"sha256": None}, 'has no object "sha256"'),
+            ({"sha256": None}, "has a field 'sha256' that is not an object"),
         ):
             with self.subTest(words):
                 self.rewrite(**changes)
-                self.assert_refused(f"{self.folder / 'policy.json'}: ", words)
+                self.assert_refused(f"{self.folder / 'policy.json'}): ", words)
         (self.folder / "policy.json").write_text("[]")
-        self.assert_refused("is not of format")
+        self.assert_refused("is not a JSON object")
+
+    def test_records_without_a_field(self):
+        for name in ("format", "problem", "features", "decision", "normalizer", "sha256"):
+            with self.subTest(name):
+                rest = {key: value for key, value in self.record.items() if key != name}
+                (self.folder / "policy.json").write_text(json.dumps(rest))
+                self.assert_refused(f"policy.json): has no field '{name}'", "Name a directory")
+
+    def test_weights_that_state_a_huge_shape(self):
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,)}"
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("policy/0/kernel.npy", b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
+        (self.folder / "weights.npz").write_bytes(buffer.getvalue())
+        self.rewrite(sha256=self.record["sha256"] | {"weights.npz": hashlib.sha256(buffer.getvalue()).hexdigest()})
+        self.assert_refused("weights.npz: is not an archive of plain arrays", "has 0 bytes for float32", "Name a dir")
+
+    def test_files_that_are_no_files(self):
+        for name in ("policy.json", "weights.npz", "saved_model.pb"):
+            with self.subTest(name):
+                save_policy(_network(), PRIORITY, self.folder)
+                (self.folder / name).unlink()
+                os.mkfifo(self.folder / name)
+                self.assert_refused(f"{name}): cannot be read: it is a pipe, not a file", "Name a directory")
+                (self.folder / name).unlink()
 
     def test_weights_that_are_no_network_over_the_normaliser(self):
         kernel = np.zeros((2, 80), np.float32)

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import pathlib
-from collections.abc import Mapping
 from typing import Any
 
 from mlgo.learning.checkpoint import MAX_CHECKPOINT_BYTES, decode_arrays
@@ -14,6 +13,8 @@ from mlgo.policy.checks import FEATURE_REMEDY, features_fault, known_features, n
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import read_json
+from mlgo.run.json_fields import Fields
+from mlgo.run.regular_file import read_file
 
 FORMAT = "mlgo policy 1"
 _REMEDY = "Name a directory that a training run or save_policy has written"
@@ -30,43 +31,42 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     """
     folder = pathlib.Path(folder)
     record_path = folder / "policy.json"
-    record = read_json(record_path, "the policy's record", _REMEDY)
-    what = f"the policy's record {record_path}"
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise RunError(what, f"is not of format {FORMAT!r}", _REMEDY)
-    if record.get("problem") != problem.name:
+    what = f"the policy's record ({record_path})"
+    content = read_json(record_path, "the policy's record", _REMEDY)
+    record = Fields(content, what, _REMEDY)
+    if record.read("format", str) != FORMAT:
+        raise record.error(f"is not of format {FORMAT!r}")
+    if record.read("problem", str) != problem.name:
         raise RunError(
-            f"the policy in {folder}", f"is for {record.get('problem')!r}, not for {problem.name!r}", _REMEDY
+            f"the policy in {folder}", f"is for {record.read('problem', str)!r}, not for {problem.name!r}", _REMEDY
         )
     normalizer = _recorded_normalizer(record, problem, what)
-    content = _recorded_file(folder, "weights.npz", record, what)
+    weights_content = _recorded_file(folder, "weights.npz", record)
     if (folder / "saved_model.pb").exists():
         # One backend reads this file and the other the weights; if they were of two policies, so would the compilers
         # be.
-        _recorded_file(folder, "saved_model.pb", record, what)
+        _recorded_file(folder, "saved_model.pb", record)
     what = f"the weights {folder / 'weights.npz'}"
-    weights = decode_arrays(content, what)
+    weights = decode_arrays(weights_content, what, _REMEDY)
     if clause := weights_fault(weights, normalizer.width):
         raise RunError(what, clause, _REMEDY)
     try:
         exact_network(weights)
     except RunError as error:
         raise RunError(what, f"{error.subject} {error.wrong}", error.remedy) from error
-    return PolicyNetwork(normalizer, weights), record
+    return PolicyNetwork(normalizer, weights), content
 
 
-def _recorded_normalizer(record: Mapping[str, Any], problem: Problem, what: str) -> Normalizer:
-    features = record.get("features")
-    if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
-        raise RunError(what, 'has no list of names "features"', _REMEDY)
+def _recorded_normalizer(record: Fields, problem: Problem, what: str) -> Normalizer:
+    features = record.texts("features")
     if clause := features_fault(tuple(features), problem):
         raise RunError(what, clause, FEATURE_REMEDY)
-    if record.get("decision") != problem.action_spec.name:
-        raise RunError(what, f"decides {record.get('decision')!r} instead of {problem.action_spec.name!r}", _REMEDY)
+    if (decision := record.read("decision", str)) != problem.action_spec.name:
+        raise record.error(f"decides {decision!r} instead of {problem.action_spec.name!r}")
     try:
-        normalizer = Normalizer.from_json(record["normalizer"])
-    except (KeyError, ValueError) as error:
-        raise RunError(what, f"holds no normaliser: {error}", _REMEDY) from error
+        normalizer = Normalizer.from_json(record.read("normalizer", dict))
+    except ValueError as error:
+        raise record.error(f"holds no normaliser: {error}") from error
     if clause := normalizer_fault(normalizer, problem):
         raise RunError(what, clause, FEATURE_REMEDY)
     # As sets: a later compiler may show the same features in another order.
@@ -75,17 +75,9 @@ def _recorded_normalizer(record: Mapping[str, Any], problem: Problem, what: str)
     return normalizer
 
 
-def _recorded_file(folder: pathlib.Path, name: str, record: Mapping[str, Any], what: str) -> bytes:
+def _recorded_file(folder: pathlib.Path, name: str, record: Fields) -> bytes:
     path = folder / name
-    try:
-        if path.stat().st_size > MAX_CHECKPOINT_BYTES:
-            raise RunError(f"the policy's file {path}", f"is larger than {MAX_CHECKPOINT_BYTES} bytes", _REMEDY)
-        content = path.read_bytes()
-    except OSError as error:
-        raise RunError(f"the policy's file {path}", f"cannot be read: {error.strerror}", _REMEDY) from error
-    digests = record.get("sha256")
-    if not isinstance(digests, dict):
-        raise RunError(what, 'has no object "sha256" with the digests of its files', _REMEDY)
-    if hashlib.sha256(content).hexdigest() != digests.get(name):
-        raise RunError(f"the policy's file {path}", "is not the one that policy.json names (sha256 differs)", _REMEDY)
+    content = read_file(path, MAX_CHECKPOINT_BYTES, "the policy's file", _REMEDY)
+    if hashlib.sha256(content).hexdigest() != record.texts_by_name("sha256").get(name):
+        raise RunError(f"the policy's file ({path})", "is not the one that policy.json names (sha256 differs)", _REMEDY)
     return content

@@ -9,6 +9,7 @@ from typing import Any
 
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import read_json
+from mlgo.run.regular_file import open_regular
 
 _REMEDY = "Name a directory that a training run or save_policy has written, or a SavedModel's"
 #: Digits of a digest in a line for display.
@@ -44,7 +45,8 @@ def identity(folder: str | os.PathLike[str], problem_name: str) -> Identity:
     path = folder / "saved_model.pb"
     if path.exists() or recorded is None:
         try:
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise RunError(f"the policy {path}", f"cannot be read: {error.strerror}", _REMEDY) from error
         if recorded not in (None, digest):

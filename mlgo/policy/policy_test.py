@@ -230,7 +230,7 @@ class SavedModelTest(unittest.TestCase):
             with self.assertRaisesRegex(RunError, "is for 'synthetic', not for 'regalloc_eviction'"):
                 load_policy(folder, EVICTION)
             pathlib.Path(folder, "weights.npz").write_bytes(b"other")
-            with self.assertRaisesRegex(RunError, "weights.npz: is not the one that policy.json names"):
+            with self.assertRaisesRegex(RunError, "weights.npz.: is not the one that policy.json names"):
                 load_policy(folder, synthetic.PROBLEM)
             pathlib.Path(folder, "policy.json").unlink()
             with self.assertRaisesRegex(RunError, "does not exist. Name a directory"):
