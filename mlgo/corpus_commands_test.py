@@ -122,6 +122,24 @@ class CombineTest(CommandCase):
         self.run_command(combine_training_corpus, "--root_dir", self.root / "all", "--verbosity", "ERROR")
         self.assertEqual(Corpus.load(self.root / "all").digest, digest)
 
+    def test_links_in_a_part_or_in_the_root_lead_no_file_elsewhere(self):
+        """A part's file that is a link is copied, not made one file with what it leads to; the root's is refused."""
+        corpus = self.corpus("all/one", 1, b"profile")
+        (carried,) = Corpus.load(corpus).carried_files
+        secret = self.root / "secret"
+        (corpus / carried).rename(secret)
+        (corpus / carried).symlink_to(secret)
+        flags = ("--root_dir", self.root / "all")
+        self.run_command(combine_training_corpus, *flags)
+        self.assertEqual((self.root / "all" / carried).read_bytes(), b"profile")
+        self.assertEqual(secret.stat().st_nlink, 1)
+        outside = self.root / "outside"
+        (self.root / "all" / "files").rename(outside)
+        (outside / pathlib.Path(carried).name).unlink()
+        (self.root / "all" / "files").symlink_to(outside)
+        self.refused(combine_training_corpus, flags, "is or lies below a symbolic link")
+        self.assertEqual(list(outside.iterdir()), [])
+
     def test_refusals(self):
         flags = ("--root_dir", self.root / "all")
         self.refused(combine_training_corpus, flags, "is not a directory")

@@ -20,8 +20,9 @@ the options of the link become the command of all modules.
 
 Output: NAME.bc and NAME.cmd per module, corpus_licences.json, files/ (profiles that commands read),
 extraction_report.json (each object without a module, and why) and, written last, corpus_description.json. NAME is the
-path of the object as the build states it. Commands contain no absolute path, so the corpus can be moved. Nothing is
-written outside --output_dir. The same command resumes an interrupted extraction. Relative paths are relative to the
+path of the object as the build states it. Commands contain no absolute path, so the corpus can be moved. Files that
+commands name are copied only from below the folders of the build and of --allow_file_root. Nothing is written outside
+--output_dir. The same command resumes an interrupted extraction. Relative paths are relative to the
 directory in which you run the command.
 
 Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module, 11 more failures than --max_failures,
@@ -63,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     add("target", "the output of that link, as ninja names it: bin/app")
     add("max_failures", "largest number of objects that may fail; no bitcode is no failure. Default: any", type=int)
     add("licence", "SPDX expression of modules whose source states none. Default: %(default)s", default=UNKNOWN_LICENCE)
+    text = "folder outside of the build from which commands may name files, such as profiles. Repeatable"
+    add("allow_file_root", text, action="append", default=[], metavar="DIR")
     text = "objects read at a time. Default: one per core. Changes no result"
     add("workers", text, "--num_workers", type=int, nargs="?")
     add_verbosity(parser)
@@ -73,6 +76,7 @@ def extraction_of(arguments: list[str]) -> Extraction:
     """The extraction that the flags describe. Raises: RunError: a flag is not usable."""
     values = vars(_parser().parse_args(arguments))
     values |= {name: locate.user_path(values[name]) for name in _PATHS if values[name]}
+    values["allow_file_root"] = tuple(map(locate.user_path, values["allow_file_root"]))
     if values["input_type"] == _MISSPELT_AQUERY:
         values["input_type"] = "bazel_aquery"
     if "/" in (values["llvm_objcopy_path"] or ""):  # A name without a folder is searched for in PATH.

@@ -20,6 +20,7 @@ from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.extraction.report import Report
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable_message
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -143,10 +144,11 @@ def main(arguments: list[str]) -> int:
         modules, skipped = parse_list(flags.list.read_text(encoding="utf-8"))
         report = assemble(modules, skipped, flags.output, flags.part)
     except RunError as error:
-        print(f"{flags.label}: {error}", file=sys.stderr)
+        print(printable_message(f"{flags.label}: {error}"), file=sys.stderr)
         return error.exit_code
     if lines := report.lines():
-        print(f"{flags.label}: {len(report.modules):,} modules; left out are", *lines, sep="\n", file=sys.stderr)
+        left_out = [f"{flags.label}: {len(report.modules):,} modules; left out are", *lines]
+        print(printable_message("\n".join(left_out)), file=sys.stderr)
     return ExitCode.DONE
 
 

@@ -6,14 +6,18 @@ names. The parts remain corpora.
 """
 
 import dataclasses
+import errno
 import os
 import pathlib
 import shutil
+import tempfile
 
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import DESCRIPTION_NAME, FILES_FOLDER, LICENCES_NAME, UNKNOWN_LICENCE, encode, is_safe_name
+from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.run import files, manifest
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.regular_file import open_regular
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,18 +94,39 @@ def _shown(description: dict[str, object], key: str) -> str:
 def _share(source: pathlib.Path, target: pathlib.Path) -> None:
     try:
         target.parent.mkdir(exist_ok=True)
+        if target.parent.is_symlink() or target.is_symlink():
+            wrong = "is or lies below a symbolic link, which would lead the copy elsewhere"
+            raise RunError(f"{target}", wrong, "remove the link")
         if target.exists():
             if manifest.digest_of_file(source) != manifest.digest_of_file(target):
                 raise CorpusError(f"{source}", f"differs from {target}, and both have one digest in their names")
             return
         try:
-            os.link(source.resolve(), target)
+            # What a link leads to is copied: a hard link would make a file outside a part of the corpus.
+            os.link(_regular(source), target, follow_symlinks=False)
         except OSError:
-            # Another file system, or one without hard links.
-            partial = target.with_name(f".{target.name}{files.PARTIAL_SUFFIX}")
-            shutil.copyfile(source, partial)
-            os.replace(partial, target)
+            # A link, another file system, or one without hard links.
+            with open_regular(source, MAX_FILE_BYTES) as descriptor:
+                _copy(descriptor, target)
     except OSError as error:
         raise RunError(
             f"{target}", f"cannot be written: {error.strerror}", "make it writable, or free space"
         ) from error
+
+
+def _regular(path: pathlib.Path) -> pathlib.Path:
+    """`path`, if it is no link. Raises: OSError: it is one."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "is a symbolic link")
+    return path
+
+
+def _copy(descriptor: int, target: pathlib.Path) -> None:
+    """Writes what the open file holds to `target`, which appears whole."""
+    partial_descriptor, partial = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=files.PARTIAL_SUFFIX
+    )
+    with open(descriptor, "rb", closefd=False) as source, open(partial_descriptor, "wb") as file:
+        shutil.copyfileobj(source, file)
+        os.fchmod(file.fileno(), 0o644)
+    os.replace(partial, target)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from mlgo.corpus import combination
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable_message
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
             shutil.copytree(corpus, output / name, copy_function=shutil.copyfile)
         combination.combine(output)
     except RunError as error:
-        print(f"combine: {error}", file=sys.stderr)
+        print(printable_message(f"combine: {error}"), file=sys.stderr)
         return error.exit_code
     return ExitCode.DONE
 

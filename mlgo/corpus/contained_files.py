@@ -102,19 +102,21 @@ class ContainedFiles:
                 file.write(content)
             return True
 
-    def copy(self, source: BinaryIO, folder: str, base_for: Callable[[str], str]) -> str:
-        """Copies `source` into `folder`, under the name that `base_for` makes of the content's sha256 (hex).
+    def copy(self, source: int, size: int, folder: str, base_for: Callable[[str], str]) -> str:
+        """Copies the open file `source` into `folder`, under the name that `base_for` makes of its sha256 (hex).
 
-        It is read in chunks, so it may be larger than memory. Returns the name, `folder` included.
+        It is read in chunks, so it may be larger than memory, and no further than the `size` bytes that it has.
+        Returns the name, `folder` included.
         """
         with self._explained(folder), self._folder(folder) as descriptor:
             partial, target = _new_partial(descriptor)
             try:
                 digest = hashlib.sha256()
                 with os.fdopen(target, "wb") as file:
-                    while chunk := source.read(_CHUNK_BYTES):
+                    while size > 0 and (chunk := os.read(source, min(size, _CHUNK_BYTES))):
                         digest.update(chunk)
                         file.write(chunk)
+                        size -= len(chunk)
                 base = base_for(digest.hexdigest())
                 if reason := refusal(base):
                     raise NameRefused(f"name {base!r}", reason, "rename it")

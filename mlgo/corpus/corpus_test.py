@@ -1,6 +1,7 @@
 """Loading a corpus, and one clear error for each way in which it can be broken."""
 
 import json
+import os
 import pathlib
 import tempfile
 import unittest
@@ -9,7 +10,9 @@ from mlgo.corpus.corpus import Corpus, CorpusError, Module, join_command, split_
 from mlgo.run.exit_codes import ExitCode
 
 
-class CorpusTest(unittest.TestCase):
+class CorpusCase(unittest.TestCase):
+    """A corpus of two modules in `root`."""
+
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -33,6 +36,8 @@ class CorpusTest(unittest.TestCase):
         self.assertIn(expected, str(caught.exception))
         self.assertEqual(caught.exception.exit_code, exit_code)
 
+
+class CorpusTest(CorpusCase):
     def test_modules_are_sorted(self):
         corpus = Corpus.load(self.root)
         self.assertEqual([module.name for module in corpus.modules], ["a/one.c", "b/two.c"])
@@ -177,6 +182,51 @@ class CorpusTest(unittest.TestCase):
         for command in (("-cc1",), ("-cc1", "", "a b"), ("-cc1", "\udcff")):
             self.assertEqual(split_command(join_command(command)), command)
         self.assertEqual(split_command(b"-cc1\0-O2"), ("-cc1", "-O2"))
+
+
+class StrangeFilesTest(CorpusCase):
+    """What lies where a file of a corpus should be, and what reading it says: none of it is waited for or read."""
+
+    STRANGE = {
+        "a pipe": (os.mkfifo, "it is a pipe, not a file"),
+        "an endless device": (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a file"),
+        "a directory": (os.mkdir, "it is a directory, not a file"),
+        "a dangling link": (lambda path: path.symlink_to("nowhere"), "No such file"),
+        "a sparse file": (lambda path: os.truncate(path, 200 * 1024**3), "it has 214748364800 bytes, more than the"),
+    }
+
+    def each(self, name: str):
+        """Makes each of STRANGE at `name`; yields its message."""
+        for what, (make, message) in self.STRANGE.items():
+            path = self.root / name
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+            if what == "a sparse file":
+                path.touch()
+            make(path)
+            with self.subTest(what, name=name):
+                yield message
+
+    def test_description(self):
+        for message in self.each("corpus_description.json"):
+            self.refused("larger than" if "bytes" in message else message)
+
+    def test_bitcode(self):
+        (module, _) = Corpus.load(self.root).modules
+        for message in self.each("a/one.c.bc"):
+            for read in (module.read_bitcode, lambda: module.bitcode_file(self.root)):
+                with self.assertRaisesRegex(CorpusError, f"one.c.bc: cannot be read: .*{message}"):
+                    read()
+
+    def test_command(self):
+        (module, _) = Corpus.load(self.root).modules
+        for message in self.each("a/one.c.cmd"):
+            with self.assertRaisesRegex(CorpusError, f"one.c.cmd: .*({message}|more than the 16777216 allowed)"):
+                str(module.command)
+
+    def test_the_corpus_itself(self):
+        os.mkfifo(self.root / "pipe")
+        with self.assertRaisesRegex(CorpusError, "cannot be read: it is a pipe, not a file"):
+            Corpus.load(self.root / "pipe")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 
 from mlgo.corpus.corpus import BITCODE_SUFFIX
 from mlgo.corpus.extraction import bitcode
+from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.regular_file import read_regular
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +64,7 @@ def make(
     with CorpusWriter(output, command_override=default_args) as writer:
         for path in paths:
             try:
-                content = (folder / path).read_bytes()
+                content = read_regular(folder / path, MAX_FILE_BYTES)
             except OSError as error:
                 raise RunError(
                     f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it"

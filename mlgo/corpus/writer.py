@@ -28,6 +28,7 @@ from mlgo.corpus.description import (
     encode,
 )
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.regular_file import open_regular
 
 #: What an extraction says about the objects it was given.
 REPORT_NAME = "extraction_report.json"
@@ -36,6 +37,8 @@ _UNFINISHED_TEXT = (
     b"A corpus is being written here, or its writer was killed. The same command goes on where it stopped.\n"
 )
 _RESERVED = frozenset({DESCRIPTION_NAME, LICENCES_NAME, UNFINISHED_NAME, REPORT_NAME})
+#: A larger file is not carried. The profiles of Chromium have 200 MB.
+_MOST_CARRIED_BYTES = 4 * 1024**3
 #: What a writer may delete from a directory it takes over: its own kinds of files and no others.
 _OWN_SUFFIXES = (".bc", ".cmd")
 
@@ -184,11 +187,13 @@ class CorpusWriter:
         """
         content_path = pathlib.Path(content_path)
         try:
-            with open(content_path, "rb") as source, self._lock:
-                status = os.fstat(source.fileno())
+            with open_regular(content_path, _MOST_CARRIED_BYTES) as descriptor, self._lock:
+                status = os.fstat(descriptor)
                 identity = (content_path.name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                 if identity not in self._copies:
-                    copy = self._files.copy(source, FILES_FOLDER, lambda digest: f"{digest[:16]}-{content_path.name}")
+                    copy = self._files.copy(
+                        descriptor, status.st_size, FILES_FOLDER, lambda digest: f"{digest[:16]}-{content_path.name}"
+                    )
                     self._claim(f"file {content_path}", (copy,), shared=True)
                     self._copies[identity] = copy
                 return self._copies[identity]

@@ -76,6 +76,9 @@ class FormatTest(WriterTest):
             CorpusWriter(self.out, durable=False) as writer,
         ):
             writer.add_file(self.root / "absent")
+        os.mkfifo(self.root / "pipe")
+        with CorpusWriter(self.root / "other") as writer, self.assertRaisesRegex(RunError, "it is a pipe, not a file"):
+            writer.add_file(self.root / "pipe")
 
     def test_an_override_known_late(self):
         with CorpusWriter(self.out, command_override=["?"], durable=False) as writer:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import unittest
 
+from mlgo.run.exit_codes import ExitCode
 from tests.corpora.project import TOOLS, BuildTestCase
 
 # C alone: this program is linked and run, and of the system it needs no more than libc.
@@ -61,6 +62,19 @@ class PgoTest(BuildTestCase):
         packed = shutil.make_archive(str(self.root / "packed"), "gztar", corpus)
         self.assertEqual(self.verified(pathlib.Path(packed), f"--obj_base_dir={self.build}")["same"], objects)
         self.assert_original_and_moved(corpus, objects)
+
+    def test_a_profile_outside_of_the_build_needs_the_flag(self):
+        profile = self.root / "elsewhere" / self.profile()
+        profile.parent.mkdir()
+        (self.build / profile.name).rename(profile)
+        objects = self.compile_all("-O2", f"-fprofile-use={profile}", "-Xclang", "-fembed-bitcode=all")
+        (self.build / "params").write_text("\n".join(f"'{name}'" for name in objects), encoding="utf-8")
+        flags = [f"--input={self.build / 'params'}", "--input_type=params", f"--obj_base_dir={self.build}"]
+        self.extract(*flags, code=ExitCode.NOTHING_PRODUCED)
+        self.assertEqual(list(self.root.rglob("files/*-the profile.profdata")), [])
+        corpus = self.extract(*flags, f"--allow_file_root={profile.parent}")
+        self.assertEqual(self.modules_of(corpus), objects)
+        self.assertEqual(len(list(corpus.glob("files/*-the profile.profdata"))), 1)
 
     def test_thinlto_with_a_profile(self):
         """The link command names the profile too: the override carries it."""

@@ -11,6 +11,7 @@ from mlgo.corpus.archive import members
 from mlgo.corpus.archive.shared_file import SharedFile
 from mlgo.corpus.description import DESCRIPTION_NAME, is_safe_name
 from mlgo.corpus.error import CorpusError
+from mlgo.corpus.storage import MAX_FILE_BYTES
 
 #: A corpus of 25,000 modules has 75,000 files.
 MAX_MEMBERS = 4_000_000
@@ -55,7 +56,11 @@ class ArchiveStorage:
         return self._member(name).file_size
 
     def read(self, name: str) -> bytes:
-        return self._read(self._member(name), self.shown(name))
+        member = self._member(name)
+        if member.file_size > MAX_FILE_BYTES:
+            wrong = f"has {member.file_size} bytes, more than the {MAX_FILE_BYTES} allowed"
+            raise CorpusError(self.shown(name), wrong)
+        return self._read(member, self.shown(name))
 
     def sha256(self, name: str) -> bytes:
         return hashlib.sha256(self.read(name)).digest()

@@ -309,5 +309,20 @@ class PropertyTest(ArchiveCase):
             pass
 
 
+class SparseArchiveTest(unittest.TestCase):
+    def test_a_member_of_200_gigabytes_of_holes_is_not_read(self):
+        """A tar archive that takes 10 KB on the disk."""
+        huge = 200 * 1024**3
+        info = tarfile.TarInfo("a.bc")
+        info.size = huge
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "corpus.tar")
+            with open(path, "wb") as file:
+                file.write(info.tobuf(tarfile.GNU_FORMAT))
+                file.truncate(tarfile.BLOCKSIZE + huge + 2 * tarfile.BLOCKSIZE)
+            with self.assertRaisesRegex(CorpusError, "a.bc: has 214748364800 bytes, more than the 4294967296 allowed"):
+                open_archive(path).read("a.bc")
+
+
 if __name__ == "__main__":
     unittest.main()

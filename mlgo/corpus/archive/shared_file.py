@@ -4,6 +4,8 @@ import io
 import os
 import pathlib
 
+from mlgo.run.regular_file import open_regular
+
 
 class SharedFile(io.RawIOBase):
     """A file for reading. The descriptor has no position of its own: each process has one, and `read_at` needs none."""
@@ -11,7 +13,7 @@ class SharedFile(io.RawIOBase):
     def __init__(self, file: pathlib.Path | int):
         """Args: file: its path, or an open descriptor, which is closed with this object."""
         super().__init__()
-        self._descriptor = file if isinstance(file, int) else os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptor = file if isinstance(file, int) else _opened(file)
         status = os.fstat(self._descriptor)
         self.bytes = status.st_size
         #: Differs when the file was changed or exchanged.
@@ -55,3 +57,9 @@ class SharedFile(io.RawIOBase):
         if not self.closed and hasattr(self, "_descriptor"):  # Absent when opening failed.
             os.close(self._descriptor)
         super().close()
+
+
+def _opened(path: pathlib.Path) -> int:
+    """A descriptor of its own for the regular file at `path`. Raises: OSError: it is none, or cannot be opened."""
+    with open_regular(path) as descriptor:
+        return os.dup(descriptor)

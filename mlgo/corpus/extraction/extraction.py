@@ -5,7 +5,6 @@ import dataclasses
 import os
 import pathlib
 import re
-import sys
 
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
 from mlgo.corpus.extraction import (
@@ -21,12 +20,14 @@ from mlgo.corpus.extraction import (
     objcopy,
     object_file,
 )
+from mlgo.corpus.extraction.carried_files import FileRoots, roots_of_build
 from mlgo.corpus.extraction.listing import Listing
-from mlgo.corpus.extraction.report import Report, printable
+from mlgo.corpus.extraction.report import Report
 from mlgo.corpus.thinlto import find_link, link_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
+from mlgo.run.printable import printable
 
 INPUT_TYPES = ("json", "params", "directory", "bazel_aquery")
 #: Kinds of ThinLTO builds.
@@ -60,6 +61,7 @@ class Extraction:
     max_failures: int | None = None
     licence: str = UNKNOWN_LICENCE
     verbosity: str = "INFO"
+    allow_file_root: tuple[pathlib.Path, ...] = ()
 
     def __post_init__(self):
         if self.workers is not None and self.workers < 1:
@@ -99,6 +101,13 @@ class Extraction:
         if self.is_local and self.input and self.input_type == "directory":
             return str(self.input)
         return str(self.obj_base_dir or self.working_directory)
+
+    @property
+    def file_roots(self) -> FileRoots:
+        """Where files must lie that a command names: below the build's folders or those that the user allows."""
+        of_input = self.input and (self.input if self.input_type == "directory" else self.input.parent)
+        folders = [folder for folder in (pathlib.Path(self.base), of_input, self.ninja_dir) if folder]
+        return roots_of_build([*folders, *self.allow_file_root])
 
 
 def extract(extraction: Extraction) -> Report:
@@ -154,7 +163,7 @@ def _module_reader(extraction: Extraction, writer: CorpusWriter) -> modules.Modu
     read_sections = objcopy.reader(tool, names) if tool else object_file.reader(names)
     command_filter = _compiled_filter(extraction.cmd_filter)
     return modules.EmbeddedModules(
-        read_sections, writer.add_file, command_filter, extraction.thinlto_build == DISTRIBUTED
+        read_sections, writer.add_file, extraction.file_roots, command_filter, extraction.thinlto_build == DISTRIBUTED
     )
 
 
@@ -186,7 +195,7 @@ def _set_override(extraction: Extraction, writer: CorpusWriter) -> list[str]:
             " --link_command, or --ninja_dir and --target, or edit corpus_description.json before use"
         )
         return []
-    override = link_command.link_override(*link, writer.add_file)
+    override = link_command.link_override(*link, extraction.file_roots.guarded(writer.add_file))
     for difference in override.differences:
         _warn(difference)
     writer.override_commands(override.command)
@@ -194,7 +203,7 @@ def _set_override(extraction: Extraction, writer: CorpusWriter) -> list[str]:
 
 
 def _warn(text: str) -> None:
-    print(f"extract_ir: warning: {text}", file=sys.stderr)
+    progress.tell(f"extract_ir: warning: {text}")
 
 
 def _print_summary(report: Report, every_omission: bool) -> None:

@@ -83,11 +83,15 @@ class CompileCommandsTest(InputTest):
             (b"{}", "is not a list"),
             (b"[", "is not JSON at line 1"),
             (b"[" * 100_000, "nested too deeply"),
+            (b"1" * 5000, "is not JSON: "),
         ):
             with self.assertRaisesRegex(RunError, expected):
                 compile_commands.load(self.file("c.json", content))
         with self.assertRaisesRegex(RunError, "cannot be read: No such file"):
             compile_commands.load(self.root / "absent.json")
+        os.mkfifo(self.root / "pipe.json")
+        with self.assertRaisesRegex(RunError, "cannot be read: it is a pipe, not a file. give"):
+            compile_commands.load(self.root / "pipe.json")
 
     @settings(deadline=None, max_examples=40)
     @given(

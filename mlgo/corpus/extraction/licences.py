@@ -1,7 +1,10 @@
 """The licence that a source file states about itself (https://spdx.dev/learn/handling-license-info/)."""
 
 import functools
+import os
 import re
+
+from mlgo.run.regular_file import open_regular
 
 _IDENTIFIER = re.compile(rb"SPDX-License-Identifier:[ \t]*([^\r\n]*)")
 # An expression: identifiers, AND, OR, WITH, parentheses. What follows, such as the end of a comment, is not part of it.
@@ -15,9 +18,9 @@ _HEAD_BYTES = 16 * 1024
 def of_source(path: str) -> str | None:
     """The SPDX expression in the source file at `path`; None: it has none, or cannot be read."""
     try:
-        with open(path, "rb") as source:
-            head = source.read(_HEAD_BYTES)
-    except (OSError, ValueError):
+        with open_regular(path) as source:
+            head = os.read(source, _HEAD_BYTES)
+    except OSError:
         return None
     return expression_in(head)
 

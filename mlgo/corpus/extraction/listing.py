@@ -8,6 +8,7 @@ from typing import Any
 
 from mlgo.corpus.extraction.outcome import Omission
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_regular
 
 # compile_commands.json of LLVM and clang has 5 MB; aquery's answer about all of a large workspace is the largest input.
 _MAX_INPUT_BYTES = 2 * 1024**3
@@ -48,9 +49,7 @@ def read_text(path: pathlib.Path, what: str) -> str:
     Raises: RunError: it cannot be read.
     """
     try:
-        if path.stat().st_size > _MAX_INPUT_BYTES:
-            raise RunError(f"--input={path}", f"has more than {_MAX_INPUT_BYTES} bytes", "split it")
-        return path.read_bytes().decode("utf-8", "surrogateescape")
+        return read_regular(path, _MAX_INPUT_BYTES).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise RunError(f"--input={path}", f"cannot be read: {error.strerror}", f"give {what}") from error
 
@@ -66,6 +65,8 @@ def read_json(path: pathlib.Path, what: str) -> Any:
         ) from error
     except RecursionError as error:
         raise RunError(f"--input={path}", "is nested too deeply", f"give {what}") from error
+    except ValueError as error:  # A number of more digits than Python converts.
+        raise RunError(f"--input={path}", f"is not JSON: {error}", f"give {what}") from error
 
 
 def absolute(directory: str, path: str) -> str:

@@ -10,6 +10,7 @@ from typing import Protocol
 from mlgo.corpus.command import THINLTO_INDEX
 from mlgo.corpus.corpus import split_command
 from mlgo.corpus.extraction import bitcode, build_directory, object_file
+from mlgo.corpus.extraction.carried_files import FileOutside, FileRoots
 from mlgo.corpus.extraction.listing import BuildObject, absolute
 from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
@@ -44,12 +45,14 @@ class EmbeddedModules:
     Attributes:
       read_sections: see SectionReader.
       add_file: carries a file that a command reads into the corpus, see `CorpusWriter.add_file`.
+      roots: where files must lie that a command names.
       command_filter: only modules one of whose recorded arguments it is found in; None: all.
       distributed: the commands name ThinLTO indices, which belong to the modules.
     """
 
     read_sections: SectionReader
     add_file: Callable[[os.PathLike[str]], str]
+    roots: FileRoots
     command_filter: re.Pattern[str] | None = None
     distributed: bool = False
 
@@ -69,16 +72,17 @@ class EmbeddedModules:
         recorded = split_command(embedded.command)
         if self.command_filter is not None and not any(map(self.command_filter.search, recorded)):
             raise LeftOut(Kind.FILTERED_OUT, "no argument matches --cmd_filter")
-        index = _index_of(recorded, found.directory) if self.distributed else None
+        index = _index_of(recorded, found.directory, self.roots) if self.distributed else None
         return ModuleContent(embedded.bitcode, self._portable(recorded, name, found.directory), index)
 
     def _portable(self, recorded: Sequence[str], name: str, directory: str) -> tuple[str, ...]:
         try:
             options = self_contained_command(
-                recorded, pathlib.Path(directory), self.add_file, name if self.distributed else None
+                recorded, pathlib.Path(directory), self.roots.guarded(self.add_file), name if self.distributed else None
             )
         except RunError as error:
-            raise LeftOut(Kind.NOT_PORTABLE, f"{error.subject}: {error.wrong}".replace(directory + "/", "")) from error
+            kind = Kind.FILE_OUTSIDE if isinstance(error, FileOutside) else Kind.NOT_PORTABLE
+            raise LeftOut(kind, f"{error.subject}: {error.wrong}".replace(directory + "/", "")) from error
         # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
         return ("-cc1", *options, "-emit-obj")
 
@@ -93,7 +97,7 @@ def local_thinlto_module(name: str, found: BuildObject) -> ModuleContent:
     return ModuleContent(content, None, _read_index(found.path + build_directory.INDEX_SUFFIX))
 
 
-def _index_of(recorded: Sequence[str], directory: str) -> bytes:
+def _index_of(recorded: Sequence[str], directory: str, roots: FileRoots) -> bytes:
     stated = [argument for argument in recorded if argument.startswith(THINLTO_INDEX)]
     if not stated:
         raise LeftOut(
@@ -102,7 +106,13 @@ def _index_of(recorded: Sequence[str], directory: str) -> bytes:
         )
     path = stated[-1].removeprefix(THINLTO_INDEX)
     # An empty index means "import nothing"; build systems write it as /dev/null, which has no size to trust either.
-    return b"" if path == os.devnull else _read_index(absolute(directory, path))
+    if path == os.devnull:
+        return b""
+    try:
+        roots.check(absolute(directory, path))
+    except FileOutside as error:
+        raise LeftOut(Kind.FILE_OUTSIDE, f"{error.subject}: {error.wrong}") from error
+    return _read_index(absolute(directory, path))
 
 
 def _read_index(path: str) -> bytes:

@@ -13,6 +13,7 @@ from mlgo.corpus import elf
 from mlgo.corpus.extraction import archive, bitcode, coff, macho
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
+from mlgo.run.regular_file import open_regular
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,18 +43,12 @@ def opened(path: str) -> Iterator[Span]:
     Raises: LeftOut: it does not exist, or is no file that can be read.
     """
     try:
-        # Without waiting: a pipe where an object should be must not stop the run.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open_regular(path) as descriptor:
+            yield Span(descriptor, 0, os.fstat(descriptor).st_size)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise LeftOut(Kind.MISSING_OBJECT, "does not exist") from error
-    except (OSError, ValueError) as error:
-        raise LeftOut(Kind.UNREADABLE_OBJECT, f"cannot be opened: {getattr(error, 'strerror', error)}") from error
-    try:
-        yield Span(descriptor, 0, os.fstat(descriptor).st_size)
     except OSError as error:
         raise LeftOut(Kind.UNREADABLE_OBJECT, f"cannot be read: {error.strerror}") from error
-    finally:
-        os.close(descriptor)
 
 
 def embedded(span: Span, names: SectionNames | None) -> Embedded:

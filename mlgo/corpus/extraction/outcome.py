@@ -20,6 +20,7 @@ class Kind(enum.Enum):
     NO_COMMAND = "no_command", "with bitcode and without its command"
     MISSING_INDEX = "missing_index", "without their ThinLTO index"
     NOT_PORTABLE = "not_portable", "whose command cannot be carried to another machine"
+    FILE_OUTSIDE = "file_outside", "whose command names a file outside of the build (--allow_file_root allows it)"
     NAME_OUTSIDE = "name_outside", "outside the base directory (--obj_base_dir names another one)"
     NAME_TAKEN = "name_taken", "whose files would be another module's"
 

@@ -5,6 +5,8 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from mlgo.run.regular_file import read_regular
+
 _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 _QUOTING = re.compile(r"[\"'\\]")
 
@@ -19,6 +21,8 @@ _SHELL_ESCAPE = re.compile(r'\\(["\\$`]|\n)')
 
 #: Response files may name response files; clang and ld stop somewhere too.
 _DEEPEST = 20
+#: The response file of Chromium's largest link has 3 MB.
+_MOST_BYTES = 256 * 1024**2
 
 
 def split_shell(text: str) -> list[str]:
@@ -53,9 +57,8 @@ def response_file_reader(directory: str) -> Callable[[str], str | None]:
 
     def read(name: str) -> str | None:
         try:
-            with open(os.path.join(directory, name), "rb") as file:
-                return os.fsdecode(file.read())
-        except (OSError, ValueError):
+            return os.fsdecode(read_regular(os.path.join(directory, name), _MOST_BYTES))
+        except OSError:
             return None
 
     return read

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.writer import WrittenCorpus
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.printable import printable
 
 #: Names per kind in the summary.
 _EXAMPLES = 3
@@ -98,8 +99,3 @@ class Report:
             " --thinlto_build=local",
             Kind.FILTERED_OUT: "Check --cmd_filter: it is searched in each recorded argument by itself",
         }.get(kind, f"Most of them are objects {kind.description}; see extraction_report.json")
-
-
-def printable(name: str) -> str:
-    """`name` for a terminal: no control characters, no lone surrogates."""
-    return name if name.isprintable() else ascii(name)[1:-1]

@@ -3,7 +3,7 @@
 import unittest
 
 from mlgo.corpus.extraction.outcome import Kind, Omission
-from mlgo.corpus.extraction.report import Report, printable
+from mlgo.corpus.extraction.report import Report
 from mlgo.run.exit_codes import ExitCode, RunError
 
 OMISSIONS = tuple(Omission(f"{name}.o", Kind.MISSING_OBJECT, "does not exist") for name in "abcd")
@@ -31,9 +31,6 @@ class ReportTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "5 objects: none of them gave a module. Build first") as caught:
             Report((), REPORT.omissions).check(None)
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
-
-    def test_printable(self):
-        self.assertEqual([printable(name) for name in ("é b", "a\nb", "\udcff")], ["é b", "a\\nb", "\\udcff"])
 
 
 if __name__ == "__main__":

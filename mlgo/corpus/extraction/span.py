@@ -4,6 +4,10 @@ import os
 
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 
+#: Larger parts are refused: a sparse file can state sections of any size. The largest module of an LTO build that we
+#: know has 200 MB of bitcode.
+MAX_PART_BYTES = 2 * 1024**3
+
 
 class Span:
     """`size` bytes of an open file from `start`. Reads of it never leave it.
@@ -15,10 +19,15 @@ class Span:
         self._descriptor, self._start, self.size = descriptor, start, size
 
     def read(self, offset: int, size: int) -> bytes:
-        """Raises: LeftOut: the file ends earlier."""
+        """Raises: LeftOut: the file ends earlier, or the part is larger than MAX_PART_BYTES."""
         if offset < 0 or size < 0 or offset + size > self.size:
             raise LeftOut(
                 Kind.UNREADABLE_OBJECT, f"is cut off: bytes {offset} to {offset + size} of {self.size} are asked for"
+            )
+        if size > MAX_PART_BYTES:
+            raise LeftOut(
+                Kind.UNREADABLE_OBJECT,
+                f"has a part of {size} bytes at {offset}, more than the {MAX_PART_BYTES} allowed",
             )
         pieces = []
         while size > 0:

@@ -12,12 +12,14 @@ import argparse
 import os
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
 from mlgo.corpus.gn import gn_build, gn_files, source_root
 from mlgo.corpus.gn.project import Project, configure
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import tell
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,11 +91,18 @@ def make(flags: argparse.Namespace) -> None:
     configured = configure(project, flags.work, flags.target, flags.linked)
     target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
     gn_build.compile_target(configured.tools, configured.layout, target, configured.environment, flags.jobs)
-    _extract(configured.layout, flags.output.absolute(), flags.linked, flags.licence, configured.environment["PATH"])
+    # The folder of the build has links to what lies in the tree.
+    settings = {
+        "obj_base_dir": configured.layout.build,
+        "output_dir": flags.output.absolute(),
+        "licence": flags.licence,
+        "max_failures": 0,
+        "allow_file_root": (flags.tree, configured.layout.source),
+    }
+    _extract(configured.layout, flags.linked, configured.environment["PATH"], settings)
 
 
-def _extract(layout: source_root.Layout, output: pathlib.Path, linked: bool, licence: str, path: str) -> None:
-    settings = {"obj_base_dir": layout.build, "output_dir": output, "licence": licence, "max_failures": 0}
+def _extract(layout: source_root.Layout, linked: bool, path: str, settings: Mapping[str, Any]) -> None:
     if not linked:
         extract(Extraction(input=layout.build, input_type="directory", **settings))
         return
@@ -107,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         make(_parser().parse_args(arguments))
     except RunError as error:
-        print(f"gn corpus: {error}", file=sys.stderr)
+        tell(f"gn corpus: {error}")
         return error.exit_code
     return ExitCode.DONE
 

@@ -1,0 +1,88 @@
+"""What an object may bring into a corpus: an object of others names files, and only the build's become a part of it."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.corpus.extraction.carried_files import roots_of_build
+from mlgo.corpus.extraction.extraction import Extraction
+from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.modules import EmbeddedModules, ModuleContent
+from mlgo.corpus.extraction.object_file import Embedded
+from mlgo.corpus.extraction.outcome import Kind, LeftOut
+
+BITCODE = b"BC\xc0\xde"
+EMBEDDED_LATE = ("-mllvm", "-lto-embed-bitcode=post-merge-pre-opt")
+
+
+class FilesOfObjectsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name).resolve()
+        self.build, self.secret = self.root / "build", self.root / "secret"
+        self.build.mkdir()
+        self.secret.write_bytes(b"secret")
+        (self.build / "a.o").touch()
+        (self.build / "a.profdata").write_bytes(b"profile")
+        (self.build / "link").symlink_to(self.secret)
+        self.copied: list[pathlib.Path] = []
+
+    def read(self, *command: str, distributed: bool = False, allowed: tuple[pathlib.Path, ...] = ()) -> ModuleContent:
+        """The module of an object that records `command`."""
+        recorded = b"".join(word.encode() + b"\0" for word in ("-cc1", "-O2", *command))
+
+        def add_file(path) -> str:
+            self.copied.append(pathlib.Path(path))
+            return "files/0123456789abcdef-a"
+
+        read = EmbeddedModules(
+            lambda span, found: Embedded(BITCODE, recorded),
+            add_file,
+            roots_of_build([self.build, *allowed]),
+            distributed=distributed,
+        )
+        return read("a.o", BuildObject("a.o", str(self.build / "a.o"), str(self.build)))
+
+    def test_a_profile_outside_of_the_build_is_not_copied(self):
+        for path in (str(self.secret), "../secret", str(self.build / "link"), "link"):
+            with self.subTest(path), self.assertRaises(LeftOut) as caught:
+                self.read(f"-fprofile-sample-use={path}")
+            self.assertEqual(caught.exception.kind, Kind.FILE_OUTSIDE)
+            self.assertIn("lies outside of the build", caught.exception.reason)
+            self.assertIn(f"--allow_file_root={self.root} allows it", caught.exception.reason)
+        self.assertEqual(self.copied, [])
+
+    def test_an_index_outside_of_the_build_is_not_copied(self):
+        for path in (str(self.secret), "../secret", "link"):
+            with self.subTest(path), self.assertRaises(LeftOut) as caught:
+                self.read(*EMBEDDED_LATE, f"-fthinlto-index={path}", distributed=True)
+            self.assertEqual(caught.exception.kind, Kind.FILE_OUTSIDE)
+
+    def test_files_of_the_build_and_of_the_flag(self):
+        self.assertIn(
+            "-fprofile-sample-use=files/0123456789abcdef-a", self.read("-fprofile-sample-use=a.profdata").command
+        )
+        self.read(f"-fprofile-sample-use={self.secret}", allowed=(self.root,))
+        self.assertEqual(self.copied, [self.build / "a.profdata", self.secret])
+        module = self.read(*EMBEDDED_LATE, "-fthinlto-index=a.profdata", distributed=True)
+        self.assertEqual(module.thinlto_index, b"profile")
+
+    def test_roots_of_an_extraction(self):
+        """The flags' folders, and no folder that the input names."""
+        other = self.root / "other"
+        for given in (
+            {"input": self.build / "compile_commands.json"},
+            {"input": self.build, "input_type": "directory"},
+            {"input": other / "app.params", "input_type": "params", "obj_base_dir": self.build},
+            {"input": other / "app.params", "allow_file_root": (self.build,)},
+        ):
+            with self.subTest(given):
+                roots = Extraction(self.root / "out", working_directory=other, **given).file_roots
+                roots.check(self.build / "a.profdata")
+                with self.assertRaisesRegex(Exception, "lies outside of the build"):
+                    roots.check(self.secret)
+
+
+if __name__ == "__main__":
+    unittest.main()
