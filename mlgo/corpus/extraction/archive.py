@@ -59,6 +59,8 @@ def members(span: Span) -> Iterator[Member]:
             names = span.read(start, size)
         in_file = not thin or field in _TABLES
         name, skipped = _name(field, span, start, size, names)
+        if b"\0" in name:
+            raise LeftOut(Kind.UNREADABLE_OBJECT, f"is an archive whose member at {position} has a NUL in its name")
         if field not in _TABLES and name not in _TABLES:
             if in_file:
                 span.part(start, size)  # Checks that it is all there.

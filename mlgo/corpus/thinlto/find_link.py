@@ -104,16 +104,28 @@ def aquery_link(aquery: Mapping[str, Any]) -> tuple[str, ...]:
 
     Raises: RunError: there is none.
     """
-    links = [action for action in aquery.get("actions", ()) if action.get("mnemonic") == "CppLink"]
+    links = [action for action in _objects(aquery.get("actions")) if action.get("mnemonic") == "CppLink"]
     if not links:
         raise RunError(
             "the aquery", "has no CppLink action", "query the binary: bazel aquery --output=jsonproto //the:binary"
         )
-    parameters = {f"@{file['execPath']}": file.get("arguments", ()) for file in links[-1].get("paramFiles", ())}
+    parameters = {
+        f"@{file.get('execPath')}": _texts(file.get("arguments")) for file in _objects(links[-1].get("paramFiles"))
+    }
     words: list[str] = []
-    for argument in links[-1].get("arguments", ()):
+    for argument in _texts(links[-1].get("arguments")):
         words += parameters.get(argument, (argument,))
     return tuple(words)
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a JSON list; none if it is no list."""
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts in a JSON list; none if it is no list."""
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
 def _command_of_shell_line(line: str, where: pathlib.Path) -> tuple[list[str], pathlib.Path]:

@@ -34,7 +34,7 @@ def parse_time_trace(content: bytes) -> Mapping[str, float]:
             for event in events
             if event["name"] == "RunPass" and event["args"].get("detail") == _ALLOCATOR
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise TraceFailure(f"is not a time trace: {error!r}") from error
     if "Total Backend" not in totals and "Total Frontend" not in totals:
         raise TraceFailure("is not a time trace of a compile")

@@ -1,0 +1,50 @@
+"""What extraction makes of an embedded command: files that it names, ThinLTO indices, and the command of the module."""
+
+import pathlib
+import tempfile
+
+from mlgo.corpus.command import portable_command
+from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.modules import EmbeddedModules
+from mlgo.corpus.extraction.object_file import Embedded
+from mlgo.corpus.extraction.outcome import LeftOut
+from tests.fuzzing import search
+
+SEEDS = (
+    b"-cc1\0-triple\0x86_64-linux-gnu\0-fthinlto-index=a.index\0-fprofile-sample-use=a.prof\0-O2\0",
+    b"-cc1\0-mllvm\0-sample-profile-file=a.prof\0-fprofile-instrument-use-path=a.prof\0-fthinlto-index=/dev/null\0",
+)
+WORDS = (
+    b"a.prof",
+    b"a.index",
+    b"\0-fthinlto-index=",
+    b"\0-mllvm\0",
+    b"-summary-file=",
+    b"../",
+    b"a\xff",
+    b"=\0",
+    b"/dev/null",
+)
+BITCODE = b"BC\xc0\xde" + bytes(8)
+
+
+def run(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for file in ("a.prof", "a.index", "a.o"):
+            (folder / file).write_bytes(b"content")
+        found = BuildObject("a.o", str(folder / "a.o"), str(folder))
+        for distributed in (False, True):
+            read = EmbeddedModules(
+                lambda span, of: Embedded(BITCODE, content), lambda path: "files/0123456789abcdef-x", None, distributed
+            )
+            try:
+                module = read("a.o", found)
+            except LeftOut:
+                continue
+            assert str(folder) not in " ".join(module.command), "the command names a place of this machine"
+            portable_command(module.command)
+
+
+if __name__ == "__main__":
+    search.main(search.Target(run, (LeftOut,), lambda: SEEDS, WORDS))
