@@ -3,15 +3,14 @@
 import dataclasses
 import enum
 import pathlib
-import resource
 import threading
 
 from mlgo.cluster.blobs import BlobCache
 from mlgo.cluster.parcel import Parcel
 from mlgo.compiler import scratch
-from mlgo.compiler.compile import compile_module
+from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.process import Cancellation, Cancelled
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus import corpus as corpora
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
@@ -60,12 +59,10 @@ class CompileNode:
         found = {digest: self._cache.path(digest) for digest in parcel.all_digests()}
         if missing := [digest for digest, path in found.items() if path is None]:
             return Answer(AnswerKind.MISSING, missing)
-        if (why := unusable_limits(parcel.request.limits)) is not None:
-            return Answer(AnswerKind.UNUSABLE, why)
         try:
             with scratch.scratch_directory() as directory:
                 request = _unpack(parcel, found, pathlib.Path(directory))
-                outcome = compile_module(request, self._cancellation(run))
+                outcome = certain_outcome(request, self._cancellation(run))
                 return Answer(AnswerKind.OUTCOME, _as_the_driver_would_say(outcome, request, parcel))
         except Cancelled:
             return Answer(AnswerKind.CANCELLED)
@@ -84,20 +81,6 @@ class CompileNode:
             if run in self._ended:
                 return self._triggered
             return self._cancellations.setdefault(run, Cancellation())
-
-
-def unusable_limits(limits: CompileLimits) -> str | None:
-    """Why this machine cannot provide a compile's limits, or None. Failures would otherwise depend on the machine."""
-    wanted = {
-        "RLIMIT_CPU": limits.cpu_seconds,
-        "RLIMIT_AS": limits.address_space_bytes,
-        "RLIMIT_FSIZE": limits.log_bytes,
-    }
-    for name, value in wanted.items():
-        _, hard = resource.getrlimit(getattr(resource, name))
-        if hard != resource.RLIM_INFINITY and hard < value:
-            return f"its hard limit {name} is {hard}, and a compile may use {value}; raise it where the node is started"
-    return None
 
 
 def _unpack(parcel: Parcel, found: dict[str, pathlib.Path], directory: pathlib.Path) -> CompileRequest:

@@ -17,10 +17,11 @@ import numpy as np
 
 from mlgo.cluster import bootstrap, parcel
 from mlgo.cluster.blobs import BlobCache
-from mlgo.cluster.node import Answer, AnswerKind, CompileNode, unusable_limits
+from mlgo.cluster.node import Answer, AnswerKind, CompileNode
 from mlgo.cluster.package import pack_code
 from mlgo.cluster.parcel import Packer
 from mlgo.cluster.testing.outcomes import comparable
+from mlgo.compiler import attempts
 from mlgo.compiler.executor import run_ordered
 from mlgo.compiler.request import CompileLimits, CompileRequest
 from mlgo.compiler.testing import fake_clang
@@ -165,11 +166,18 @@ class NodeTest(ScratchTestCase):
         self.assertRegex(answer.content, "cannot be started")
 
     def test_a_machine_with_tighter_limits_is_unusable(self):
-        self.assertIsNone(unusable_limits(CompileLimits()))
-        with mock.patch("resource.getrlimit", lambda _: (1, 1 << 30)):
-            self.assertRegex(
-                unusable_limits(CompileLimits()), f"RLIMIT_AS is {1 << 30}, and a compile may use {8 << 30}; raise"
-            )
+        (request,) = self.requests({"m": FakeModule.bitcode({})})
+        with mock.patch("resource.getrlimit", lambda _: (1, 1 << 29)):
+            answer = self.compile(request, Packer())
+        self.assertEqual(answer.kind, AnswerKind.UNUSABLE)
+        self.assertRegex(answer.content, f"RLIMIT_AS is {1 << 29}, and a compile may use {1 << 30}. .* node is started")
+
+    def test_a_machine_that_kills_compilers_is_unusable(self):
+        (request,) = self.requests({"m": FakeModule.bitcode({}, "killed")})
+        with mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * attempts.MAX_REPEATS):
+            answer = self.compile(request, Packer())
+        self.assertEqual(answer.kind, AnswerKind.UNUSABLE)
+        self.assertRegex(answer.content, "was ended from outside 4 times")
 
     def test_a_process_with_nothing_of_ours_compiles(self):
         code, digest = pack_code()

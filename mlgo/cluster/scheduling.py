@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from mlgo.compiler.process import Cancelled
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.run.exit_codes import RunError
 
 Outcome = CompileResult | CompileFailure
@@ -25,7 +25,7 @@ _LOOKAHEAD_PER_SLOT = 4
 
 _MAX_THREADS = 4096
 
-#: A compile that was under way on this many lost nodes is given up: it may be what loses them.
+#: A compile that was under way on this many lost nodes stops the run: it may be what loses them.
 MAX_LOSSES = 4
 
 
@@ -92,6 +92,12 @@ class NodePool:
     def slots(self) -> int:
         """How many compiles at a time all nodes can do together."""
         return sum(node.slots for node in self.nodes)
+
+    @property
+    def last_loss(self) -> str:
+        """The node that was lost last, and why, for messages."""
+        with self._lock:
+            return self._last_loss
 
     def add(self, node: Node) -> None:
         """Gives compiles to `node` from now on."""
@@ -189,7 +195,7 @@ class _Turn:
 def compile_somewhere(run: Run, request: CompileRequest, pool: NodePool) -> Outcome:
     """Compiles on any node, and on another one when that is lost.
 
-    Raises: Cancelled; RunError: there are no nodes, or the request cannot be sent to any.
+    Raises: Cancelled; RunError: there are no nodes, the request cannot be sent to any, or it may be what loses them.
     """
     for _ in range(MAX_LOSSES):
         node = pool.acquire(run)
@@ -199,8 +205,11 @@ def compile_somewhere(run: Run, request: CompileRequest, pool: NodePool) -> Outc
             pool.drop(node, str(error))
         finally:
             pool.release(node)
-    return CompileFailure(
-        request.module.name, FailureKind.KILLED, f"{MAX_LOSSES} nodes were lost while they compiled it"
+    # No failure of the module, which would change results: the machines may be what is wrong.
+    raise RunError(
+        f"compile of {request.module.name}",
+        f"lost {MAX_LOSSES} nodes that it was under way on ({pool.last_loss})",
+        "Look for what ends nodes, such as too little memory; start nodes, and run the same command again",
     )
 
 

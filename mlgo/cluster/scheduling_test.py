@@ -106,7 +106,7 @@ class SchedulingTest(unittest.TestCase):
         self.assertEqual([outcome.kind for outcome in outcomes], [FailureKind.CRASH] * 3)
         self.assertEqual(len(node.compiled), 3)
 
-    def test_a_module_that_takes_nodes_with_it_fails(self):
+    def test_a_module_that_takes_nodes_with_it_stops_the_run(self):
         pool = self.pool()
         for number in range(MAX_LOSSES + 1):
 
@@ -115,10 +115,13 @@ class SchedulingTest(unittest.TestCase):
                     raise NodeLost("it went down")
 
             pool.add(FakeNode(f"n{number}", 1, before))
-        outcomes = list(run_ordered(requests(3), Run("r"), pool))
-        self.assertEqual([type(outcome) for outcome in outcomes], [CompileResult, CompileFailure, CompileResult])
-        self.assertEqual(outcomes[1].kind, FailureKind.KILLED)
-        self.assertRegex(outcomes[1].detail, "4 nodes were lost")
+        outcomes = run_ordered(requests(3), Run("r"), pool)
+        self.assertIsInstance(next(outcomes), CompileResult)
+        with self.assertRaisesRegex(
+            RunError,
+            r"compile of m001: lost 4 nodes that it was under way on \(n\d: it went down\).*same command again",
+        ):
+            next(outcomes)
 
     def test_a_node_that_joins_later_helps(self):
         gate = threading.Event()

@@ -8,6 +8,7 @@ from absl import flags
 
 from mlgo.compiler import server_executor, walls
 from mlgo.compiler.executor import Executor, available_cores
+from mlgo.compiler.repeats import CountingExecutor
 from mlgo.run import locate
 from mlgo.run.cache import Cache
 from mlgo.run.progress import tell
@@ -79,7 +80,7 @@ def cache_given() -> Cache | None:
 
 @contextlib.contextmanager
 def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executor]:
-    """The executor that the flags name; it is closed at the end of the block.
+    """The executor that the flags name; at the end of the block it is closed, and a line says what was repeated.
 
     Args: workers: value of --workers; None: one per core.
     """
@@ -92,5 +93,5 @@ def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executo
         executor = server_executor.executor_for(clang, workers or available_cores(), program, tell)
         if (gaps := walls.gaps(clang)) is not None:
             tell(gaps)
-    with contextlib.closing(executor):
-        yield executor
+    with contextlib.closing(CountingExecutor(executor, tell)) as counting:
+        yield counting

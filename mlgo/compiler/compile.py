@@ -10,7 +10,14 @@ from typing import Protocol
 from mlgo.compiler import empty_object, scratch
 from mlgo.compiler.inputs import BITCODE, INDEX, MODEL, UnusableInput, place_inputs
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.request import (
+    CompileDisturbed,
+    CompileFailure,
+    CompileLimits,
+    CompileRequest,
+    CompileResult,
+    FailureKind,
+)
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
 from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
@@ -32,7 +39,25 @@ _CRASH_BOILERPLATE = re.compile(
     r"|.*\+0x[0-9a-f]+\)).*\n?",
     re.MULTILINE,
 )
-_NO_SPACE = "No space left on device"
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
+# A disk or the system as a whole does not work.
+_MACHINE_TROUBLE = re.compile(r"Input/output error|Stale file handle|Too many open files in system")
+# Of limited_exec, the compile server and the dynamic linker, which all end with CANNOT_START.
+_SHORT_OF_RESOURCES = re.compile(r"Cannot allocate memory|Resource temporarily unavailable|Too many open files")
+# Signals that a compile can send to itself, by a defect, its own limits or a system call that it may not make.
+_OWN_SIGNALS = frozenset(
+    {
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGSEGV,
+        signal.SIGSYS,
+        signal.SIGTRAP,
+        signal.SIGXCPU,
+        signal.SIGXFSZ,
+    }
+)
 _DETAIL_CHARACTERS = 600
 
 
@@ -42,7 +67,10 @@ class Runner(Protocol):
     def __call__(
         self, command_line: Sequence[str], directory: str, limits: CompileLimits, cancellation: Cancellation | None
     ) -> ProcessOutcome:
-        """Runs `command_line` in `directory` to its end. Raises: Cancelled: `cancellation` was triggered."""
+        """Runs `command_line` in `directory` to its end.
+
+        Raises: Cancelled: `cancellation` was triggered; CompileDisturbed: it did not come to its own end.
+        """
 
 
 def run_process(
@@ -56,12 +84,15 @@ def run_process(
 def compile_module(
     request: CompileRequest, cancellation: Cancellation | None = None, run: Runner = run_process
 ) -> CompileResult | CompileFailure:
-    """Compiles one module; returns a failure instead of raising for everything the compiler does wrong.
+    """Compiles one module, once; returns a failure instead of raising for everything the compiler does wrong.
+
+    Whether the outcome is the module's, `mlgo.compiler.attempts` decides: use its `certain_outcome`.
 
     Args: run: how the compiler is run; changes no result.
 
     Raises:
       Cancelled: `cancellation` was triggered.
+      CompileDisturbed: the machine ended the compile.
       RunError: clang cannot be started, or there is no room for temporary files; both would stop every other compile.
     """
     if not (request.want_log or request.want_object or request.model_dir):
@@ -78,7 +109,7 @@ def compile_module(
 def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) -> CompileResult | CompileFailure:
     """The result of a compile that ended with `outcome` and left its files in `directory`.
 
-    Raises: RunError: see `classify`.
+    Raises: CompileDisturbed, RunError: see `classify`.
     """
     failure = classify(outcome, request, directory)
     if failure is not None:
@@ -150,10 +181,11 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
 
 
 def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
-    """A module as text; empty when clang cannot read it."""
+    """A module as text; empty when clang cannot read it. Raises: CompileDisturbed: clang was ended from outside."""
     printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
     with start_clang(request, directory, [str(request.clang), *printing]) as process:
         outcome = wait_for_end(process, request.limits.wall_seconds)
+    raise_if_disturbed(outcome, request.limits)
     if outcome.exit_code != 0:
         return ""
     return pathlib.Path(directory, _TEXT).read_text("utf-8", "surrogateescape")
@@ -185,6 +217,29 @@ def compiler_environment() -> Mapping[str, str]:
     }
 
 
+def raise_if_disturbed(outcome: ProcessOutcome, limits: CompileLimits) -> None:
+    """Raises: CompileDisturbed: the machine ended the compiler or kept it from starting; it was none of its limits."""
+    said = outcome.stderr.strip()[-_DETAIL_CHARACTERS:]
+    if outcome.exit_code == CANNOT_START and _SHORT_OF_RESOURCES.search(outcome.stderr):
+        raise CompileDisturbed("too few resources to start a compiler", said)
+    if outcome.exit_code != 0 and (trouble := _MACHINE_TROUBLE.search(outcome.stderr)):
+        raise CompileDisturbed(trouble[0], said)
+    ended_by = -outcome.exit_code
+    if outcome.hung or ended_by <= 0 or ended_by in _OWN_SIGNALS or _reached_cpu_limit(outcome, limits):
+        return
+    raise CompileDisturbed(f"{_signal_name(ended_by)} from outside", said)
+
+
+def _reached_cpu_limit(outcome: ProcessOutcome, limits: CompileLimits) -> bool:
+    # The kernel sends SIGKILL to a process that goes on after SIGXCPU.
+    killed = outcome.exit_code == -signal.SIGKILL and outcome.cpu_seconds >= limits.cpu_seconds
+    return killed or outcome.exit_code == -signal.SIGXCPU
+
+
+def _signal_name(number: int) -> str:
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+
+
 def classify(
     outcome: ProcessOutcome, request: CompileRequest, directory: str, awaited: str = "end"
 ) -> CompileFailure | None:
@@ -194,14 +249,17 @@ def classify(
       directory: its temporary directory, for messages.
       awaited: what did not come from a compiler that hung.
 
-    Raises: RunError: clang cannot be started, or there is no room for temporary files.
+    Raises:
+      CompileDisturbed: the machine ended the compiler.
+      RunError: clang cannot be started, or there is no room for temporary files.
     """
-    if _NO_SPACE in outcome.stderr:
+    if _NO_SPACE.search(outcome.stderr):
         raise RunError(
             f"temporary directory {directory} while compiling {request.module.name}",
             "no space is left there",
             "free space, use fewer workers, or set TMPDIR",
         )
+    raise_if_disturbed(outcome, request.limits)
     if outcome.exit_code == CANNOT_START:
         raise RunError(
             f"compiler {request.clang}",
@@ -209,10 +267,10 @@ def classify(
             "give the path of a clang executable",
         )
 
-    def failure(kind: FailureKind, what: str) -> CompileFailure:
+    def failure(kind: FailureKind, what: str, exit_code: int | None = None) -> CompileFailure:
         said = _CRASH_BOILERPLATE.sub("", outcome.stderr).strip()
         said = said if len(said) <= _DETAIL_CHARACTERS else said[:_DETAIL_CHARACTERS] + " ..."
-        return CompileFailure(request.module.name, kind, f"{what}: {said}" if said else what)
+        return CompileFailure(request.module.name, kind, f"{what}: {said}" if said else what, exit_code)
 
     limits = request.limits
     if outcome.hung:
@@ -226,15 +284,10 @@ def classify(
     if request.model_dir is not None and _NO_MODEL.search(outcome.stderr):
         return failure(FailureKind.COMPILE_ERROR, f"it cannot load the model {request.model_dir}")
     if outcome.exit_code > 0:
-        if _UNKNOWN_FLAG.search(outcome.stderr):
-            return failure(FailureKind.BAD_FLAGS, f"exit code {outcome.exit_code}")
-        return failure(FailureKind.COMPILE_ERROR, f"exit code {outcome.exit_code}")
-    ended_by = -outcome.exit_code
-    if ended_by == signal.SIGXCPU or (ended_by == signal.SIGKILL and outcome.cpu_seconds >= limits.cpu_seconds):
+        kind = FailureKind.BAD_FLAGS if _UNKNOWN_FLAG.search(outcome.stderr) else FailureKind.COMPILE_ERROR
+        return failure(kind, f"exit code {outcome.exit_code}", outcome.exit_code)
+    if _reached_cpu_limit(outcome, limits):
         return failure(FailureKind.TIMEOUT, f"it used more than {limits.cpu_seconds} CPU seconds")
-    if ended_by == signal.SIGXFSZ:
+    if outcome.exit_code == -signal.SIGXFSZ:
         return failure(FailureKind.BAD_LOG, f"it wrote a file of more than {limits.log_bytes} bytes")
-    name = signal.Signals(ended_by).name if ended_by in set(signal.Signals) else f"signal {ended_by}"
-    if ended_by in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        return failure(FailureKind.KILLED, f"{name} from outside")
-    return failure(FailureKind.CRASH, name)
+    return failure(FailureKind.CRASH, _signal_name(-outcome.exit_code), outcome.exit_code)

@@ -11,7 +11,14 @@ import numpy as np
 from mlgo.compiler import process
 from mlgo.compiler.compile import clang_command, classify, compile_module
 from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.request import (
+    CompileDisturbed,
+    CompileFailure,
+    CompileLimits,
+    CompileRequest,
+    CompileResult,
+    FailureKind,
+)
 from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
@@ -88,7 +95,6 @@ class FailureTest(FakeClangTestCase):
     def test_ends_of_the_compiler(self):
         self.fails("crash", FailureKind.CRASH, "SIGSEGV")
         self.fails("abort", FailureKind.CRASH, "SIGABRT: fatal error: error in backend")
-        self.fails("killed", FailureKind.KILLED, "SIGKILL from outside")
         self.fails("refuse", FailureKind.COMPILE_ERROR, "exit code 1: error: expected top-level entity")
         self.fails("no_object", FailureKind.COMPILE_ERROR, "no object file", want_object=True)
 
@@ -114,6 +120,8 @@ class FailureTest(FakeClangTestCase):
         self.fails("hang", FailureKind.TIMEOUT, "it hung: no end after 0.5 s", limits=impatient)
 
     def test_machine_troubles_are_raised(self):
+        with self.assertRaisesRegex(CompileDisturbed, "SIGKILL from outside"):
+            self.compile(self.request("killed"))
         with self.assertRaisesRegex(RunError, "while compiling a/b.c: no space is left there. free space"):
             self.compile(self.request("no_space"))
         with self.assertRaisesRegex(RunError, "absent: cannot be started: .*No such file.* give the path of a clang"):
@@ -158,10 +166,9 @@ class ClassifyTest(unittest.TestCase):
         request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM)
         for exit_code, stderr, cpu, kind in (
             (-9, "", 400.0, FailureKind.TIMEOUT),
-            (-9, "", 1.0, FailureKind.KILLED),
             (-24, "", 300.0, FailureKind.TIMEOUT),
             (-6, "terminate called after throwing an instance of 'std::bad_alloc'", 1.0, FailureKind.OUT_OF_MEMORY),
-            (-40, "", 1.0, FailureKind.CRASH),
+            (-31, "", 1.0, FailureKind.CRASH),
             (70, "fatal error: error in backend", 1.0, FailureKind.COMPILE_ERROR),
             (
                 1,
@@ -174,6 +181,21 @@ class ClassifyTest(unittest.TestCase):
             failure = classify(ProcessOutcome(exit_code, stderr, False, cpu), request, "work")
             self.assertEqual(failure.kind, kind, failure)
         self.assertIsNone(classify(ProcessOutcome(0, "warning: out of memory", False, 1.0), request, "work"))
+        hung = classify(ProcessOutcome(-9, "", True, 1.0), request, "work")
+        self.assertEqual(hung.kind, FailureKind.TIMEOUT)
+
+    def test_ends_that_say_nothing_about_the_module(self):
+        request = CompileRequest(pathlib.Path("clang"), Module.at("m", "m.bc", ()), PROBLEM)
+        for exit_code, stderr, reason in (
+            (-9, "", "SIGKILL from outside"),
+            (-15, "", "SIGTERM from outside"),
+            (-40, "", "signal 40 from outside"),
+            (-9, "warning: out of memory", "SIGKILL from outside: warning: out of memory"),
+            (127, "clang: error while loading shared libraries: Cannot allocate memory", "too few resources to start"),
+            (1, "error: Stale file handle", "Stale file handle"),
+        ):
+            with self.assertRaisesRegex(CompileDisturbed, f"^{reason}"):
+                classify(ProcessOutcome(exit_code, stderr, False, 1.0), request, "work")
 
     def test_a_model_that_cannot_be_loaded_is_no_crash(self):
         # What clang 22.1.8 prints, shortened.

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from mlgo.compiler.compile import compile_module
+from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 
@@ -25,7 +25,7 @@ class Executor(Protocol):
 
         Requests are read as they are needed, in the caller's thread. The iterator's `close()` ends running compiles.
 
-        Raises: RunError: a compile could not even be tried.
+        Raises: RunError: a compile could not even be tried, or the machine ends it again and again.
         """
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ def run_ordered(
     `progress` is called in the consumer's thread just before each yield. On KeyboardInterrupt, or when the iterator is
     closed, all running compilers are killed and no other is started.
 
-    Raises: RunError: a compile could not even be tried (see `compile_module`).
+    Raises: RunError: a compile could not even be tried (see `certain_outcome`).
     """
     return run_groups(([request] for request in requests), _compile_each, workers, progress)
 
@@ -138,7 +138,7 @@ class _UnderWay:
 def _compile_each(
     requests: Sequence[CompileRequest], cancellation: Cancellation
 ) -> list[CompileResult | CompileFailure]:
-    return [compile_module(request, cancellation) for request in requests]
+    return [certain_outcome(request, cancellation) for request in requests]
 
 
 def _compile_unless_cancelled(

@@ -10,6 +10,7 @@ import pathlib
 import stat
 from collections.abc import Iterator
 
+from mlgo.compiler import machine
 from mlgo.compiler.request import CompileRequest
 from mlgo.corpus import command
 from mlgo.run.exit_codes import RunError
@@ -35,6 +36,7 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
     Raises:
       UnusableInput: a file is larger than the compile's memory, is no regular file, or cannot be read.
       RunError: there is no room.
+      OSError: the machine lacks memory or files, or a disk does not work.
     """
     for name, path in _sources(request, directory):
         target = os.path.join(directory, name)
@@ -44,7 +46,9 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            if error.errno == errno.ENOSPC:
+            if machine.is_shortage(error):
+                raise
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise RunError(
                     f"temporary directory {directory} while placing {name} of {request.module.name}",
                     "no space is left there",

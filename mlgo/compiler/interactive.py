@@ -7,27 +7,32 @@
 
 LLVM's interactive channel is two FIFOs in the compile's temporary directory. No call waits for ever: both FIFOs are
 open for reading and writing at this end, so opening never blocks, and waiting for the compiler ends at its end, at a
-message or at the time limit.
+message or when it hangs.
+
+A compile whose compiler fails, or is ended from outside, begins again with the answers so far
+(mlgo/compiler/attempts.py).
 """
 
+import copy
 import fcntl
 import os
 import select
 import struct
 import termios
-import time
 import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
 from mlgo.compiler import compile as compiling
-from mlgo.compiler import scratch
+from mlgo.compiler import machine, scratch
+from mlgo.compiler.attempts import Attempts
+from mlgo.compiler.hang import HangGuard
 from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
 from mlgo.compiler.interactive_stream import Observation, ObservationStream
 from mlgo.compiler.process import Cancellation, Cancelled
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLogError
 
 # Inside the temporary directory, which the compiler runs in.
@@ -40,7 +45,7 @@ class InteractiveCompile:
     """One compile with the advisor of a problem in interactive mode, used as a context manager by one thread.
 
     `observe` and `answer` alternate until `observe` returns None; then `outcome` has the result of the compile. Leaving
-    the block earlier kills the compiler. Errors of the compiler become a CompileFailure, as in `compile_module`.
+    the block earlier kills the compiler. Errors of the compiler become a CompileFailure, as in `certain_outcome`.
     """
 
     def __init__(
@@ -65,6 +70,11 @@ class InteractiveCompile:
         self._pending: Observation | None = None
         self._outcome: CompileResult | CompileFailure | None = None
         self._release = None
+        # Of all attempts: what the caller answered. Of this attempt: how many answers the compiler got, and its end.
+        self._attempts = Attempts(request, cancellation)
+        self._decisions: list[Any] = []
+        self._answered = 0
+        self._attempt_outcome: CompileResult | CompileFailure | None = None
 
     @property
     def outcome(self) -> CompileResult | CompileFailure:
@@ -79,20 +89,34 @@ class InteractiveCompile:
     def __enter__(self) -> "InteractiveCompile":
         """Starts the compiler.
 
-        Raises: RunError: there is no room for temporary files.
+        Raises: RunError: there is no room for temporary files, or the machine cannot start a compiler.
         """
         if self._release is not None:
             raise RuntimeError(f"{self._request.module.name}: an InteractiveCompile is used once")
+        self._begin()
+        return self
+
+    def _begin(self) -> None:
+        """Starts the compiler, for the first or for another attempt."""
+        while True:
+            try:
+                with machine.recognised_shortages():
+                    self._start()
+                return
+            except CompileDisturbed as error:
+                self._attempts.was_disturbed(error)
+
+    def _start(self) -> None:
         request = self._request
+        self._answered, self._attempt_outcome = 0, None
         with ExitStack() as stack:
             self._directory = stack.enter_context(scratch.scratch_directory(request.workdir))
             try:
                 place_inputs(request, self._directory)
             except UnusableInput as error:
-                self._outcome = CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
                 self._release = weakref.finalize(self, stack.pop_all().close)
-                self.close()
-                return self
+                self._end_attempt(FailureKind.COMPILE_ERROR, str(error))
+                return
             self._inbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.in"), stack)
             self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
             command = compiling.clang_command(request, self._flags)
@@ -107,7 +131,6 @@ class InteractiveCompile:
                 self._poll.register(self._cancellation.fileno(), select.POLLIN)
             # Also without a `with` block; releasing twice has no effect.
             self._release = weakref.finalize(self, stack.pop_all().close)
-        return self
 
     def __exit__(self, *_) -> None:
         self.close()
@@ -128,22 +151,59 @@ class InteractiveCompile:
         Raises:
           RuntimeError: the last observation has not been answered, or the block has been left.
           Cancelled: the cancellation was triggered; the compiler has been killed.
-          RunError: clang cannot be started, or there is no room for temporary files.
+          RunError: clang cannot be started, there is no room for temporary files, or the machine ends every attempt.
         """
         if self._outcome is not None:
             return None
-        if self._pending is not None or self._release is None or not self._release.alive:
+        if self._pending is not None or not self._can_go_on():
             state = "the last observation is not answered" if self._pending is not None else "the compiler does not run"
             raise RuntimeError(f"{self._request.module.name}: observe() while {state}")
-        deadline = time.monotonic() + self._request.limits.wall_seconds
+        while (observation := self._observe_attempt()) is None:
+            if (outcome := self._attempts.settled(self._attempt_outcome)) is not None:
+                self._outcome = outcome
+                return None
+            self._begin()
+        self._pending = observation
+        return observation
+
+    def _can_go_on(self) -> bool:
+        """Whether a compiler runs, or has ended and the compile may be repeated."""
+        return self._release is not None and (self._release.alive or self._attempt_outcome is not None)
+
+    def _observe_attempt(self) -> Observation | None:
+        """The first question that the caller has not answered; None: the attempt has ended, with `_attempt_outcome`."""
+        while True:
+            try:
+                observation = self._next_observation()
+            except CompileDisturbed as error:
+                self._attempts.was_disturbed(error)
+                self._begin()
+                continue
+            if observation is None or self._answered == len(self._decisions):
+                return observation
+            if not self._answer_again(observation):
+                return None
+
+    def _answer_again(self, observation: Observation) -> bool:
+        """Gives the answer of an earlier attempt; False when it does not fit, which ends this attempt."""
+        try:
+            data = self._encode(self._decisions[self._answered], observation.features)
+        except WrongAnswerError as error:
+            self._end_attempt(FailureKind.BAD_LOG, f"the compiler asks something else when repeated: {error}")
+            return False
+        return self._send(data)
+
+    def _next_observation(self) -> Observation | None:
+        if self._attempt_outcome is not None:
+            return None
+        guard = HangGuard(self._process.process_id, self._request.limits.wall_seconds)
         try:
             while (observation := self._stream.next_observation()) is None:
-                if not self._wait(deadline):
+                if not self._wait(guard):
                     return None
         except TrainingLogError as error:
-            self._fail(FailureKind.BAD_LOG, str(error))
+            self._end_attempt(FailureKind.BAD_LOG, str(error))
             return None
-        self._pending = observation
         return observation
 
     def answer(self, decision: Any) -> None:
@@ -158,18 +218,28 @@ class InteractiveCompile:
         try:
             data = self._encode(decision, self._pending.features)
         except WrongAnswerError as error:
-            self._fail(FailureKind.WRONG_ANSWER, str(error))
+            # It is the caller's failure: the compile is not repeated.
+            self._end_attempt(FailureKind.WRONG_ANSWER, str(error))
+            self._pending, self._outcome = None, self._attempt_outcome
             raise
         self._pending = None
+        self._decisions.append(copy.copy(decision))
+        self._send(data)
+
+    def _send(self, data: bytes) -> bool:
+        """Gives the compiler an answer; False when it takes none, which ends the attempt."""
+        self._answered += 1
         try:
             os.write(self._inbound, data)
+            return True
         except BlockingIOError:
-            self._fail(FailureKind.BAD_LOG, "the compiler asks without reading the answers")
+            self._end_attempt(FailureKind.BAD_LOG, "the compiler asks without reading the answers")
+            return False
 
-    def _wait(self, deadline: float) -> bool:
-        """Takes what the compiler says next; False when the compile has ended and the outcome is known."""
-        left = deadline - time.monotonic()
-        ready = {descriptor for descriptor, _ in self._poll.poll(left * 1000)} if left > 0 else set()
+    def _wait(self, guard: HangGuard) -> bool:
+        """Takes what the compiler says next; False when the attempt has ended and its outcome is known."""
+        hung = guard.is_hung()
+        ready = set() if hung else {each for each, _ in self._poll.poll(max(0.0, guard.seconds_left()) * 1000)}
         if self._outbound in ready:
             self._stream.received(os.readv(self._outbound, [self._stream.room()]))
             return True
@@ -178,23 +248,26 @@ class InteractiveCompile:
             raise Cancelled()
         if self._process.stderr_descriptor in ready and not self._process.read_stderr():
             self._poll.unregister(self._process.stderr_descriptor)
-        if self._process.end_descriptor in ready or left <= 0:
+        if self._process.end_descriptor in ready or hung:
             try:
-                self._end(hung=left <= 0)
+                self._end(hung)
             finally:
                 self.close()
             return False
         return True
 
     def _end(self, hung: bool) -> None:
-        """Sets the outcome of a compiler that has ended, or is ended now because it hung."""
+        """Sets the outcome of a compiler that has ended, or is ended now because it hung.
+
+        Raises: CompileDisturbed: the machine ended it.
+        """
         outcome = self._process.finish(hung)
         failure = compiling.classify(outcome, self._request, self._directory, "observation")
         if failure is None:
             self._check_conversation_is_over()
-            self._outcome = compiling.collect(self._request, self._directory, outcome, None)
+            self._attempt_outcome = compiling.collect(self._request, self._directory, outcome, None)
         else:
-            self._outcome = failure
+            self._attempt_outcome = failure
 
     def _check_conversation_is_over(self) -> None:
         """Raises: TrainingLogError: the compiler said it ended well, but it left something unsaid or unread."""
@@ -217,9 +290,8 @@ class InteractiveCompile:
             f"interactive channel of {self._request.module.name}", f"the compiler {what}", "check the compiler"
         )
 
-    def _fail(self, kind: FailureKind, detail: str) -> None:
-        self._pending = None
-        self._outcome = CompileFailure(self._request.module.name, kind, detail)
+    def _end_attempt(self, kind: FailureKind, detail: str) -> None:
+        self._attempt_outcome = CompileFailure(self._request.module.name, kind, detail)
         self.close()
 
 

@@ -7,9 +7,11 @@ import pathlib
 import signal
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
+from mlgo.compiler import attempts
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.process import Cancellation, Cancelled
@@ -120,7 +122,6 @@ class FailureTest(InteractiveTestCase):
     def test_ends_before_the_channel(self):
         self.fails("crash", FailureKind.CRASH, "SIGSEGV")
         self.fails("abort", FailureKind.CRASH, "SIGABRT: fatal error: error in backend")
-        self.fails("killed", FailureKind.KILLED, "SIGKILL from outside")
         self.fails("refuse", FailureKind.COMPILE_ERROR, "exit code 1: error: expected top-level entity")
         self.fails("no_object", FailureKind.COMPILE_ERROR, "no object file")
 
@@ -164,6 +165,45 @@ class FailureTest(InteractiveTestCase):
             with self.assertRaisesRegex(RunError, message), InteractiveCompile(wrong) as session:
                 session.observe()
             self.assert_nothing_left()
+
+
+class RepeatTest(InteractiveTestCase):
+    def setUp(self):
+        super().setUp()
+        self.enterContext(mock.patch.object(attempts, "_PAUSES_SECONDS", (0.0,) * attempts.MAX_REPEATS))
+
+    def run_killed(self, kills: tuple[int, ...]):
+        """Compiles, and kills the compiler when so many questions were asked, each time before the answer is given."""
+        with InteractiveCompile(self.request()) as session:
+            for count, observation in enumerate(session, 1):
+                features = {name: array.tobytes() for name, array in observation.features.items()}
+                self.seen.append((observation.context, observation.number, features))
+                if count in kills:
+                    os.kill(session._process.process_id, signal.SIGKILL)  # pylint: disable=protected-access
+                session.answer(first_legal(observation.features))
+        self.assert_nothing_left()
+        return session.outcome
+
+    def test_a_killed_compiler_is_not_noticed(self):
+        self.seen = []
+        alone, asked = self.run_killed(()), self.seen
+        for kills in ((1,), (3,), (5,), (1, 2, 4)):
+            self.seen = []
+            outcome = self.run_killed(kills)
+            self.assertEqual(outcome.object_bytes, alone.object_bytes, kills)
+            self.assertEqual(self.seen, asked, kills)
+            self.assertEqual(outcome.repeats, ("SIGKILL from outside",) * len(kills))
+
+    def test_too_many_kills_stop_the_run(self):
+        self.seen = []
+        with self.assertRaisesRegex(RunError, "compile of a/b.c: was ended from outside 4 times"):
+            self.run_killed((1, 2, 3, 4))
+        self.assert_nothing_left()
+        with (
+            self.assertRaisesRegex(RunError, "was ended from outside 4 times"),
+            InteractiveCompile(self.request("killed")) as session,
+        ):
+            session.observe()
 
 
 class MisuseTest(InteractiveTestCase):

@@ -4,7 +4,7 @@ import os
 import pathlib
 import tempfile
 
-from mlgo.compiler.compile import compile_module
+from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import Problem
@@ -44,7 +44,7 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
         request = CompileRequest(
             clang.absolute(), module, problem, model_dir, limits=_LIMITS, workdir=pathlib.Path(directory)
         )
-        outcome = compile_module(request)
+        outcome = certain_outcome(request)
     if not isinstance(outcome, CompileFailure):
         return
     if outcome.kind == FailureKind.BAD_FLAGS:

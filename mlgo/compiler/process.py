@@ -5,10 +5,10 @@ import os
 import select
 import signal
 import subprocess
-import time
 import weakref
 from collections.abc import Mapping, Sequence
 
+from mlgo.compiler.hang import HangGuard
 from mlgo.compiler.walls import Walls, limited_exec
 
 #: Exit code of limited_exec when the program could not be started.
@@ -49,7 +49,7 @@ class ProcessOutcome:
     Attributes:
       exit_code: its exit code, or minus the number of the signal that ended it.
       stderr: what it wrote there, the middle left out when it was long.
-      hung: it was killed because it exceeded the wall-clock guard.
+      hung: it was killed because it waited for ever (mlgo/compiler/hang.py).
       cpu_seconds: user + system time of it and of its children that it waited for.
     """
 
@@ -106,6 +106,10 @@ class LimitedProcess:
             raise
 
     @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    @property
     def end_descriptor(self) -> int:
         """Becomes readable when the process has ended."""
         return self._pidfd
@@ -150,21 +154,20 @@ class LimitedProcess:
 def wait_for_end(
     process: LimitedProcess, wall_seconds: float, cancellation: Cancellation | None = None
 ) -> ProcessOutcome:
-    """Waits until the process ends, or kills it after `wall_seconds`, the guard against one that waits for ever.
+    """Waits until the process ends, or kills it when it did nothing for `wall_seconds`.
 
     Raises: Cancelled: `cancellation` was triggered; the process is left to its `with` block.
     """
-    deadline = time.monotonic() + wall_seconds
+    guard = HangGuard(process.process_id, wall_seconds)
     poll = select.poll()
     poll.register(process.end_descriptor, select.POLLIN)
     poll.register(process.stderr_descriptor, select.POLLIN)
     if cancellation is not None:
         poll.register(cancellation.fileno(), select.POLLIN)
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        if guard.is_hung():
             return process.finish(hung=True)
-        ready = {descriptor for descriptor, _ in poll.poll(left * 1000)}
+        ready = {descriptor for descriptor, _ in poll.poll(max(0.0, guard.seconds_left()) * 1000)}
         if cancellation is not None and cancellation.fileno() in ready:
             raise Cancelled()
         if process.stderr_descriptor in ready and not process.read_stderr():

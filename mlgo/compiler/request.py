@@ -12,14 +12,15 @@ from mlgo.problems.problem import Problem
 
 
 class FailureKind(enum.Enum):
-    """Why a compile gave no result. The value is what summaries print."""
+    """Why a module gives no result. The value is what summaries print.
+
+    What the machine does to a compile is no failure: see CompileDisturbed.
+    """
 
     #: The compiler died of a signal it raised itself (assertion, segmentation fault, fatal error).
     CRASH = "crash"
     #: It used more CPU time than allowed, or hung without using any.
     TIMEOUT = "timeout"
-    #: Another process killed it, for example the kernel when the machine ran out of memory.
-    KILLED = "killed"
     #: It asked for more address space than allowed.
     OUT_OF_MEMORY = "out_of_memory"
     #: It does not know a flag: no ML support, another LLVM version, or a broken recorded command.
@@ -32,20 +33,34 @@ class FailureKind(enum.Enum):
     EMPTY_OBJECT = "empty_object"
     #: Its log, or its output on the interactive channel, is missing, damaged or of another problem.
     BAD_LOG = "bad_log"
+    #: It failed in a different way each time (mlgo/compiler/attempts.py).
+    UNSTABLE = "unstable"
+
+
+class CompileDisturbed(Exception):
+    """The machine ended a compile, or could not start it; this says nothing about the module.
+
+    Attributes:
+      reason: a few words that are counted, such as "SIGKILL from outside".
+    """
+
+    def __init__(self, reason: str, detail: str = ""):
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
 
 
 @dataclasses.dataclass(frozen=True)
 class CompileLimits:
     """What one compile may use.
 
-    The limit is CPU time. The wall-clock limit only stops a compiler that waits for ever. It is generous: results
-    depend on the load of the machine only when it is more than `wall_factor` times overloaded.
+    The limit is CPU time. The wall-clock limit only stops a compiler that waits for ever; the load of the machine does
+    not count as waiting (mlgo/compiler/hang.py).
 
     Attributes:
       cpu_seconds: CPU time of the compiler process; LLVM's slowest unit at -O2 takes about 60 s here.
       address_space_bytes: virtual memory of each process.
       log_bytes: size of any file it writes, the training log above all.
-      wall_factor: a compile that lasts longer than `wall_factor * cpu_seconds` is hung.
+      wall_factor: a compile that does nothing for `wall_factor * cpu_seconds` is hung.
     """
 
     cpu_seconds: int = 300
@@ -106,6 +121,7 @@ class CompileResult:
       cpu_seconds: user + system time of the compiler; for reports only, it differs from run to run.
       files: content of the request's `extra_files`.
       estimated_code: what its object would hold, estimated instead of having one made.
+      repeats: why earlier attempts at this compile do not count; for reports only.
     """
 
     module_name: str
@@ -114,6 +130,7 @@ class CompileResult:
     cpu_seconds: float
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
     estimated_code: ObjectCode | None = None
+    repeats: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
     @functools.cached_property
     def code(self) -> ObjectCode:
@@ -130,8 +147,23 @@ class CompileResult:
 
 @dataclasses.dataclass(frozen=True)
 class CompileFailure:
-    """A compile without a result: `kind` for counts, `detail` for messages."""
+    """A compile without a result.
+
+    Attributes:
+      module_name: the module's name.
+      kind: for counts.
+      detail: for messages.
+      exit_code: the compiler's, or minus the number of the signal that ended it, where it tells failures of one kind
+        apart; else None.
+      repeats: as in CompileResult.
+    """
 
     module_name: str
     kind: FailureKind
     detail: str
+    exit_code: int | None = None
+    repeats: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+
+    def is_like(self, other: "CompileFailure") -> bool:
+        """Whether both failed the same way. Messages do not count: they may name addresses."""
+        return (self.kind, self.exit_code) == (other.kind, other.exit_code)

@@ -13,12 +13,13 @@ import select
 import socket
 import struct
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 
+from mlgo.compiler import machine
 from mlgo.compiler.compile import compiler_environment
+from mlgo.compiler.hang import HangGuard
 from mlgo.compiler.process import BoundedText, Cancellation, Cancelled, ProcessOutcome
-from mlgo.compiler.request import CompileLimits
+from mlgo.compiler.request import CompileDisturbed, CompileLimits
 from mlgo.compiler.walls import Walls
 from mlgo.run.exit_codes import RunError
 
@@ -37,8 +38,11 @@ STDOUT, NO_OUTPUT = "-", "/dev/null"
 _SHUTDOWN_TIMEOUT_SECONDS = 10.0
 
 
-class ServerDied(Exception):
+class ServerDied(CompileDisturbed):
     """The server ended in the middle of a compile, or before it could take one."""
+
+    def __init__(self, detail: str):
+        super().__init__("end of the compile server", detail)
 
 
 class CompileServer:
@@ -47,7 +51,7 @@ class CompileServer:
     def __init__(self, program: str | os.PathLike[str], walls: Walls = Walls.ALL):
         """Starts `program`, a //development:compile_server, which confines its compiles by `walls`.
 
-        Raises: RunError: it cannot be started.
+        Raises: RunError: it cannot be started; OSError: the machine lacks memory, processes or files.
         """
         ours, theirs = socket.socketpair()
         with theirs:
@@ -65,6 +69,8 @@ class CompileServer:
                 )
             except OSError as error:
                 ours.close()
+                if machine.is_shortage(error):
+                    raise
                 raise RunError(
                     f"compile server {os.fspath(program)}",
                     f"cannot be started: {error.strerror}",
@@ -75,6 +81,10 @@ class CompileServer:
     @property
     def process_id(self) -> int:
         return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def __call__(
         self,
@@ -166,19 +176,19 @@ class CompileServer:
         """The server's next answer.
 
         Args: end: the answer to a kill.
-        Returns: event, status, CPU seconds, and whether it was killed because it took more than `wall_seconds`.
+        Returns: event, status, CPU seconds, and whether it was killed because it did nothing for `wall_seconds`.
         """
-        deadline = time.monotonic() + wall_seconds
+        guard = HangGuard(self.process_id, wall_seconds)
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         poll.register(messages.reader, select.POLLIN)
         if cancellation is not None:
             poll.register(cancellation.fileno(), select.POLLIN)
         while True:
-            left = deadline - time.monotonic()
-            ready = {descriptor for descriptor, _ in poll.poll(left * 1000)} if left > 0 else set()
+            hung = guard.is_hung()
+            ready = set() if hung else {each for each, _ in poll.poll(max(0.0, guard.seconds_left()) * 1000)}
             cancelled = cancellation is not None and cancellation.fileno() in ready
-            if cancelled or left <= 0:
+            if cancelled or hung:
                 self._order(_KILL)
                 answer = self._answer(end)
                 if cancelled:
@@ -210,12 +220,17 @@ class CompileServer:
 
 
 class SharedCompile:
-    """A compile that stands at its first decision. Usable inside the block of `CompileServer.shared` that gave it."""
+    """A compile that stands at its first decision. Usable inside the block of `CompileServer.shared` that gave it.
+
+    Attributes:
+      has_ended: it, or its server, has ended: no other compile can go on from it.
+    """
 
     def __init__(self, server: CompileServer, said: BoundedText, cpu_seconds: float):
         self._server = server
         self._said = said
         self._cpu_seconds = cpu_seconds
+        self.has_ended = False
 
     def run(
         self,
@@ -232,7 +247,11 @@ class SharedCompile:
         Raises: as CompileServer.
         """
         name = command_line[list(command_line).index("-o") + 1]
-        outcome = self._server.finish(self._said, name, directory, limits, cancellation)
+        try:
+            outcome = self._server.finish(self._said, name, directory, limits, cancellation)
+        except ServerDied:
+            self.has_ended = True
+            raise
         shared, self._cpu_seconds = self._cpu_seconds, 0.0
         return dataclasses.replace(outcome, cpu_seconds=outcome.cpu_seconds + shared)
 

@@ -1,20 +1,22 @@
 """Runs many compiles through compile servers, one per core, and hands back the results in the order of the requests."""
 
+import contextlib
 import dataclasses
+import functools
 import itertools
 import os
 import pathlib
-import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from mlgo.compiler import scratch
+from mlgo.compiler import machine, scratch
 from mlgo.compiler import server as servers
+from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.compile import clang_command, compile_module
 from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run_groups
 from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.process import Cancellation, ProcessOutcome
-from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileLimits, CompileRequest, CompileResult
 
 # The shared part costs two to three times as much as one policy's part. Larger groups save little more, and at the end
 # of a stage a worker with a large group makes the others wait.
@@ -68,10 +70,10 @@ class ServerExecutor:
         self, requests: Sequence[CompileRequest], cancellation: Cancellation
     ) -> list[CompileResult | CompileFailure]:
         if requests[0].clang.resolve() != self._clang:
-            return [compile_module(request, cancellation) for request in requests]
+            return [certain_outcome(request, cancellation) for request in requests]
         outcomes = self._pool.compile_together(requests, cancellation) if len(requests) > 1 else []
         left = requests[len(outcomes) :]
-        return outcomes + [compile_module(request, cancellation, self._pool.run) for request in left]
+        return outcomes + [certain_outcome(request, cancellation, self._pool.run) for request in left]
 
 
 def groups_of(requests: Iterable[CompileRequest]) -> Iterator[list[CompileRequest]]:
@@ -105,23 +107,12 @@ class ServerPool:
         limits: CompileLimits,
         cancellation: Cancellation | None = None,
     ) -> ProcessOutcome:
-        """A `Runner`. A compile whose server dies is tried once more; then it counts as killed.
+        """A `Runner`.
 
-        Raises: RunError: the server's program cannot be started.
+        Raises: RunError: the server's program cannot be started; ServerDied: the server ended.
         """
-        for _ in range(2):
-            server = self._take()
-            try:
-                outcome = server(command_line, directory, limits, cancellation)
-            except servers.ServerDied:
-                server.close()
-            except BaseException:
-                server.close()
-                raise
-            else:
-                self._give_back(server)
-                return outcome
-        return ProcessOutcome(-signal.SIGKILL, "its compile server ended, twice", False, 0.0)
+        with self._lent() as server:
+            return server(command_line, directory, limits, cancellation)
 
     def compile_together(
         self, requests: Sequence[CompileRequest], cancellation: Cancellation
@@ -130,33 +121,29 @@ class ServerPool:
 
         Returns: outcomes of the first requests: all of them; none when the module reaches no decision; or some, when
           the server ended early. The caller compiles the others one by one.
-        Raises: RunError: see `compile_module`.
+        Raises: RunError: see `certain_outcome`.
         """
         outcomes: list[CompileResult | CompileFailure] = []
         first = requests[0]
-        server = self._take()
         try:
-            with scratch.scratch_directory(first.workdir) as directory:
+            with (
+                machine.recognised_shortages(),
+                self._lent() as server,
+                scratch.scratch_directory(first.workdir) as directory,
+            ):
                 place_inputs(first, directory)
                 command_line = clang_command(first, output=servers.STDOUT if first.want_object else servers.NO_OUTPUT)
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
                     for request in requests if shared is not None else ():
                         # Inside the shared directory: what has been begun there can write nowhere else.
                         inside = dataclasses.replace(request, workdir=pathlib.Path(directory))
-                        outcome = compile_module(inside, cancellation, shared.run)
-                        if isinstance(outcome, CompileFailure):
-                            # A failure may come from sharing, and its message may differ: compile alone.
-                            outcome = compile_module(request, cancellation, self.run)
-                        outcomes.append(outcome)
-        except servers.ServerDied:
-            server.close()
-        except UnusableInput:
-            self._give_back(server)  # compiled alone, each request gives the failure
-        except BaseException:
-            server.close()
-            raise
-        else:
-            self._give_back(server)
+                        together = functools.partial(compile_module, inside, cancellation, shared.run)
+                        # A failure may come from sharing, and its message may differ: it is repeated alone.
+                        outcomes.append(certain_outcome(request, cancellation, self.run, together))
+                        if shared.has_ended:
+                            break
+        except (CompileDisturbed, UnusableInput):
+            pass  # The caller compiles the others one by one.
         return outcomes
 
     def close(self) -> None:
@@ -165,15 +152,27 @@ class ServerPool:
         for server in idle:
             server.close()
 
-    def _take(self) -> servers.CompileServer:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return servers.CompileServer(self._program)
-
-    def _give_back(self, server: servers.CompileServer) -> None:
+    @contextlib.contextmanager
+    def _lent(self) -> Iterator[servers.CompileServer]:
+        """A server that waits for work, or a new one; kept afterwards unless the block raises."""
+        server = self._take()
+        try:
+            yield server
+        except BaseException:
+            server.close()
+            raise
         with self._lock:
             if not self._closed:
                 self._idle.append(server)
                 return
         server.close()
+
+    def _take(self) -> servers.CompileServer:
+        with self._lock:
+            while self._idle:
+                server = self._idle.pop()
+                # The machine may have ended it while it waited.
+                if server.is_alive:
+                    return server
+                server.close()
+        return servers.CompileServer(self._program)

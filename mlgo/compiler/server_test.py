@@ -10,6 +10,7 @@ import unittest
 
 from mlgo.compiler import compile_test as by_process
 from mlgo.compiler import server
+from mlgo.compiler.attempts import MAX_REPEATS, certain_outcome
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.process import Cancellation
@@ -49,15 +50,30 @@ class ProcessGroupTest(ByServer, by_process.ProcessGroupTest):
 
 
 class DyingServerTest(ByServer, by_process.FakeClangTestCase):
-    def test_one_death_changes_nothing(self):
-        self.deaths = 1
-        self.assertIsInstance(self.compile(self.request()), CompileResult)
+    def outcome_after(self, deaths: int):
+        pool = ServerPool(fake_server.install(self.root, deaths))
+        self.addCleanup(pool.close)
+        return certain_outcome(self.request(), None, pool.run)
 
-    def test_two_are_a_failure(self):
-        self.deaths = 2
-        outcome = self.compile(self.request())
-        self.assertEqual(outcome.kind, FailureKind.KILLED, outcome)
-        self.assertIn("its compile server ended, twice", outcome.detail)
+    def test_deaths_change_nothing(self):
+        for deaths in (1, MAX_REPEATS):
+            outcome = self.outcome_after(deaths)
+            self.assertIsInstance(outcome, CompileResult)
+            self.assertEqual(outcome.repeats, ("end of the compile server",) * deaths)
+
+    def test_more_stop_the_run(self):
+        with self.assertRaisesRegex(RunError, "was ended from outside 4 times, .*end of the compile server"):
+            self.outcome_after(MAX_REPEATS + 1)
+
+    def test_servers_that_were_killed_while_they_waited_cost_no_attempt(self):
+        pool = ServerPool(fake_server.install(self.root))
+        self.addCleanup(pool.close)
+        request = self.request()
+        certain_outcome(request, None, pool.run)
+        (waiting,) = pool._idle  # pylint: disable=protected-access
+        os.kill(waiting.process_id, signal.SIGKILL)
+        os.waitid(os.P_PID, waiting.process_id, os.WEXITED | os.WNOWAIT)
+        self.assertEqual(certain_outcome(request, None, pool.run).repeats, ())
 
     def test_a_program_that_is_none(self):
         with self.assertRaisesRegex(RunError, "absent: cannot be started: No such file"):

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from mlgo.compiler.compile import compile_module
+from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.interactive_stream import Observation
@@ -187,7 +187,7 @@ class CompilerEnvironment(gymnasium.Env):
     def _default_scores(self, module: Module) -> dict[str, float] | CompileFailure:
         """What the default heuristic reaches with the same flags; compiled once per module."""
         if module.name not in self._defaults:
-            outcome = compile_module(self._request(module))
+            outcome = certain_outcome(self._request(module))
             if not isinstance(outcome, CompileResult):
                 return outcome
             self._defaults[module.name] = self._score.of_parts(outcome)

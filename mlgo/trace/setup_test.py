@@ -21,7 +21,7 @@ class _RefusingExecutor:
 
     def run_ordered(self, requests):
         for request in requests:
-            yield CompileFailure(request.module.name, FailureKind.KILLED, str(request.clang))
+            yield CompileFailure(request.module.name, FailureKind.CRASH, str(request.clang))
 
     def close(self):
         pass

@@ -8,7 +8,8 @@ from mlgo.compiler.request import CompileFailure, CompileResult
 
 
 def comparable(outcome: CompileResult | CompileFailure) -> object:
-    """All of an outcome but the CPU time, arrays with type, shape, bytes and whether they may be written."""
+    """All of an outcome but CPU time and repeats; arrays with type, shape, bytes and whether they may be written."""
+    outcome = dataclasses.replace(outcome, repeats=())
     if isinstance(outcome, CompileResult):
         outcome = dataclasses.replace(outcome, cpu_seconds=0.0)
     return _plain(outcome)

@@ -52,6 +52,12 @@ _FORMATS = {"float": "<%df", "int64_t": "<%dq", "int32_t": "<%di"}
 #: A recorded command that the fake accepts, as it would stand in a corpus.
 COMMAND = ("-cc1", "-triple", "x86_64-pc-linux-gnu", "-O2", "-disable-free", "-mrelocation-model", "pic")
 
+#: Folder beside the compiler: while it exists, some compiles stop for mlgo/compiler/testing/killer.py. `ONE_IN` in it
+#: holds how many, as a number; a file named after a compile says that it was killed before.
+KILLER_FOLDER, ONE_IN = "killer", "one_in"
+#: What a stopped compile writes its name to, in the directory that it works in.
+STOPPED_NAME = "stopped"
+
 #: What a module can make the compiler do.
 BEHAVIOURS = (
     "good",  # log, object, exit code 0
@@ -133,6 +139,7 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
         "channel_default_header": problem.interactive_default_flag
         and log_writer.channel_header(problem, True).decode(),
         "ml_support": ml_support,
+        "killer": os.path.join(directory, KILLER_FOLDER),
     }
     settings_path = os.path.join(directory, "clang.json")
     with open(settings_path, "w", encoding="utf-8") as file:
@@ -401,6 +408,22 @@ def _misbehave(behaviour: str) -> None:
         _fail("LLVM ERROR: IO failure on output stream: No space left on device")
 
 
+def _stop_for_killer(settings: dict, stage: str, *inputs: bytes) -> None:
+    """Stops if this compile, which is named after its stage and inputs, is one that a killer kills."""
+    try:
+        with open(os.path.join(settings["killer"], ONE_IN), encoding="ascii") as file:
+            one_in = int(file.read())
+    except FileNotFoundError:
+        return
+    digest = hashlib.sha256(b"\0".join(inputs)).hexdigest()[:16]
+    name = f"{stage}-{digest}"
+    if int(digest, 16) % one_in or os.path.exists(os.path.join(settings["killer"], name)):
+        return
+    with open(STOPPED_NAME, "w", encoding="ascii") as file:
+        file.write(name)
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def _spend(milliseconds: int) -> None:
     end = time.process_time() + milliseconds / 1000
     while time.process_time() < end:
@@ -424,6 +447,8 @@ def _main(settings_path: str, arguments: list[str]) -> None:
     if parsed.get(settings["advisor_flag"]) == "development" and log_path is None and not policy:
         _fail("error: development mode should be requested with at least logging enabled and/or a training model")
     _spend(module["milliseconds"])
+    stage = "optimised" if parsed["action"] == "-emit-llvm-bc" else "policy" if policy else "default"
+    _stop_for_killer(settings, stage, content, policy)
     behaviour = module["behaviour"]
     _misbehave("crash" if behaviour == "crash_with_model" and policy else behaviour)
     if behaviour == "grandchild":

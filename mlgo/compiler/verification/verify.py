@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from mlgo.compiler import executor
+from mlgo.compiler.repeats import Repeats
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.corpus import self_contained
@@ -57,9 +58,10 @@ def verify(
     shown = shown or progress.Silent()
     same: list[str] = []
     different: dict[str, Difference] = {}
+    repeats = Repeats()
     with moved(corpus) as copy:
-        here = None if originals is not None else _objects(corpus.modules, clang, workers)
-        there = _objects(copy.modules, clang, workers)
+        here = None if originals is not None else _objects(corpus.modules, clang, workers, repeats)
+        there = _objects(copy.modules, clang, workers, repeats)
         with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
             # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
             waiting: collections.deque = collections.deque()
@@ -70,6 +72,8 @@ def verify(
                     _settle(*waiting.popleft(), same, different, shown)
             while waiting:
                 _settle(*waiting.popleft(), same, different, shown)
+    if (line := repeats.describe()) is not None:
+        progress.tell(line)
     return Verification(tuple(same), different)
 
 
@@ -83,10 +87,10 @@ def _settle(name: str, answer, same: list[str], different: dict[str, Difference]
 
 
 def _objects(
-    modules: Sequence[Module], clang: pathlib.Path, workers: int | None
+    modules: Sequence[Module], clang: pathlib.Path, workers: int | None, repeats: Repeats
 ) -> Iterator[CompileResult | CompileFailure]:
     requests = (CompileRequest(clang, module, want_log=False, want_object=True) for module in modules)
-    return executor.run_ordered(requests, workers)
+    return executor.run_ordered(requests, workers, repeats.add)
 
 
 def _difference(

@@ -1,0 +1,178 @@
+"""Repeats a compile until its outcome is the module's own, so that results do not depend on the machine.
+
+- A compile that the machine ended or could not start (CompileDisturbed) says nothing: it is repeated, and then no other
+  compile of this process runs, because too little memory is the likely cause. After `MAX_REPEATS` the run stops.
+- A failure counts when it has happened twice the same way. A success in between is the result.
+- Three failures of three kinds count too, as FailureKind.UNSTABLE: every attempt says that the module fails.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import itertools
+import select
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from mlgo.compiler import machine
+from mlgo.compiler.compile import Runner, compile_module, run_process
+from mlgo.compiler.process import Cancellation, Cancelled
+from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult, FailureKind
+from mlgo.run.exit_codes import RunError
+
+#: Repeats of a compile that the machine ended.
+MAX_REPEATS = 3
+#: Before each of them: time for other programs to give memory back.
+_PAUSES_SECONDS = (0.0, 1.0, 4.0)
+#: Attempts that may fail, each in another way.
+_MAX_FAILURES = 3
+
+#: Compiles once.
+Attempt = Callable[[], CompileResult | CompileFailure]
+
+
+def certain_outcome(
+    request: CompileRequest,
+    cancellation: Cancellation | None = None,
+    run: Runner = run_process,
+    first_attempt: Attempt | None = None,
+) -> CompileResult | CompileFailure:
+    """The outcome of a compile, which does not depend on the machine.
+
+    Args:
+      run: how the compiler is run.
+      first_attempt: compiles the first time, with the same errors as `compile_module`; None: as always. What fails only
+        there does not count.
+
+    Raises:
+      Cancelled: `cancellation` was triggered.
+      RunError: clang cannot be started, there is no room for temporary files, or the machine ends every attempt.
+    """
+    attempts = Attempts(request, cancellation)
+    attempt: Attempt = functools.partial(compile_module, request, cancellation, run)
+    first: Attempt = first_attempt or attempt
+    for try_once in itertools.chain([first], itertools.repeat(attempt)):
+        try:
+            with _running.entered(attempts.must_be_alone, cancellation), machine.recognised_shortages():
+                outcome = try_once()
+        except CompileDisturbed as error:
+            attempts.was_disturbed(error)
+            continue
+        if (certain := attempts.settled(outcome)) is not None:
+            return certain
+    raise AssertionError("repeats without end")
+
+
+class Attempts:
+    """What has come of the attempts at one compile so far.
+
+    Args: cancellation: ends pauses.
+    Raises: RunError: this machine cannot provide the limits of the request.
+    """
+
+    def __init__(self, request: CompileRequest, cancellation: Cancellation | None = None):
+        if (why := machine.unusable_limits(request.limits)) is not None:
+            raise RunError("limits of this machine", why, "Raise it with `ulimit` where the command or node is started")
+        self._request, self._cancellation = request, cancellation
+        self._disturbances: list[str] = []
+        self._failures: list[CompileFailure] = []
+
+    @property
+    def must_be_alone(self) -> bool:
+        """Whether no other compile should run beside the next attempt."""
+        return bool(self._disturbances)
+
+    def was_disturbed(self, error: CompileDisturbed) -> None:
+        """The machine ended the last attempt; returns when it is time for another.
+
+        Raises:
+          Cancelled: the cancellation was triggered.
+          RunError: that was the last one.
+        """
+        self._disturbances.append(error.reason)
+        count = len(self._disturbances)
+        if count > MAX_REPEATS:
+            raise RunError(
+                f"compile of {self._request.module.name}",
+                f"was ended from outside {count} times, at last without another compile beside it ({error})",
+                "Look for what ends processes, such as too little memory (`dmesg`), and run the same command again",
+            ) from error
+        _pause(_PAUSES_SECONDS[count - 1], self._cancellation)
+
+    def settled(self, outcome: CompileResult | CompileFailure) -> CompileResult | CompileFailure | None:
+        """The outcome of the compile, now that the last attempt came to `outcome`; None: another is needed.
+
+        Raises: RunError, Cancelled: see `was_disturbed`.
+        """
+        failures = self._failures
+        if isinstance(outcome, CompileResult):
+            return self._with_repeats(outcome, failures)
+        limits = self._request.limits
+        if outcome.kind is FailureKind.OUT_OF_MEMORY and machine.may_have_refused(limits.address_space_bytes):
+            self.was_disturbed(CompileDisturbed("the machine has too little memory", outcome.detail))
+            return None
+        if any(outcome.is_like(failure) for failure in failures):
+            return self._with_repeats(outcome, [failure for failure in failures if not outcome.is_like(failure)])
+        failures.append(outcome)
+        if len(failures) < _MAX_FAILURES:
+            return None
+        ways = "; ".join(f"{failure.kind.value}: {failure.detail}" for failure in failures)
+        unstable = CompileFailure(outcome.module_name, FailureKind.UNSTABLE, f"another failure each time: {ways}")
+        return self._with_repeats(unstable, [])
+
+    def _with_repeats(
+        self, outcome: CompileResult | CompileFailure, passed_over: list[CompileFailure]
+    ) -> CompileResult | CompileFailure:
+        repeats = (*self._disturbances, *(failure.kind.value for failure in passed_over))
+        return dataclasses.replace(outcome, repeats=repeats) if repeats else outcome
+
+
+class _Running:
+    """The compiles that run in this process: several at a time, or one alone."""
+
+    def __init__(self):
+        self._changed = threading.Condition()
+        self._count = 0
+        self._one_is_alone = False
+
+    @contextlib.contextmanager
+    def entered(self, alone: bool, cancellation: Cancellation | None) -> Iterator[None]:
+        """Around a compile; begins when it may start. Compiles that wait to be alone go before others.
+
+        Raises: Cancelled: `cancellation` was triggered meanwhile.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: not self._one_is_alone)
+            self._one_is_alone = alone
+            try:
+                if alone:
+                    self._changed.wait_for(lambda: self._count == 0)
+            except BaseException:
+                self._one_is_alone = False
+                self._changed.notify_all()
+                raise
+            self._count += 1
+        try:
+            if cancellation is not None and cancellation.is_triggered():
+                raise Cancelled()
+            yield
+        finally:
+            with self._changed:
+                self._count -= 1
+                self._one_is_alone = self._one_is_alone and not alone
+                self._changed.notify_all()
+
+
+_running = _Running()
+
+
+def _pause(seconds: float, cancellation: Cancellation | None) -> None:
+    """Raises: Cancelled: the cancellation was triggered meanwhile."""
+    if cancellation is None:
+        time.sleep(seconds)
+        return
+    poll = select.poll()
+    poll.register(cancellation.fileno(), select.POLLIN)
+    if poll.poll(seconds * 1000):
+        raise Cancelled()

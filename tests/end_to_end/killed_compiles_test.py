@@ -1,0 +1,55 @@
+"""Compiles that are killed from outside change no byte of a run. Killed every time, they stop it, and it can go on."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.compiler.testing import fake_server
+from mlgo.compiler.testing.killer import Killer
+from mlgo.run.exit_codes import ExitCode
+from tests.end_to_end import command
+
+
+class KilledCompilesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.inputs = command.fake_inputs(self.folder / "inputs")
+        self.bin = self.folder / "inputs" / "bin"
+        fake_server.install(self.bin)
+
+    def run_in(self, name: str, *flags: str) -> tuple[int, str]:
+        return command.run(*self.inputs, *command.TINY, f"--output_dir={self.folder / name}", "--workers=3", *flags)
+
+    def assert_done(self, name: str, *flags: str) -> str:
+        code, said = self.run_in(name, *flags)
+        self.assertEqual(code, ExitCode.DONE, said)
+        return said
+
+    def assert_same(self, first: str, second: str) -> None:
+        self.assertEqual(command.differing(self.folder / first, self.folder / second), [])
+
+    def test_killed_compiles_change_nothing(self):
+        self.assertNotIn("repeated", self.assert_done("alone"))
+        (self.bin / "compile_server").rename(self.bin / "moved")
+        for name, flags in (("processes", ()), ("servers", (f"--compile_server={self.bin / 'moved'}",))):
+            with self.subTest(name), Killer(self.bin, one_in=3) as killer:
+                said = self.assert_done(name, *flags)
+                self.assert_same("alone", name)
+                self.assertEqual({each.partition("-")[0] for each in killer.killed}, {"optimised", "default", "policy"})
+                self.assertRegex(said, r"repeated \d+ compiles \(SIGKILL from outside \d+\); results do not change")
+
+    def test_a_run_that_was_stopped_goes_on(self):
+        with Killer(self.bin, one_in=6, again=True) as killer:
+            code, said = self.run_in("stopped")
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
+        self.assertRegex(said, "error: compile of .* was ended from outside 4 times.* run the same command again")
+        self.assertGreaterEqual(len(killer.killed), 4)
+        self.assert_done("stopped")
+        self.assert_done("alone")
+        self.assert_same("alone", "stopped")
+
+
+if __name__ == "__main__":
+    unittest.main()
