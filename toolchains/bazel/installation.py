@@ -164,7 +164,7 @@ class DebianBazel:
             raise LauncherError("Debian's Bazel", str(error), "Or set BAZEL to a Bazel >= 7.6, < 9.") from None
         java = relocation.java_home(staging)
         self._trust_host_certificates(staging / java)
-        self._write_configuration(staging, java)
+        self._write_configuration(staging)
         label = relocation.build_label(staging)
         self._say(f"Bazel {label} installed in {time.monotonic() - start:.0f} s into {self._prefix}")
         return {
@@ -221,11 +221,10 @@ class DebianBazel:
             trust_store.java_key_store(trust_store.certificates(bundle.read_bytes() if bundle.is_file() else b""))
         )
 
-    def _write_configuration(self, staging: pathlib.Path, java: str) -> None:
+    def _write_configuration(self, staging: pathlib.Path) -> None:
         install_base, place = str(self._prefix / relocation.INSTALL_BASE), str(self._prefix / REGISTRY)
         templates = self._workspace / "third_party" / "registry"
         registry.write(templates, staging / REGISTRY, install_base, place)
         flags = registry.flags(registry.load(templates / "modules.json"), install_base, place)
-        (staging / BAZELRC).write_text(
-            command_line.bazelrc(install_base, str(self._prefix / java), flags), encoding="utf-8"
-        )
+        rc_text = command_line.bazelrc(install_base, str(self._prefix / relocation.SERVER_JAVA), flags)
+        (staging / BAZELRC).write_bytes(os.fsencode(rc_text))

@@ -140,7 +140,9 @@ class DebianBazelTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
-        self.prefix = self.scratch / "cache home" / "mlgo" / "bazel" / "7.7.1-abc"
+        # No UTF-8 either: a path is any bytes.
+        self.cache_home = self.scratch / os.fsdecode(b"K\xc3\xa4se \xff")
+        self.prefix = self.cache_home / "mlgo" / "bazel" / "7.7.1-abc"
         self.workspace = self.scratch / "clone"
         for name in ("third_party/debian", "third_party/registry/stubs"):
             (self.workspace / name).mkdir(parents=True)
@@ -168,7 +170,7 @@ class DebianBazelTest(unittest.TestCase):
         (self.workspace / "third_party/debian/lock.json").write_text(lock.to_json())
         environ = {
             "MLGO_DEBIAN_MIRRORS": str(self.scratch / "mirror"),
-            "XDG_CACHE_HOME": str(self.scratch / "cache home"),
+            "XDG_CACHE_HOME": str(self.cache_home),
             "SSL_CERT_FILE": "/nonexistent",
         }
         bazel = installation.DebianBazel(self.workspace, self.prefix, environ, self.said.append)
@@ -180,10 +182,11 @@ class DebianBazelTest(unittest.TestCase):
         manifest = json.loads((self.prefix / "manifest.json").read_text())
         self.assertEqual(manifest["bazel"], "7.7.1")
         self.assertEqual(sorted(manifest["packages"]), ["bazel-bootstrap", "jars", "java", "libraries", "patchelf"])
-        self.assertIn(f"--set-interpreter {self.prefix}", (self.prefix / relocation.CLIENT).read_text())
-        self.assertIn(
-            f'startup "--install_base={self.prefix}/usr/share/bazel"\n', (self.prefix / "bazelrc").read_text()
-        )
+        prefix = os.fsencode(self.prefix)
+        self.assertIn(b"--set-interpreter " + prefix, (self.prefix / relocation.CLIENT).read_bytes())
+        rc_file = (self.prefix / "bazelrc").read_bytes()
+        self.assertIn(b'startup "--install_base=' + prefix + b'/usr/share/bazel"\n', rc_file)
+        self.assertIn(b'startup "--server_javabase=' + prefix + b'/usr/lib/bazel-server-java"\n', rc_file)
         self.assertTrue((self.prefix / "registry/modules/rules_shell/0.3.0/MODULE.bazel").is_file())
         self.assertFalse((self.prefix / "usr/share/doc").exists())
         self.assertRegex(self.said[0], r"^installing Debian's Bazel, once: 4 packages, 0 MB to download$")

@@ -2,9 +2,11 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import shutil
+import urllib.parse
 from typing import Dict, List, Mapping, Tuple
 
 from toolchains.bazel.errors import LauncherError
@@ -69,7 +71,7 @@ def files(modules: Modules, module_texts: Mapping[str, str], install_base: str, 
         written[f"modules/{name}/metadata.json"] = _json({"versions": list(versions), "yanked_versions": {}})
         for version in versions:
             written[f"modules/{name}/{version}/MODULE.bazel"] = text[version]
-            written[f"modules/{name}/{version}/source.json"] = _json({"type": "local_path", "path": source})
+            written[f"modules/{name}/{version}/source.json"] = _json({"type": "local_path", "path": in_server(source)})
 
     for name, (version, path) in modules.modules.items():
         add(name, (version,), f"{install_base}/{path}", {version: with_version(module_texts[name], name, version)})
@@ -112,9 +114,17 @@ def write(templates: pathlib.Path, tree: pathlib.Path, install_base: str, regist
 
 def flags(modules: Modules, install_base: str, registry: str) -> List[str]:
     """The command-line options that make Bazel use the registry and Debian's modules."""
-    return [f"--registry={pathlib.PurePosixPath(registry).as_uri()}", "--lockfile_mode=off"] + [
+    return [f"--registry=file://{urllib.parse.quote(in_server(registry))}", "--lockfile_mode=off"] + [
         f"--override_module={name}={install_base}/{path}" for name, path in sorted(modules.overrides.items())
     ]
+
+
+def in_server(path: str) -> str:
+    """`path` as Bazel's server holds it: one character for each byte.
+
+    JSON files and URLs need this form, because they are decoded as UTF-8. Command lines and rc files hold the bytes.
+    """
+    return os.fsencode(path).decode("latin-1")
 
 
 def _json(value) -> str:

@@ -61,6 +61,14 @@ class FilesTest(unittest.TestCase):
         self.assertIn("modules/protobuf/21.7/source.json", files)
         self.assertEqual(files["stubs/protobuf/BUILD.bazel"], "")
 
+    def test_paths_in_any_alphabet_reach_the_server_byte_by_byte(self):
+        flags = registry.flags(self.MODULES, "/ä/base", "/ä/registry")
+        # A URL is decoded as UTF-8: C3 83 and C2 A4 are the characters C3 and A4, which are the bytes of ä.
+        self.assertEqual(flags[0], "--registry=file:///%C3%83%C2%A4/registry")
+        # An rc file is read byte by byte.
+        self.assertEqual(flags[-1], "--override_module=platforms=/ä/base/tools/platforms")
+        self.assertEqual(registry.in_server(os.fsdecode(b"/\xc3\xa4/\xff")), "/\xc3\xa4/\xff")
+
     def test_flags(self):
         self.assertEqual(
             registry.flags(self.MODULES, "/p x/base", "/p x/registry"),

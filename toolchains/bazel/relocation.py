@@ -21,6 +21,8 @@ INSTALL_BASE = "usr/share/bazel"
 JARS = "usr/share/java"
 CLIENT = "usr/bin/bazel"
 HELPERS = "usr/libexec/x86_64-linux-gnu/bazel"
+# The Java that the client starts the server with: a script around the real one.
+SERVER_JAVA = "usr/lib/bazel-server-java"
 
 # Left out when unpacking: nothing in a server or a build reads them.
 UNWANTED = (
@@ -44,6 +46,10 @@ UNWANTED = (
     "var/*",
 )
 
+# The character set that glibc reports for the C locale, and the one that Bazel's server needs.
+_C_LOCALE_CHARSET = b"\0ANSI_X3.4-1968\0"
+_BYTES_CHARSET = b"\0ISO-8859-1\0"
+
 _CLASS_PATH = "bazel_classpath_debian_depends.txt"
 _BUILD_DATA_JAR = "bazel-build-data.jar"
 _REMEDY = (
@@ -63,6 +69,7 @@ def relocate(tree: pathlib.Path, final: pathlib.Path, patchelf: Sequence[str]) -
     java = java_home(tree)
     check_libraries(tree, java)
     patch_programs(tree, final, java, patchelf)
+    keep_bytes_of_paths(tree, java)
     write_class_path(tree, final)
 
 
@@ -169,6 +176,33 @@ def patch_programs(tree: pathlib.Path, final: pathlib.Path, java: str, patchelf:
             )
 
 
+def keep_bytes_of_paths(tree: pathlib.Path, java: str) -> None:
+    """Makes the server's Java treat each byte of a path as one character, so that a path may be in any alphabet.
+
+    Java takes the character set of paths from the locale and offers no option for it. Bazel needs ISO-8859-1: with
+    UTF-8 or ASCII it does not find a path with a byte above 127. Few machines have a locale with ISO-8859-1. The
+    server therefore runs in the C locale, which every machine has, and the tree's own C library reports ISO-8859-1
+    for it. A script sets the locale, because `bazel run` and repository rules inherit the client's environment.
+
+    Raises:
+        LauncherError: the C library has no such name, or several.
+    """
+    library = tree / LIBRARIES / "libc.so.6"
+    content = library.read_bytes()
+    if content.count(_C_LOCALE_CHARSET) != 1:
+        raise LauncherError(
+            str(library.relative_to(tree)),
+            f"has the character set of the C locale {content.count(_C_LOCALE_CHARSET)} times, not once",
+            _REMEDY,
+        )
+    library.write_bytes(content.replace(_C_LOCALE_CHARSET, _BYTES_CHARSET.ljust(len(_C_LOCALE_CHARSET), b"\0")))
+    script = tree / SERVER_JAVA / "bin" / "java"
+    script.parent.mkdir(parents=True)
+    root = "/".join([".."] * len(script.parent.relative_to(tree).parts))
+    script.write_text(f'#!/bin/sh\nexport LC_ALL=C\nexec "${{0%/*}}/{root}/{java}/bin/java" "$@"\n', encoding="ascii")
+    script.chmod(0o755)
+
+
 def class_path_of(jar: bytes) -> List[str]:
     """File names in the Class-Path of a jar's manifest."""
     with zipfile.ZipFile(io.BytesIO(jar)) as archive:
@@ -228,4 +262,4 @@ def write_class_path(tree: pathlib.Path, final: pathlib.Path) -> None:
         if (path.is_symlink() or path.is_file()) and os.path.join(str(path.parent.resolve()), path.name) not in keep:
             path.unlink()
     (jars / _BUILD_DATA_JAR).write_bytes(build_data(build_label(tree)))
-    listing.write_text("".join(f"{final / JARS / name}\n" for name in reached + [_BUILD_DATA_JAR]), encoding="utf-8")
+    listing.write_bytes(os.fsencode("".join(f"{final / JARS / name}\n" for name in reached + [_BUILD_DATA_JAR])))

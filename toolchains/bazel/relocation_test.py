@@ -1,5 +1,6 @@
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -48,6 +49,34 @@ class TreeTest(unittest.TestCase):
         self.assertEqual(
             (self.tree / relocation.LIBRARIES / "libgrpc.so.1").read_bytes(), packages.elf_bytes(["libc.so.6"])
         )
+
+    def test_the_c_locale_of_the_servers_java_keeps_each_byte_of_a_path(self):
+        java = self.tree / packages.JAVA / "bin" / "java"
+        library = self.tree / relocation.LIBRARIES / "libc.so.6"
+        size = library.stat().st_size
+        self.relocate()
+        self.assertTrue(library.read_bytes().endswith(b"\0ISO-8859-1\0\0\0\0\0rest"))
+        self.assertEqual(library.stat().st_size, size)
+        java.write_text('#!/bin/sh\nprintf "%s\\n" "$LC_ALL" "$@"\n')
+        java.chmod(0o755)
+        moved = self.tree.rename(self.tree.with_name("Käse 日本"))
+        done = subprocess.run(
+            [moved / relocation.SERVER_JAVA / "bin" / "java", "a b", b"\xff"],
+            env={"LC_ALL": "de_DE.UTF-8", "PATH": ""},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        self.assertEqual(done.stdout, b"C\na b\n\xff\n")
+
+    def test_a_c_library_with_another_name_of_the_character_set(self):
+        library = self.tree / relocation.LIBRARIES / "libc.so.6"
+        for content, times in ((packages.elf_bytes(), 0), (packages.elf_bytes() + b"\0ANSI_X3.4-1968\0" * 2, 2)):
+            library.write_bytes(content)
+            with self.assertRaisesRegex(
+                LauncherError,
+                rf"libc\.so\.6: has the character set of the C locale {times} times, not once\. .*set BAZEL",
+            ):
+                relocation.keep_bytes_of_paths(self.tree, packages.JAVA)
 
     def test_class_path_is_absolute_complete_and_restores_the_version(self):
         self.relocate()

@@ -76,7 +76,7 @@ def bazel_packages() -> Dict[str, Dict[str, bytes]]:
             f"./{JAVA}/lib/security/keep": b"",
         },
         "libraries": {
-            f"./{relocation.LIBRARIES}/libc.so.6": elf_bytes(soname="libc.so.6"),
+            f"./{relocation.LIBRARIES}/libc.so.6": elf_bytes(soname="libc.so.6") + b"\0ANSI_X3.4-1968\0rest",
             f"./{relocation.LIBRARIES}/libgrpc.so.1": elf_bytes(["libc.so.6"]),
             f"./{relocation.LIBRARIES}/libblake3.so.0": elf_bytes(["libc.so.6"]),
         },
