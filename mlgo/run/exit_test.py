@@ -53,6 +53,23 @@ class EndingTest(unittest.TestCase):
             self.assertEqual(process.stderr.read(), b"")
         self.assertEqual(process.returncode, ExitCode.DONE)
 
+    def test_results_name_any_file_in_any_locale(self):
+        name = b"/\xff/\xc3\xa4/a"
+        program = (
+            "import os, sys; from mlgo.run.exit import exit_code_of; "
+            f"sys.exit(exit_code_of(lambda: print(os.fsdecode({name!r}))))"
+        )
+        for encoding, printed in (("utf-8", name), ("ascii", b"/\xff/\\xe4/a"), ("iso-8859-1", b"/\xff/\xe4/a")):
+            environment = {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "PYTHONUTF8": "1",
+                "PYTHONIOENCODING": f"{encoding}:strict",
+            }
+            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
+            with self.subTest(encoding=encoding):
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, printed + b"\n", b""))
+
 
 if __name__ == "__main__":
     unittest.main()

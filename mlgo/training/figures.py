@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -98,7 +99,8 @@ class TensorBoard:
     def __init__(self, folder: pathlib.Path):
         import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
-        self._writer = tf.summary.create_file_writer(str(folder))
+        # TensorFlow would encode a string as UTF-8, whatever the bytes of the name are.
+        self._writer = tf.summary.create_file_writer(os.fsencode(folder))
 
     def write(self, prefix: str, record: Mapping[str, Any]) -> None:
         """The numbers in `record`, which has an "iteration", under `prefix`."""

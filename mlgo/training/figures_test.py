@@ -1,6 +1,9 @@
 """The figures of a run are read back as they were written."""
 
 import json
+import os
+import pathlib
+import tempfile
 import unittest
 
 from hypothesis import given, settings, strategies
@@ -43,6 +46,13 @@ class FiguresTest(unittest.TestCase):
                 )
         with self.assertRaisesRegex(RunError, "x, line 1: is not JSON"):
             figures.parse_metrics(b"{\n", "x")
+
+    def test_events_go_to_a_folder_with_any_bytes_in_its_name(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch, os.fsdecode(b"\xff \xc3\xa4"))
+            figures.TensorBoard(folder).write("iteration", {"iteration": 1, "kl": 0.5})
+            (events,) = folder.iterdir()
+            self.assertIn(b"iteration/kl", events.read_bytes())
 
 
 if __name__ == "__main__":
