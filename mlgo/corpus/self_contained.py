@@ -5,6 +5,7 @@ only written is dropped; anything else that still names a place of this machine 
 compile to other bytes elsewhere, or not at all.
 """
 
+import os
 import pathlib
 import re
 from collections.abc import Callable, Sequence
@@ -145,7 +146,8 @@ def _llvm_option(option: str, arguments, working_directory: pathlib.Path, add_fi
 
 def _carried(option: str, path: str, working_directory: pathlib.Path, add_file: Callable[[pathlib.Path], str]) -> str:
     source = working_directory / path
-    if not source.is_file():
+    # Not `source.is_file()`, which raises for a name that is too long.
+    if not os.path.isfile(source):
         raise RunError(
             f"recorded option {option}",
             f"names the file {source}, which does not exist",

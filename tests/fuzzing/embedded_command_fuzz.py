@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 
 from mlgo.corpus.command import portable_command
+from mlgo.corpus.extraction.carried_files import FileRoots
 from mlgo.corpus.extraction.listing import BuildObject
 from mlgo.corpus.extraction.modules import EmbeddedModules
 from mlgo.corpus.extraction.object_file import Embedded
@@ -21,6 +22,7 @@ WORDS = (
     b"\0-mllvm\0",
     b"-summary-file=",
     b"../",
+    b"link/hostname",
     b"a\xff",
     b"=\0",
     b"/dev/null",
@@ -30,14 +32,20 @@ BITCODE = b"BC\xc0\xde" + bytes(8)
 
 def run(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
+        # As a path with resolved links names it: that is compared below.
+        folder = pathlib.Path(name).resolve()
         for file in ("a.prof", "a.index", "a.o"):
             (folder / file).write_bytes(b"content")
+        (folder / "link").symlink_to("/etc")
         found = BuildObject("a.o", str(folder / "a.o"), str(folder))
+
+        def add_file(path: pathlib.Path) -> str:
+            assert path.resolve().is_relative_to(folder), f"{path} lies outside of the build"
+            return "files/0123456789abcdef-x"
+
         for distributed in (False, True):
-            read = EmbeddedModules(
-                lambda span, of: Embedded(BITCODE, content), lambda path: "files/0123456789abcdef-x", None, distributed
-            )
+            embedded = Embedded(BITCODE, content)
+            read = EmbeddedModules(lambda *_, e=embedded: e, add_file, FileRoots([folder]), None, distributed)
             try:
                 module = read("a.o", found)
             except LeftOut:

@@ -1,6 +1,7 @@
 """Derives the command that compiles all modules of a local ThinLTO build (`global_command_override`)."""
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable, Sequence
 
@@ -53,8 +54,10 @@ def link_override(
 
     def carry(option: str, path: str) -> str:
         source = line.working_directory / path
-        if not source.is_file() or add_file is None:
-            wrong = f"names the file {source}, which " + ("cannot be copied" if source.is_file() else "does not exist")
+        # Not `source.is_file()`, which raises for a name that is too long.
+        exists = os.path.isfile(source)
+        if not exists or add_file is None:
+            wrong = f"names the file {source}, which " + ("cannot be copied" if exists else "does not exist")
             raise RunError(f"link option {option}", wrong, "derive the override where the build ran, into a corpus")
         return add_file(source)
 
