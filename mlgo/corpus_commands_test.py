@@ -78,6 +78,41 @@ class MakeCorpusTest(CommandCase):
         self.run_command(make_corpus, *flags)
         self.assertEqual(Corpus.load(self.root / "out").digest, first)
 
+    def test_placeholders_as_mlgo_utils_tests_have_them(self):
+        """Its tests make corpora of empty files, in folders, and combine them: each is a module of its own."""
+        placeholders = self.root / "placeholders"
+        (placeholders / "nested").mkdir(parents=True)
+        for name in ("test1", "test2"):
+            (placeholders / "nested" / f"{name}.bc").touch()
+        flags = ("--input_dir", placeholders, "--default_args=-O3 -c")
+        refused = (*flags, "--output_dir", self.root / "refused")
+        self.refused(make_corpus, refused, "would have no module", ExitCode.NOTHING_PRODUCED)
+        for part in ("one", "two"):
+            output = self.root / "all" / part
+            _, said = self.run_command(make_corpus, *flags, "--allow_empty", "--output_dir", output)
+            self.assertIn("note: 2 modules are empty (--allow_empty); they cannot be compiled\n", said)
+            self.assertIn("done 2 of 2 files, 0 duplicates, 0 without bitcode", said)
+            self.assertTrue((output / "nested" / "test1.bc").is_file())
+            description = json.loads((output / "corpus_description.json").read_text())
+            self.assertEqual(description["global_command_override"], ["-O3", "-c"])
+            self.assertIs(description["has_thinlto"], False)
+            self.assertEqual(description["modules"], ["nested/test1", "nested/test2"])
+        (self.root / "all" / "empty_folder").mkdir()
+        (self.root / "all" / "empty.log").touch()
+        self.run_command(combine_training_corpus, "--root_dir", self.root / "all")
+        combined = Corpus.load(self.root / "all")
+        names = [f"{part}/nested/{name}" for part in ("one", "two") for name in ("test1", "test2")]
+        self.assertEqual([module.name for module in combined.modules], names)
+        with self.assertRaisesRegex(RunError, r"nested/test1\.bc.*: is empty\. "):
+            combined.modules[0].read_bitcode()
+
+    def test_only_empty_files_are_placeholders(self):
+        output = self.root / "out"
+        _, said = self.run_command(make_corpus, "--input_dir", self.input, "--output_dir", output, "--allow_empty")
+        self.assertIn("left out: d.bc does not start as bitcode does", said)
+        self.assertIn("note: 1 modules are empty", said)
+        self.assertEqual([module.name for module in Corpus.load(output).modules], ["a/x y.o", "b", "c"])
+
     def test_no_arguments(self):
         self.run_command(make_corpus, "--input_dir", self.input, "--output_dir", self.root / "out")
         corpus = Corpus.load(self.root / "out")

@@ -6,7 +6,9 @@
 --default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. The command cannot
 check whether the bitcode was written before optimisation, as a policy needs it. If possible, build with
 `-Xclang -fembed-bitcode=all` and use //mlgo:extract_ir, which also finds the options of each module. Files with equal
-bitcode become one module. Relative paths are relative to the directory in which you run the command.
+bitcode become one module. An empty file is left out; with --allow_empty it becomes a module of its own, which no
+command can compile, for tests of tools that read corpora. Relative paths are relative to the directory in which you
+run the command.
 
 Exit codes: 0 done, 2 a flag or an input is not usable, 10 no bitcode found.
 """
@@ -44,6 +46,8 @@ def run(arguments: list[str]) -> int:
     add("--output_dir", required=True, metavar="DIR", help="the corpus: a new, an empty, or a corpus directory")
     text = 'cc1 options of every module. Default: none ("")'
     add("--default_args", nargs="?", default="", const="", metavar="ARGS", help=text)
+    text = "make modules of empty .bc files too; compiling them is an error. Default: leave them out"
+    add("--allow_empty", action="store_true", help=text)
     flags = parser.parse_args(arguments)
     folder, output = locate.user_path(flags.input_dir), locate.user_path(flags.output_dir)
     default_args = _default_args(flags.default_args)
@@ -51,11 +55,13 @@ def run(arguments: list[str]) -> int:
         tell(f"note: {argument} names a path of this machine; the corpus cannot be moved to another")
     paths = from_bitcode.find_bitcode(folder)
     with contextlib.closing(progress.start("make_corpus", len(paths), "files")) as shown:
-        made = from_bitcode.make(folder, paths, output, default_args, shown.advance)
+        made = from_bitcode.make(folder, paths, output, default_args, shown.advance, flags.allow_empty)
     for path, reason in made.left_out[:_SHOWN]:
         tell(f"left out: {path} {reason}")
     if len(made.left_out) > _SHOWN:
         tell(f"left out: {len(made.left_out) - _SHOWN} more")
+    if made.placeholders:
+        tell(f"note: {made.placeholders} modules are empty (--allow_empty); they cannot be compiled")
     tell(
         f"done {len(made.written.modules)} of {len(paths)} files, {len(made.written.duplicates)} duplicates,"
         f" {len(made.left_out)} without bitcode -> {output}"

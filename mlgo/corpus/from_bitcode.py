@@ -15,10 +15,15 @@ from mlgo.run.regular_file import read_regular
 
 @dataclasses.dataclass(frozen=True)
 class MadeCorpus:
-    """The corpus, and the files ending in .bc that hold no bitcode, with the reason."""
+    """Attributes:
+    written: the corpus.
+    left_out: files ending in .bc that hold no bitcode, with the reason.
+    placeholders: number of modules without any bitcode.
+    """
 
     written: WrittenCorpus
     left_out: tuple[tuple[str, str], ...]
+    placeholders: int
 
 
 def find_bitcode(folder: pathlib.Path) -> list[str]:
@@ -51,17 +56,20 @@ def make(
     output: pathlib.Path,
     default_args: Sequence[str],
     done: Callable[[], None] = lambda: None,
+    allow_empty: bool = False,
 ) -> MadeCorpus:
     """Writes the corpus of the bitcode at `paths` below `folder` to `output`.
 
     Args:
       default_args: the command of every module.
       done: called after each file.
+      allow_empty: whether a file without content becomes a module, which cannot be compiled.
 
     Raises: RunError: a file cannot be read, none holds bitcode, or the corpus cannot be written.
     """
     left_out = []
-    with CorpusWriter(output, command_override=default_args) as writer:
+    placeholders = 0
+    with CorpusWriter(output, command_override=default_args, allow_empty=allow_empty) as writer:
         for path in paths:
             try:
                 content = read_regular(folder / path, MAX_FILE_BYTES)
@@ -69,9 +77,11 @@ def make(
                 raise RunError(
                     f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it"
                 ) from error
-            if bitcode.is_bitcode(content):
+            is_placeholder = allow_empty and not content
+            if is_placeholder or bitcode.is_bitcode(content):
+                placeholders += is_placeholder
                 writer.add(path.removesuffix(BITCODE_SUFFIX), content, None)
             else:
                 left_out.append((path, "is empty" if not content else "does not start as bitcode does"))
             done()
-        return MadeCorpus(writer.finish(), tuple(left_out))
+        return MadeCorpus(writer.finish(), tuple(left_out), placeholders)

@@ -77,6 +77,7 @@ class CorpusWriter:
         durable: bool = True,
         merge: bool = True,
         resume: bool = False,
+        allow_empty: bool = False,
     ):
         """Opens `output_dir`, which must be absent, empty, a corpus, or what a killed writer left.
 
@@ -89,10 +90,11 @@ class CorpusWriter:
 
           merge: whether modules with the same content become one.
           resume: whether the directory may also hold other files, such as modules from a cache.
+          allow_empty: whether modules without any byte of bitcode are written. They are placeholders and never merged.
 
         Raises: RunError: the directory holds something else, cannot be written, or is being written by another process.
         """
-        self._has_thinlto, self._merge = has_thinlto, merge
+        self._has_thinlto, self._merge, self._allow_empty = has_thinlto, merge, allow_empty
         self._override = None if command_override is None else tuple(command_override)
         self._durable = durable
         self._lock = threading.Lock()
@@ -159,7 +161,9 @@ class CorpusWriter:
         self._check(name, bitcode, command, thinlto_index)
         recorded = None if command is None else join_command(tuple(command))
         bitcode_digest = hashlib.sha256(bitcode).digest()
-        content = _content_digest(bitcode_digest, recorded, thinlto_index) + (b"" if self._merge else os.fsencode(name))
+        content = _content_digest(bitcode_digest, recorded, thinlto_index)
+        if not (self._merge and bitcode):
+            content += os.fsencode(name)
         paths = tuple(_paths(name, recorded is not None, thinlto_index is not None))
         with self._lock:
             if name in self._added:
@@ -258,7 +262,7 @@ class CorpusWriter:
     def _check(self, name: str, bitcode: bytes, command: Sequence[str] | None, thinlto_index: bytes | None) -> None:
         if reason := contained_files.refusal(name):
             raise NameRefused(f"module {name!r}", f"its name {reason}, so it could lie outside the corpus", "rename it")
-        if not bitcode:
+        if not bitcode and not self._allow_empty:
             raise RunError(f"module {name}", "has no bitcode", "leave it out")
         if (command is None) != (self._override is not None):
             what = "has no command" if command is None else "has a command, and the corpus overrides all of them"

@@ -15,6 +15,15 @@ BITCODE = b"BC\xc0\xde"
 EMBEDDED_LATE = ("-mllvm", "-lto-embed-bitcode=post-merge-pre-opt")
 
 
+class PlaceholderTest(unittest.TestCase):
+    def test_sections_with_one_byte_as_mlgo_utils_tests_have_them_give_no_module(self):
+        read = EmbeddedModules(lambda span, found: Embedded(b"\x55", b"\xff"), str, roots_of_build([]))
+        with tempfile.NamedTemporaryFile() as file, self.assertRaises(LeftOut) as caught:
+            read("test1.o", BuildObject("test1.o", file.name, "/"))
+        self.assertEqual(caught.exception.kind, Kind.NO_BITCODE)
+        self.assertEqual(caught.exception.reason, "has a bitcode section without bitcode in its 1 bytes")
+
+
 class FilesOfObjectsTest(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
