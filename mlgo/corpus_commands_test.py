@@ -71,6 +71,7 @@ class MakeCorpusTest(CommandCase):
         corpus = Corpus.load(self.root / "out")
         self.assertEqual([module.name for module in corpus.modules], ["a/x y.o", "b"])
         self.assertEqual(corpus.modules[0].command, ("-O2", "-mllvm", "-x=a b"))
+        self.assertIn("may do more than change code: -mllvm -x (2 modules, such as a/x y.o)", said)
         self.assertIn("left out: c.bc is empty", said)
         self.assertIn("left out: d.bc does not start as bitcode does", said)
         self.assertIn("done 2 of 4 files, 0 duplicates, 2 without bitcode", said)

@@ -20,7 +20,7 @@ Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many mo
 
 from absl import flags
 
-from mlgo.commands.compiling import define_compiler_flags
+from mlgo.commands.compiling import corpus_given, define_compiler_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.corpus.corpus import Corpus
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
     if not paths:
         built_in = held_out_corpus(problem)
         paths = {built_in.rpartition("/")[2]: locate.runfile(built_in)}
-    corpora = {name: _selected(Corpus.load(path), None, FLAGS.sampling_rate) for name, path in paths.items()}
+    corpora = {name: _selected(corpus_given(path), None, FLAGS.sampling_rate) for name, path in paths.items()}
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     sides = policies.sides() + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:

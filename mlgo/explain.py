@@ -24,10 +24,9 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import define_compiler_flags
+from mlgo.commands.compiling import corpus_given, define_compiler_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
-from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import selection
 from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus
 from mlgo.explanation.explainer import Explainer
@@ -66,7 +65,7 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     _check_flags(problem)
-    corpus = Corpus.load(locate.user_path(FLAGS.corpus) if FLAGS.corpus else locate.runfile(held_out_corpus(problem)))
+    corpus = corpus_given(locate.user_path(FLAGS.corpus) if FLAGS.corpus else locate.runfile(held_out_corpus(problem)))
     network, record = load_policy(locate.user_path(FLAGS.policy), problem)
     module = None
     if FLAGS.module:

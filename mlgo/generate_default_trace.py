@@ -23,11 +23,10 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module has a decis
 
 from absl import flags
 
-from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
+from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, executor_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
-from mlgo.corpus.corpus import Corpus
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
@@ -58,7 +57,7 @@ def main(arguments: list[str]) -> int:
     """Records the trace; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
-    corpus = Corpus.load(locate.user_path(FLAGS.corpus))
+    corpus = corpus_given(locate.user_path(FLAGS.corpus))
     selection = Selection(FLAGS.sampling_rate, FLAGS.module_filter, FLAGS.seed)
     limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
     output = locate.user_path(FLAGS.output_dir)

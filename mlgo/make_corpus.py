@@ -18,7 +18,8 @@ import shlex
 import sys
 
 from mlgo.commands.arguments import command_parser
-from mlgo.corpus import command, from_bitcode
+from mlgo.corpus import command, from_bitcode, refusal
+from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -30,7 +31,7 @@ _SHOWN = 5
 def _default_args(text: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(text))
-        command.portable_command(words)  # Finds an option without its argument before any compile does.
+        command.refused_options(words)  # Finds an option without its argument before any compile does.
         return words
     except ValueError as error:
         raise RunError(f"--default_args={text}", f"is not quoted as in a shell: {error}", "close the quotes") from error
@@ -56,6 +57,8 @@ def run(arguments: list[str]) -> int:
     paths = from_bitcode.find_bitcode(folder)
     with contextlib.closing(progress.start("make_corpus", len(paths), "files")) as shown:
         made = from_bitcode.make(folder, paths, output, default_args, shown.advance, flags.allow_empty)
+    for note in refusal.notes(Corpus.load(output)):
+        tell(note)
     for path, reason in made.left_out[:_SHOWN]:
         tell(f"left out: {path} {reason}")
     if len(made.left_out) > _SHOWN:

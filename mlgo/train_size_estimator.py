@@ -15,10 +15,9 @@ import pathlib
 
 from absl import app, flags
 
-from mlgo.commands.compiling import clang_given, define_compiler_flags, executor_given
+from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, executor_given
 from mlgo.commands.main import parse_flags, refuse_arguments
 from mlgo.compiler.request import CompileLimits
-from mlgo.corpus.corpus import Corpus
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import files, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
@@ -78,7 +77,7 @@ def _train(arguments: list[str]) -> int:
 def _examples(part: str, output: pathlib.Path, setup: CompileSetup, opt: pathlib.Path) -> Examples:
     given = FLAGS[f"{part}_corpus"].value
     corpus = locate.user_path(given) if given else locate.runfile(f"mlgo/corpus/llvm_small_oz_{part}")
-    return collect(output / "optimised" / part, Corpus.load(corpus), setup, opt, part)
+    return collect(output / "optimised" / part, corpus_given(corpus), setup, opt, part)
 
 
 if __name__ == "__main__":

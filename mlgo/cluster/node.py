@@ -96,7 +96,7 @@ def _unpack(parcel: Parcel, found: dict[str, pathlib.Path], directory: pathlib.P
     clang.symlink_to(found[parcel.clang])
     description = {"modules": [parcel.module_name], "has_thinlto": parcel.has_thinlto}
     (directory / _CORPUS / corpora.DESCRIPTION_NAME).write_bytes(files.encode_json(description))
-    (module,) = corpora.Corpus.load(directory / _CORPUS).modules
+    (module,) = corpora.Corpus.load(directory / _CORPUS, parcel.allowed_options).modules
     model_dir = directory / _MODEL if parcel.shown[1] is not None else None
     return dataclasses.replace(parcel.request, clang=clang, module=module, model_dir=model_dir)
 

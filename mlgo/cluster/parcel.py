@@ -32,6 +32,7 @@ class Parcel:
       contents: files in the parcel, by name: `corpus/...` of a corpus with only this module, `model/...` of the policy.
       digests: files that must be on the node, by name -> sha256.
       has_thinlto: whether the module has a ThinLTO index.
+      allowed_options: options that the module's command may have (mlgo/corpus/options/README.md).
       shown: how the driver calls compiler and policy, for messages: None where there is no policy.
     """
 
@@ -41,6 +42,7 @@ class Parcel:
     contents: Mapping[str, bytes]
     digests: Mapping[str, str]
     has_thinlto: bool
+    allowed_options: tuple[str, ...]
     shown: tuple[str, str | None]
 
     def all_digests(self) -> list[str]:
@@ -103,6 +105,7 @@ class Packer:
             contents=contents,
             digests=digests,
             has_thinlto=module.has_thinlto_index,
+            allowed_options=module.allowed_options,
             shown=(str(request.clang), None if request.model_dir is None else str(request.model_dir)),
         )
         return Job(parcel, sources)

@@ -9,6 +9,8 @@ from absl import flags
 from mlgo.compiler import server_executor, walls
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.compiler.repeats import CountingExecutor
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.refusal import check_commands
 from mlgo.run import locate
 from mlgo.run.cache import Cache
 from mlgo.run.progress import tell
@@ -44,11 +46,27 @@ def define_compiler_flags() -> None:
         "Compile server that was built with the clang. Default: the one beside it. Without a server, every compile"
         " starts a process, which takes longer and gives the same bytes.",
     )
+    flags.DEFINE_multi_string(
+        "allow_option",
+        [],
+        "Option that commands of the corpus may have although it may do more than change code, such as"
+        ' "-mllvm -stats"; for corpora that you trust (docs/corpora.md). Repeatable.',
+    )
 
 
 def clang_given() -> pathlib.Path:
     """The compiler of --clang. Raises: RunError: none is given, and the command has none in its runfiles."""
     return locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("development/clang")
+
+
+def corpus_given(path: pathlib.Path) -> Corpus:
+    """The corpus at `path`, with the options of --allow_option.
+
+    Raises: CorpusError: it cannot be read, or its commands have options that are refused; the message lists them.
+    """
+    corpus = Corpus.load(path, FLAGS.allow_option)
+    check_commands(corpus)
+    return corpus
 
 
 def define_cache_flags() -> None:

@@ -95,6 +95,7 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
         cache=cache_given(),
         imitated=imitated,
         estimation=estimation_given(problem, configurations.run.reward),
+        allowed_options=tuple(FLAGS.allow_option),
     )
     return _train(inputs, configurations)
 

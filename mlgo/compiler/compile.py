@@ -158,7 +158,9 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
             _LOG if request.want_log else None, MODEL if request.model_dir is not None else None
         )
     index = INDEX if request.module.has_thinlto_index else None
-    return [str(request.clang), *command.compile_command(request.module.command, BITCODE, output, flags, index)]
+    module = request.module
+    arguments = command.compile_command(module.command, BITCODE, output, flags, index, module.allowed_options)
+    return [str(request.clang), *arguments]
 
 
 def _lost_module(request: CompileRequest, directory: str) -> str | None:

@@ -14,7 +14,7 @@ import pathlib
 import sys
 from collections.abc import Iterable, Sequence
 
-from mlgo.corpus import corpus, self_contained, split
+from mlgo.corpus import corpus, refusal, self_contained, split
 from mlgo.corpus.extraction import licences
 from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.extraction.report import Report
@@ -146,6 +146,8 @@ def main(arguments: list[str]) -> int:
     except RunError as error:
         print(printable_message(f"{flags.label}: {error}"), file=sys.stderr)
         return error.exit_code
+    for note in refusal.notes(corpus.Corpus.load(flags.output)):
+        print(f"{flags.label}: {note}", file=sys.stderr)
     if lines := report.lines():
         left_out = [f"{flags.label}: {len(report.modules):,} modules; left out are", *lines]
         print(printable_message("\n".join(left_out)), file=sys.stderr)

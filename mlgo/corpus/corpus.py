@@ -26,6 +26,7 @@ from mlgo.corpus.description import (
     parse_licences,
 )
 from mlgo.corpus.error import MAKE_IT_AGAIN, CorpusError
+from mlgo.corpus.options.verdict import normal_name
 from mlgo.run import files
 
 __all__ = ["Corpus", "CorpusError", "DESCRIPTION_NAME", "MAX_COMMAND_BYTES", "Module", "join_command", "split_command"]
@@ -48,11 +49,13 @@ class _Contents:
       storage: where the files are.
       has_thinlto: whether each module has an index.
       override: the command of every module; None: each has its own.
+      allowed_options: see Corpus.load.
     """
 
     storage: storages.Storage
     has_thinlto: bool = False
     override: tuple[str, ...] | None = None
+    allowed_options: tuple[str, ...] = ()
 
     @functools.cached_property
     def licences(self) -> dict[str, str]:
@@ -107,6 +110,11 @@ class Module:
                 "extract the corpus again with --link_command, or with --ninja_dir and --target, which fill it in",
             )
         return self._contents.command(self.name)
+
+    @property
+    def allowed_options(self) -> tuple[str, ...]:
+        """Names of options that its command may have although they may do more than change code."""
+        return self._contents.allowed_options
 
     @property
     def licence(self) -> str:
@@ -197,6 +205,11 @@ class Corpus:
         """The command of every module, if they share one; it may be empty, and it may be `<UNSPECIFIED>`."""
         return self._contents.override
 
+    @property
+    def allowed_options(self) -> tuple[str, ...]:
+        """What `load` was given: names of options that commands may have."""
+        return self._contents.allowed_options
+
     @functools.cached_property
     def carried_files(self) -> tuple[str, ...]:
         """What commands may refer to as relative paths, sorted: `files/<16 hex digits>-<name>`."""
@@ -205,7 +218,7 @@ class Corpus:
 
     @functools.cached_property
     def digest(self) -> str:
-        """sha256 (hex) of names, commands, bitcode, ThinLTO indices and carried files."""
+        """sha256 (hex) of names, commands, allowed options, bitcode, ThinLTO indices and carried files."""
         whole, storage = _PartsDigest(), self._contents.storage
         for module in self.modules:
             self._contents.size(f"{module.name}{BITCODE_SUFFIX}")
@@ -219,6 +232,9 @@ class Corpus:
             whole.add(b"\0thinlto")
         if self.command_override is not None:
             whole.add(b"\0override")
+        for option in self.allowed_options:
+            whole.add(b"\0allowed")
+            whole.add(option.encode("utf-8", "surrogateescape"))
         for name in self.carried_files:
             whole.add(b"\0file")
             whole.add(name.encode("utf-8", "surrogateescape"))
@@ -245,8 +261,11 @@ class Corpus:
         return self._contents.storage.size(relative)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> "Corpus":
+    def load(path: str | os.PathLike[str], allowed_options: Iterable[str] = ()) -> "Corpus":
         """Loads the corpus at `path`, a directory or an archive; commands and bitcode are read later.
+
+        Args: allowed_options: options that commands may have although they may do more than change code, such as
+          "-mllvm -stats" (mlgo/corpus/options/README.md). They are part of the digest.
 
         Raises:
           CorpusError: the description is missing or not as described in README.md, no module is listed, a name is
@@ -257,10 +276,11 @@ class Corpus:
             raise CorpusError(
                 f"corpus {path}", "does not exist", "give a directory with corpus_description.json, or an archive of it"
             )
-        return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path))
+        allowed = tuple(sorted({normal_name(option) for option in allowed_options}))
+        return _load(storages.DirectoryStorage(path) if path.is_dir() else open_archive(path), allowed)
 
 
-def _load(storage: storages.Storage) -> Corpus:
+def _load(storage: storages.Storage, allowed_options: tuple[str, ...]) -> Corpus:
     shown = storage.shown(DESCRIPTION_NAME)
     if any(storage.missing([DESCRIPTION_NAME])):
         unfinished = not any(storage.missing([UNFINISHED_NAME]))
@@ -286,7 +306,7 @@ def _load(storage: storages.Storage) -> Corpus:
             override, absent = None, itertools.chain(absent, without)
     if first := next(absent, None):
         raise CorpusError(storage.shown(first), f"does not exist, but {DESCRIPTION_NAME} lists its module")
-    contents = _Contents(storage, description.has_thinlto, override)
+    contents = _Contents(storage, description.has_thinlto, override, allowed_options)
     return Corpus(storage.path, tuple(Module(name, contents) for name in names), contents)
 
 

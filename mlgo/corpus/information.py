@@ -7,6 +7,7 @@ from typing import Any
 
 from mlgo.corpus import command as commands
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.options.parsing import parse_command
 
 #: More values of one option than this are only counted: they are names of files and the like.
 MAX_SHOWN_VALUES = 8
@@ -33,6 +34,7 @@ class Information:
       bytes: of what kind of file there are how many bytes; files that are one on the disk count each time.
       options: by name, the most frequent first.
       machine_paths: modules in whose command code generation reads an absolute path, by one such path.
+      refused: how many modules' commands have an option that may do more than change code, by its name.
       unusable: modules whose command cannot be used, by the reason.
       licences: modules of each licence, the most frequent first.
       duplicates: groups of modules with the same bitcode, the names sorted.
@@ -48,6 +50,7 @@ class Information:
     bytes: Mapping[str, int]
     options: Mapping[str, Option]
     machine_paths: Mapping[str, str]
+    refused: Mapping[str, int]
     unusable: Mapping[str, str]
     licences: Mapping[str, int]
     duplicates: tuple[tuple[str, ...], ...]
@@ -69,6 +72,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
     having: collections.Counter = collections.Counter()
     licences: collections.Counter = collections.Counter()
     machine_paths: dict[str, str] = {}
+    refused: collections.Counter = collections.Counter()
     unusable: dict[str, str] = {}
     equal: dict[bytes, list[tuple[str, bytes]]] = collections.defaultdict(list)
     duplicate_bytes = 0
@@ -79,13 +83,15 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         sizes["bitcode"] += size
         sizes["commands"] += module.size(".cmd") if corpus.command_override is None else 0
         sizes["thinlto_indices"] += module.size(".thinlto.bc") if corpus.has_thinlto else 0
-        found = set(options_of(command))
-        having.update({name for name, _ in found})
-        for name, value in found:
-            values[name][value] += 1
         licences[module.licence] += 1
         try:
-            if paths := commands.paths_in(commands.portable_command(command)):
+            found = set(options_of(command))
+            having.update({name for name, _ in found})
+            for name, value in found:
+                values[name][value] += 1
+            refused_here = commands.refused_options(command)
+            refused.update(refused_here)
+            if paths := commands.paths_in(commands.portable_command(command, refused_here)):
                 machine_paths[module.name] = paths[0]
         except commands.CommandError as error:
             unusable[module.name] = f"{error.subject} {error.wrong}"
@@ -104,6 +110,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         bytes=dict(sizes),
         options={name: Option(having[name], _by_count(values[name])) for name in _by_count(having)},
         machine_paths=machine_paths,
+        refused=_by_count(refused),
         unusable=unusable,
         licences=_by_count(licences),
         duplicates=tuple(sorted(tuple(name for name, _ in group) for group in groups)),
@@ -115,25 +122,16 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
 def options_of(command: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Name and value of each option: (`-target-cpu`, `x86-64`), (`-mllvm -inline-threshold`, `5`), (`-v`, "").
 
-    A word that is no option is the value of the one before it: recorded commands name no input.
+    Raises: CommandError: the last option lacks its argument.
     """
-    words = collections.deque(command)
-    while words:
-        word = words.popleft()
-        if word == "-mllvm":
-            name, _, value = (words.popleft() if words else "").partition("=")
-            yield f"-mllvm {name}", value
-        elif commands.takes_value(word):
-            yield word, words.popleft() if words else ""
-        elif word.startswith("-O") and len(word) > 2:
-            yield "-O", word[2:]
-        elif "=" in word:
-            name, _, value = word.partition("=")
+    if command and command[0] == "-cc1":
+        yield command[0], ""
+    for option in parse_command(command):
+        if option.value is None:
+            name, _, value = option.name.partition("=")
             yield name, value
-        elif words and not words[0].startswith("-"):
-            yield word, words.popleft()
         else:
-            yield word, ""
+            yield option.name.removesuffix("="), option.value
 
 
 def _by_count(counter: Mapping[str, int]) -> dict[str, int]:
@@ -162,6 +160,10 @@ def lines(information: Information) -> Iterable[str]:
     )
     for name, reason in list(information.unusable.items())[:5]:
         yield f"unusable command of {name}: {reason}"
+    yield from (
+        f"refused unless allowed (--allow_option='{name}'): in {count:,} commands, may do more than change code"
+        for name, count in information.refused.items()
+    )
     if information.machine_paths:
         name, path = next(iter(information.machine_paths.items()))
         count = len(information.machine_paths)

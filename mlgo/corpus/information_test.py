@@ -32,7 +32,7 @@ class InformationTest(unittest.TestCase):
             "-pic-level",
             "2",
             "-v",
-            "-mllvm",
+            "-unknown=1",
         )
         self.assertEqual(
             list(information.options_of(words)),
@@ -46,7 +46,7 @@ class InformationTest(unittest.TestCase):
                 ("-ffp-contract", "on"),
                 ("-pic-level", "2"),
                 ("-v", ""),
-                ("-mllvm ", ""),
+                ("-unknown", "1"),
             ],
         )
 
@@ -58,7 +58,8 @@ class InformationTest(unittest.TestCase):
             writer.add("a", b"BC" * 10, ("-cc1", "-O2", f"-fprofile-instrument-use-path={carried}"), licence="MIT")
             writer.add("b", b"BC" * 10, ("-cc1", "-O2"), licence="MIT")
             writer.add("c", b"BC" * 10, ("-cc1", "-Oz"))
-            writer.add("d", b"other", ("-cc1", "-O2", "-fprofile-sample-use=/p"))
+            writer.add("d", b"other", ("-cc1", "-O2", "-fprofile-sample-use=/p", "-mllvm", "-stats"))
+            writer.add("f", b"last", ("-cc1", "-O2", "-mllvm"))
             writer.finish()
         # A corpus of mlgo-utils may hold a module twice.
         description = json.loads((self.root / "c/corpus_description.json").read_bytes())
@@ -68,22 +69,25 @@ class InformationTest(unittest.TestCase):
         (self.root / "c/corpus_description.json").write_text(json.dumps(description))
         read = []
         found = information.inspect(Corpus.load(self.root / "c"), lambda: read.append(1))
-        self.assertEqual((found.modules, len(read)), (5, 5))
+        self.assertEqual((found.modules, len(read)), (6, 6))
         self.assertEqual(
-            (found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (85, 5, 0)
+            (found.bytes["bitcode"], found.bytes["carried_files"], found.bytes["thinlto_indices"]), (89, 5, 0)
         )
         self.assertEqual(list(found.options)[:2], ["-O", "-cc1"])
         self.assertEqual(found.options["-O"], information.Option(5, {"2": 4, "z": 1}))
-        self.assertEqual(found.licences, {"NOASSERTION": 3, "MIT": 2})
+        self.assertEqual(found.licences, {"NOASSERTION": 4, "MIT": 2})
         self.assertEqual((found.duplicates, found.same_object, found.duplicate_bytes), ((("a", "b", "c", "e"),), 1, 60))
         self.assertEqual(found.machine_paths, {"d": "-fprofile-sample-use=/p"})
+        self.assertEqual(found.refused, {"-fprofile-sample-use=": 1, "-mllvm -stats": 1})
+        self.assertEqual(found.unusable, {"f": "the recorded command's last option -mllvm lacks its argument"})
         json.dumps(found.to_json())
         text = "\n".join(information.lines(found))
         for expected in (
-            "5 modules: 85 bytes of bitcode",
+            "6 modules: 89 bytes of bitcode",
             "3 modules have the bitcode of another one (60 bytes), 1 of them also its command",
             "a = b = c = e",
             "1 commands need absolute paths, such as -fprofile-sample-use=/p of d",
+            "refused unless allowed (--allow_option='-mllvm -stats'): in 1 commands, may do more than change code",
             "2  MIT",
             "5  -O: 2 (4), z (1)",
         ):

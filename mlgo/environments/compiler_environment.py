@@ -14,6 +14,7 @@ from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.interactive_stream import Observation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.refusal import check_commands
 from mlgo.environments import spaces
 from mlgo.environments.scores import channel_score
 from mlgo.problems.problem import load_problem
@@ -52,6 +53,7 @@ class CompilerEnvironment(gymnasium.Env):
         cpu_seconds: int = 300,
         workdir: str | os.PathLike[str] | None = None,
         render_mode: None = None,
+        allowed_options: Sequence[str] = (),
     ):
         """
         Args:
@@ -61,8 +63,9 @@ class CompilerEnvironment(gymnasium.Env):
           extra_flags: cc1 flags after each module's own. None: the optimisation level of the problem, -Oz for inlining.
           cpu_seconds: what one compile may use.
           workdir: where temporary directories are made; None: on the memory disk if it has room.
+          allowed_options: options that the corpus's commands may have although they may do more than change code.
 
-        Raises: RunError: the corpus or the clang is not there.
+        Raises: RunError: the corpus or the clang is not there, or commands of the corpus have options that are refused.
         """
         if render_mode is not None:
             raise ValueError(f"render_mode={render_mode!r}: the environments render nothing")
@@ -70,7 +73,8 @@ class CompilerEnvironment(gymnasium.Env):
         self.render_mode = None
         self.observation_space = spaces.observation_space(self.problem)
         self.action_space = spaces.action_space(self.problem)
-        self._corpus = Corpus.load(corpus)
+        self._corpus = Corpus.load(corpus, allowed_options)
+        check_commands(self._corpus)
         self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
         self._flags = tuple(score_of(self.problem).level_flags if extra_flags is None else extra_flags)
         self._limits = CompileLimits(cpu_seconds=cpu_seconds)

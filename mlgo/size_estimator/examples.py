@@ -81,7 +81,7 @@ def collect(folder: pathlib.Path, corpus: Corpus, setup: CompileSetup, opt: path
     Raises: RunError: more modules failed than allowed, or opt does not work.
     """
     optimise_corpus(folder, corpus, setup, f"{title}: optimising")
-    optimised = Corpus.load(folder).modules
+    optimised = Corpus.load(folder, corpus.allowed_options).modules
     failures = FailureLimit(f"{title}: generating code", len(optimised), setup.max_failure_ratio)
     requests = (
         CompileRequest(

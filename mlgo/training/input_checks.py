@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from mlgo.compiler.request import CompileFailure
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.refusal import check_commands
 from mlgo.learning.normalization import load_normalizer
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -24,15 +25,15 @@ _FIXED_BYTES = 512 * 1024 * 1024
 
 
 def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
-    """Checks that the corpora have commands and no module in common.
+    """Checks that the corpora have commands that can only change code, and no module in common.
 
-    Raises: RunError: they have a module in common, the first is named; or the command of ThinLTO modules is missing.
+    Raises: RunError: they have a module in common, the first is named; or the command of ThinLTO modules is missing; or
+      commands have options that are refused.
     """
-    for corpus in (train, held_out):
-        # The other commands are read when their modules are compiled.
-        _ = corpus and corpus.modules[0].command
+    check_commands(train)
     if held_out is None:
         return
+    check_commands(held_out)
     common = sorted({module.name for module in train.modules} & {module.name for module in held_out.modules})
     if common:
         raise RunError(

@@ -61,6 +61,7 @@ class RunInputs:
       cache: compile results that runs share; None: no cache.
       imitated: policies to imitate, for an algorithm that imitates.
       estimation: inputs of a reward that is an estimate; None for other rewards.
+      allowed_options: options that the corpora's commands may have although they may do more than change code.
     """
 
     clang: pathlib.Path
@@ -72,6 +73,7 @@ class RunInputs:
     cache: Cache | None = None
     imitated: tuple[pathlib.Path, ...] = ()
     estimation: Estimation | None = None
+    allowed_options: tuple[str, ...] = ()
 
 
 def identity_of(

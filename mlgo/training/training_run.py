@@ -128,9 +128,9 @@ class TrainingRun:
     def _check(self) -> dict[str, Corpus]:
         """Checks the inputs, and takes possession of the run's folder."""
         inputs, settings = self._inputs, self._configurations.run
-        corpora = {"train": Corpus.load(inputs.train_corpus)}
+        corpora = {"train": Corpus.load(inputs.train_corpus, inputs.allowed_options)}
         if inputs.held_out_corpus is not None:
-            corpora["held_out"] = Corpus.load(inputs.held_out_corpus)
+            corpora["held_out"] = Corpus.load(inputs.held_out_corpus, inputs.allowed_options)
         input_checks.check_corpora(corpora["train"], corpora.get("held_out"))
         if inputs.vocabulary is not None:
             input_checks.check_vocabulary(inputs.vocabulary, self.problem)
@@ -187,7 +187,8 @@ class TrainingRun:
                 folder, corpus, lambda: optimise_corpus(folder, corpus, self._setup, name)
             ),
         )
-        return PreparedCorpus(Corpus.load(self._out / name), manifest.digest, manifest.summary["failed"])
+        optimised = Corpus.load(self._out / name, corpus.allowed_options)
+        return PreparedCorpus(optimised, manifest.digest, manifest.summary["failed"])
 
     def _trace(self, part: str, prepared: PreparedCorpus) -> tuple[Trace, Manifest]:
         name = f"trace/{part}"

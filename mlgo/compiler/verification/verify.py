@@ -127,7 +127,7 @@ def moved(corpus: Corpus) -> Iterator[Corpus]:
             raise RunError(
                 f"corpus {corpus.path}", f"cannot be linked into {directory}: {error}", "set TMPDIR"
             ) from error
-        yield Corpus.load(target)
+        yield Corpus.load(target, corpus.allowed_options)
 
 
 def _link(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:

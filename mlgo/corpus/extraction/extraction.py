@@ -6,6 +6,8 @@ import os
 import pathlib
 import re
 
+from mlgo.corpus import refusal
+from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
 from mlgo.corpus.extraction import (
     archive_members,
@@ -131,6 +133,8 @@ def extract(extraction: Extraction) -> Report:
         report.check(extraction.max_failures)
         writer.finish()
     if not quiet:
+        for note in refusal.notes(Corpus.load(extraction.output_dir)):
+            progress.tell(note)
         progress.tell(_closing_line(report, extraction.output_dir))
     return report
 

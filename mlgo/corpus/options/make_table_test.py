@@ -1,0 +1,111 @@
+"""The checked-in table is that of the pinned packages; tables and compilers that are none are refused."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from mlgo.corpus.options import table
+from mlgo.corpus.options.clang_table import read_clang_table
+from mlgo.corpus.options.llvm_table import read_llvm_table
+from mlgo.corpus.options.make_table import make_table
+from mlgo.run.exit_codes import RunError
+
+CLANG, *HEADERS = (pathlib.Path(path).absolute() for path in sys.argv[1:])
+del sys.argv[1:]
+
+# Entries as LLVM 22 and LLVM 19 write them.
+_TABLE_22 = """
+static constexpr llvm::StringTable::Offset OptionPrefixesTable[] = {
+  0 /* prefixes */,
+  1 /* prefixes */, 1 /* '-' */,
+  2 /* prefixes */, 1 /* '-' */, 3 /* '--' */,
+};
+OPTION(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0,
+  "help, (with) \\"marks\\"", {{1, 2}}, "<x>", "on,off", 0)
+OPTION(1, 8 /* -b */, b, Flag, G, a_EQ, "on\\0", 0, DefaultVis | CC1Option, 0, nullptr, x, nullptr, nullptr, 0)
+OPTION(1, 9 /* -driver */, d, Flag, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
+CODEGEN_OPTION_WITH_MARSHALLING(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
+ "on,off", 0, true, 0, CodeGenOpts.A, 1, false, 1, normalizeSimpleEnum, denorm, merge, extract, 0)
+"""
+_TABLE_19 = """
+PREFIX(prefix_1, {llvm::StringLiteral("-") COMMA llvm::StringLiteral("")})
+OPTION(prefix_1, "-n", n, Separate, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr, nullptr)
+LANG_OPTION_WITH_MARSHALLING(prefix_1, "-n", n, Separate, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
+ nullptr, true, 0, LangOpts->N, 1, false, 1, normalizeStringIntegral<unsigned>, denorm, merge, extract, -1)
+"""
+
+
+class ClangTableTest(unittest.TestCase):
+    def test_entries(self):
+        described = {"kind": "Joined", "type": ["on", "off"], "sets": "CodeGenOpts.A"}
+        flag = {"kind": "Flag", "type": "flag", "alias": ["-a=", "on"]}
+        self.assertEqual(read_clang_table(_TABLE_22, "x"), {"-a=": described, "--a=": described, "-b": flag})
+        number = {"kind": "Separate", "type": "int", "sets": "LangOpts->N"}
+        self.assertEqual(read_clang_table(_TABLE_19, "x"), {"-n": number})
+
+    def test_no_table(self):
+        with self.assertRaisesRegex(RunError, "Options.inc: has no option of cc1. give clang's Options.inc"):
+            read_clang_table("int main() {}", "Options.inc")
+
+
+class LlvmTableTest(unittest.TestCase):
+    def compiler(self, complaint: str) -> pathlib.Path:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name, "clang")
+        listing = "\n".join(
+            (
+                "OPTIONS:",
+                "  --a=<number>      - A number",
+                "  --b               - A truth value",
+                "  --c=<value>       - One of",
+                "    =x              -   first",
+                "    =<empty>        -   none",
+                "  Group:",
+                "      --d           - a member",
+                "  --e=<string>      - A text",
+            )
+        )
+        listed, said = (f"cat <<'E'\n{text}\nE\n" for text in (listing, complaint))
+        path.write_text(f'#!/bin/sh\ncase "$*" in *-help-list-hidden*) {listed};; *) exec >&2; {said};; esac\n')
+        path.chmod(0o755)
+        return path
+
+    def test_parsers_tell_the_types(self):
+        said = (
+            "clang: for the --a option: '?' value invalid for uint argument!\n"
+            "clang: for the --b option: '?' is invalid value for boolean argument! Try 0 or 1\n"
+            "clang: for the --c option: Cannot find option named '?'!\n"
+            "clang: Unknown command line argument '-mlgo-no-such-option=?'."
+        )
+        expected = {"a": "uint", "b": "bool", "c": ["x", ""], "d": "flag", "e": "string"}
+        self.assertEqual(read_llvm_table(self.compiler(said)), expected)
+
+    def test_a_compiler_that_stops_early(self):
+        with self.assertRaisesRegex(RunError, "stopped while it read its options: clang: fatal. add the option"):
+            read_llvm_table(self.compiler("clang: fatal"))
+
+    def test_no_clang(self):
+        with self.assertRaisesRegex(RunError, "lists no options of LLVM. give clang's executable"):
+            read_llvm_table(pathlib.Path("/bin/true"))
+
+
+class PinnedTableTest(unittest.TestCase):
+    def test_checked_in_table(self):
+        checked_in = pathlib.Path(table.__file__).with_name("chosen.json").read_text("utf-8").splitlines()
+        made = make_table(CLANG, HEADERS).splitlines()
+        self.maxDiff = None
+        self.assertEqual(
+            (sorted(set(made) - set(checked_in)), sorted(set(checked_in) - set(made)), len(made)),
+            ([], [], len(checked_in)),
+            "run ./bazelw run //mlgo/corpus/options:table.update, and judge each new option (README.md)",
+        )
+
+    def test_no_headers(self):
+        with self.assertRaisesRegex(RunError, "have no Options.inc"):
+            make_table(CLANG, [pathlib.Path("/nowhere")])
+
+
+if __name__ == "__main__":
+    unittest.main()

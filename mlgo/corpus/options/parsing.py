@@ -1,0 +1,112 @@
+"""Splits a recorded cc1 command into options with their values, as clang's own parser does."""
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+
+from mlgo.corpus.options.table import ClangOption, Table, ValueType, chosen_table
+from mlgo.run.exit_codes import RunError
+
+#: What stands before an option of LLVM.
+LLVM = "-mllvm"
+
+
+class CommandError(RunError):
+    """A recorded command cannot be used."""
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenOption:
+    """One option of a command.
+
+    Attributes:
+      words: as the command has it.
+      name: as the table spells it; an option of LLVM as "-mllvm -name", whatever its dashes. A word that the table does
+        not know is its own name.
+      value: None: there is none.
+      clang: what the table says about an option of cc1.
+      type: of the value; None: the table does not know the option.
+    """
+
+    words: tuple[str, ...]
+    name: str
+    value: str | None
+    clang: ClangOption | None
+    type: ValueType | None
+
+
+def parse_command(words: Sequence[str]) -> Iterator[GivenOption]:
+    """The options in `words`, a cc1 command with or without `-cc1`, in their order.
+
+    Raises: CommandError: the last option lacks its argument.
+    """
+    rest = list(words[1:] if words[:1] in (("-cc1",), ["-cc1"]) else words)
+    table = chosen_table()
+    place = 0
+    while place < len(rest):
+        option = _llvm_option(rest, place, table) if rest[place] == LLVM else _clang_option(rest, place)
+        place += len(option.words)
+        yield option
+
+
+def llvm_name(name: str) -> str:
+    """How `GivenOption.name` calls LLVM's option `name`, which may have dashes."""
+    return f"{LLVM} -{name.lstrip('-')}"
+
+
+def _clang_option(words: Sequence[str], place: int) -> GivenOption:
+    word = words[place]
+    found = _longest_match(word)
+    if found is None:
+        return GivenOption((word,), word, None, None, None)
+    option = chosen_table().clang[found]
+    if option.kind == "Flag":
+        return GivenOption((word,), found, None, option, option.type)
+    is_separate = option.kind in ("Separate", "JoinedAndSeparate") or (
+        option.kind == "JoinedOrSeparate" and word == found
+    )
+    if not is_separate:
+        return GivenOption((word,), found, word.removeprefix(found), option, option.type)
+    return GivenOption((word, _next_word(words, place)), found, words[place + 1], option, option.type)
+
+
+@functools.lru_cache(maxsize=65536)
+def _longest_match(word: str) -> str | None:
+    """The option that clang takes `word` for: the longest spelling that `word` is, or starts with if that may be."""
+    options = chosen_table().clang
+    for end in range(min(len(word), _longest_spelling()), 0, -1):
+        option = options.get(word[:end])
+        if option is not None and (end == len(word) or option.kind not in ("Flag", "Separate")):
+            return word[:end]
+    return None
+
+
+@functools.cache
+def _longest_spelling() -> int:
+    return max(map(len, chosen_table().clang))
+
+
+def _llvm_option(words: Sequence[str], place: int, table: Table) -> GivenOption:
+    word = _next_word(words, place)
+    spelling, has_value, value = word.partition("=")
+    name = spelling.removeprefix("-").removeprefix("-")
+    # LLVM takes exactly one or two dashes, and no value with a space in front; anything else is another word.
+    if not word.startswith("-") or not name or name.startswith("-"):
+        return GivenOption((LLVM, word), f"{LLVM} {word}", None, None, None)
+    kind = table.llvm.get(name)
+    given: tuple[str, ...] = (LLVM, word)
+    # A value may be the next word, with a -mllvm of its own. Only these kinds never take one.
+    if not has_value and kind not in (None, "flag", "bool") and words[place + 2 : place + 3] == [LLVM]:
+        value = _next_word(words, place + 2)
+        given, has_value = (*given, LLVM, value), "="
+    return GivenOption(given, llvm_name(name), value if has_value else None, None, kind)
+
+
+def _next_word(words: Sequence[str], place: int) -> str:
+    if place + 1 >= len(words):
+        raise CommandError(
+            f"the recorded command's last option {words[place]}",
+            "lacks its argument",
+            "extract the module's command again",
+        )
+    return words[place + 1]

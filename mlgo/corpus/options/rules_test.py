@@ -1,0 +1,200 @@
+"""What is kept, dropped and refused of recorded commands."""
+
+import pathlib
+import unittest
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mlgo.corpus.command import CommandError, RefusedOptionsError, portable_command, refused_options
+from mlgo.corpus.options import clang_rules, llvm_rules
+from mlgo.corpus.options.parsing import LLVM, parse_command
+from mlgo.corpus.options.table import chosen_table, read_table
+from mlgo.corpus.options.verdict import CARRIED_FILE
+
+_FILE = "files/0123456789abcdef-a"
+
+
+class KeptTest(unittest.TestCase):
+    def test_options_that_change_code(self):
+        for words in (
+            "-O2 -triple x86_64-pc-linux-gnu -target-cpu x86-64-v3 -target-feature -x87 -target-feature +avx2",
+            "-mrelocation-model pic -pic-level 2 -pic-is-pie -mframe-pointer=all -funwind-tables=2 -fsanitize=address",
+            "-main-file-name -I -object-file-name=/b/a.obj -fno-builtin-memcpy -ffp-contract=on -mllvm -x86-sse2avx",
+            "-mllvm -inline-threshold=5 -mllvm --inline-threshold=-5 -mllvm -regalloc=greedy -mllvm -enable-gvn-hoist",
+            "-mllvm -inline-threshold -mllvm 5 -mllvm -enable-gvn-hoist=false -mllvm -x86-align-branch=jcc+fused",
+            f"-fprofile-instrument-use-path={_FILE}.profdata -mllvm -sample-profile-file={_FILE}",
+            f"-fbasic-block-sections=list={_FILE} -mllvm -sample-profile-file -mllvm {_FILE}",
+        ):
+            self.assertEqual(portable_command(words.split()), tuple(words.split()))
+
+
+class RefusedTest(unittest.TestCase):
+    def refused(self, *words: str, name: str | None = None) -> None:
+        with self.assertRaises(RefusedOptionsError, msg=str(words)) as raised:
+            portable_command(["-O2", *words, "-faddrsig"])
+        if name is not None:
+            self.assertIn(name, raised.exception.options)
+
+    def test_options_of_llvm_that_print_write_or_run(self):
+        for option in (
+            "-print-changed=diff",
+            f"-print-changed-diff-path={_FILE}",
+            "-print-after-all",
+            "-info-output-file=x",
+            "-ir-dump-directory=x",
+            "-training-log=x",
+            "-dot-cfg-dir=x",
+            "-stats",
+            "--stats",
+            "-time-passes",
+            "-load=x.so",
+            "-debug-pass=Structure",
+            "-opt-bisect-limit=3",
+            "-exec-on-ir-change=x",
+            "-inliner-interactive-channel-base=x",
+            "-pass-remarks-output=x",
+            "-crash-diagnostics-dir=x",
+            "-polly-export",
+            "-no-such-option",
+            "-no-such-option=3",
+        ):
+            name = f"-mllvm -{option.lstrip('-').partition('=')[0]}"
+            self.refused("-mllvm", option, name=name)
+
+    def test_options_of_clang_that_print_write_or_run(self):
+        for option in (
+            "-fdump-record-layouts",
+            "-ast-view",
+            "-fdebug-pass-manager",
+            "-version",
+            "-emit-html",
+            "-mmlir=x",
+        ):
+            self.refused(option)
+        self.refused("-mdebug-pass", "Structure", name="-mdebug-pass")
+
+    def test_words_that_are_no_option(self):
+        for words in (
+            ["m.c"],
+            [""],
+            ["-"],
+            ["-no-such-option"],
+            ["-mllvm", "5"],
+            ["-mllvm", ""],
+            ["-mllvm", "---stats"],
+        ):
+            self.refused(*words)
+
+    def test_response_files_wherever_they_stand(self):
+        for words in (
+            [f"@{_FILE}"],
+            ["-main-file-name", f"@{_FILE}"],
+            ["-target-cpu", f"@{_FILE}"],
+            ["-D", f"@{_FILE}"],
+            ["-mllvm", f"@{_FILE}"],
+            ["-mllvm", "-sample-profile-file", "-mllvm", f"@{_FILE}"],
+        ):
+            self.refused(*words)
+            # Nor can a user allow what such a file would bring.
+            with self.assertRaises(RefusedOptionsError):
+                portable_command(words, refused_options(words))
+
+    def test_values_of_another_kind(self):
+        for words in (
+            ["-mllvm", "-inline-threshold=a"],
+            ["-mllvm", "-inline-threshold="],
+            ["-mllvm", "-inline-threshold"],
+            ["-mllvm", "-inline-threshold=5\n"],
+            ["-mllvm", "-inline-threshold=٣"],
+            ["-mllvm", "-enable-gvn-hoist=2"],
+            ["-mllvm", "-regalloc=/x.so"],
+            ["-mllvm", "-inline-threshold =5"],
+            ["-pic-level", "two"],
+            ["-target-cpu", "a/b"],
+            ["-target-cpu", "-load"],
+            ["-mframe-pointer=some"],
+            ["-pic-is-pie=1"],
+            ["-main-file-name", "a\nb"],
+        ):
+            self.refused(*words)
+
+    def test_files_that_the_corpus_does_not_carry(self):
+        for path in (
+            "/etc/passwd",
+            "files/a",
+            "files/0123456789abcdef-../x",
+            f"./{_FILE}",
+            f"../{_FILE}",
+            f"{_FILE}/x",
+        ):
+            self.refused(f"-fprofile-instrument-use-path={path}")
+            self.refused("-mllvm", f"-sample-profile-file={path}")
+            self.refused(f"-fbasic-block-sections=list={path}")
+
+    def test_a_value_may_not_hide_an_option(self):
+        # LLVM takes the next word as the value of an option that needs one, and not as that of a truth value.
+        self.refused("-mllvm", "-inline-threshold", "-mllvm", "-load=x.so")
+        self.refused("-mllvm", "-enable-gvn-hoist", "-mllvm", "-load=x.so")
+        self.refused("-mllvm", "-sample-profile-file", "-mllvm", "-load=x.so")
+
+    def test_the_longest_spelling_counts(self):
+        self.assertEqual(
+            [option.name for option in parse_command(["-fmemory-profile-use=x"])], ["-fmemory-profile-use="]
+        )
+        self.assertEqual([option.name for option in parse_command(["-mabi=ieeelongdouble"])], ["-mabi=ieeelongdouble"])
+        self.assertEqual([option.name for option in parse_command(["-include", "a.h"])], ["-include"])
+
+
+class TablesTest(unittest.TestCase):
+    def test_lists_name_options_that_some_major_has(self):
+        tables = [read_table(path) for path in sorted(pathlib.Path(__file__).parent.glob("llvm*.json"))]
+        clang = set().union(*(table.clang for table in tables))
+        llvm = set().union(*(table.llvm for table in tables))
+        self.assertGreater(len(clang), 1000)
+        self.assertEqual(clang_rules.listed() - clang, set())
+        self.assertEqual(llvm_rules.listed() - llvm, set())
+
+    def test_strings_of_llvm_are_listed_once(self):
+        self.assertFalse(llvm_rules.READS & llvm_rules.WRITES)
+
+
+_OPTIONS = [*chosen_table().clang, *(f"-{name}" for name in chosen_table().llvm)]
+_VALUES = st.sampled_from(
+    ["", "1", "-1", "all", _FILE, f"list={_FILE}", "/etc/passwd", "@x", "a b", "x86-64", "-load", "\n"]
+)
+_WORDS = st.one_of(
+    st.sampled_from([LLVM, "-cc1"]),
+    st.builds(lambda option, value: option + value, st.sampled_from(_OPTIONS), _VALUES),
+    st.builds(lambda option, value: f"-{option}={value}", st.sampled_from(_OPTIONS), _VALUES),
+    _VALUES,
+    st.text(max_size=12),
+)
+
+
+class AnyWordsTest(unittest.TestCase):
+    @given(st.lists(_WORDS, max_size=8))
+    @example(["-mllvm", "-regalloc", "-mllvm", "-load=x"])
+    @settings(max_examples=400, deadline=None)
+    def test_refused_or_only_options_of_the_table(self, words):
+        try:
+            kept = portable_command(words)
+        except CommandError:
+            return
+        table = chosen_table()
+        for option in parse_command(kept):
+            self.assertNotIn("@", {word[:1] for word in option.words})
+            if option.words[0] != LLVM:
+                self.assertIn(option.name, table.clang)
+                continue
+            name = option.name.removeprefix("-mllvm -")
+            self.assertIn(name, table.llvm)
+            self.assertNotIn(name, llvm_rules.WRITES)
+            if name in llvm_rules.READS:
+                self.assertRegex(option.value, CARRIED_FILE)
+        # What was kept is kept as it is: the compile's command is what was judged.
+        self.assertEqual(portable_command(kept), kept)
+
+
+if __name__ == "__main__":
+    unittest.main()

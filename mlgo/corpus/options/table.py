@@ -1,0 +1,88 @@
+"""The options that the compiler of a corpus knows: the checked-in table of the chosen major of LLVM.
+
+A corpus belongs to one major (docs/another-llvm.md), so one table counts: an option that is harmless in one major may
+write a file in another. Bazel makes `chosen.json` of the table of the major that the workspace is configured for.
+"""
+
+import dataclasses
+import functools
+import json
+import pathlib
+from collections.abc import Mapping
+
+_FOLDER = pathlib.Path(__file__).parent
+_CHOSEN = _FOLDER / "chosen.json"
+# Python without Bazel, as editors start it, has only the sources.
+_DEFAULT = _FOLDER / "llvm22.json"
+
+# What only compilers with TensorFlow Lite have (LLVM_HAVE_TFLITE in llvm/lib/Analysis and llvm/lib/CodeGen). The table
+# is made of packages, which have none.
+_OF_OUR_COMPILERS = dict.fromkeys(
+    (
+        "ml-inliner-model-under-training",
+        "ml-inliner-output-spec-override",
+        "regalloc-model",
+        "regalloc-priority-model",
+        "regalloc-priority-training-log",
+        "regalloc-training-log",
+        "tfutils-text-log",
+        "training-log",
+    ),
+    "string",
+)
+
+#: The type of a value: "flag" (none), "bool", "int", "uint", "double", "string", or the values of an enumeration.
+ValueType = str | tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class ClangOption:
+    """An option of cc1.
+
+    Attributes:
+      kind: how its value follows, in the words of llvm/Option/Option.h: "Flag", "Joined", "Separate", ...
+      type: of its value.
+      sets: the variable of clang that the value goes to, such as "CodeGenOpts.FramePointer"; "" where the table has
+        none.
+      alias: the option that this one stands for, then its value if that is fixed; () for no alias.
+    """
+
+    kind: str
+    type: ValueType
+    sets: str = ""
+    alias: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """What one compiler knows.
+
+    Attributes:
+      clang: options of cc1 by their spelling.
+      llvm: types of the options of -mllvm by their name without dashes.
+    """
+
+    clang: Mapping[str, ClangOption]
+    llvm: Mapping[str, ValueType]
+
+
+def read_table(path: pathlib.Path) -> Table:
+    """The table that make_table wrote to `path`."""
+    content = json.loads(path.read_text("utf-8"))
+    return Table(
+        {
+            name: ClangOption(**{**option, "type": _type(option["type"]), "alias": tuple(option.get("alias", ()))})
+            for name, option in content["cc1"].items()
+        },
+        {**_OF_OUR_COMPILERS, **{name: _type(kind) for name, kind in content["llvm"].items()}},
+    )
+
+
+@functools.cache
+def chosen_table() -> Table:
+    """The table of the major that the workspace is configured for."""
+    return read_table(_CHOSEN if _CHOSEN.exists() else _DEFAULT)
+
+
+def _type(value: str | list[str]) -> ValueType:
+    return value if isinstance(value, str) else tuple(value)

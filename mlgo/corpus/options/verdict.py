@@ -1,0 +1,94 @@
+"""What becomes of an option of a recorded command: kept, dropped or refused."""
+
+import enum
+import re
+from collections.abc import Collection
+
+from mlgo.corpus.options import clang_rules, llvm_rules
+from mlgo.corpus.options.parsing import LLVM, GivenOption, llvm_name
+from mlgo.corpus.options.table import chosen_table
+from mlgo.corpus.options.values import is_of_type
+
+#: A file that a corpus carries for its commands (mlgo/corpus/writer.py), as commands name it.
+CARRIED_FILE = re.compile(r"files/[0-9a-f]{16}-[^/\x00-\x1f]+")
+
+# clang and LLVM replace an argument `@FILE` by the words in that file, wherever it stands.
+_EXPANDED = "@"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class Verdict(enum.Enum):
+    """What becomes of an option."""
+
+    #: It can only change code.
+    KEPT = "kept"
+    #: Bitcode needs nothing of it: it belongs to the front end, or only names an output.
+    DROPPED = "dropped"
+    #: It may read, write or run something, or is unknown.
+    REFUSED = "refused"
+
+
+def judge(option: GivenOption, allowed: Collection[str] = ()) -> Verdict:
+    """What becomes of `option`. Args: allowed: names (see `normal_name`) of further options that are kept."""
+    if any(word.startswith(_EXPANDED) for word in option.words):
+        return Verdict.REFUSED
+    if is_allowed(option, allowed):
+        return Verdict.KEPT
+    verdict = _judge_llvm(option) if option.words[0] == LLVM else _judge_clang(option)
+    if verdict is Verdict.KEPT and any(map(_CONTROL.search, option.words)):
+        return Verdict.REFUSED
+    return verdict
+
+
+def is_allowed(option: GivenOption, allowed: Collection[str]) -> bool:
+    """Whether a user's list has the option, with or without the "=" that ends its name."""
+    name = option.name.partition("=")[0]
+    return not {option.name, name, f"{name}="}.isdisjoint(allowed)
+
+
+def normal_name(given: str) -> str:
+    """How judge names the option that a user calls "-foo", "-foo=", "-mllvm -bar" or "-mllvm --bar"."""
+    words = given.split()
+    return llvm_name(words[1].partition("=")[0]) if words[:1] == [LLVM] and len(words) > 1 else given.strip()
+
+
+def _judge_llvm(option: GivenOption) -> Verdict:
+    name = option.name.removeprefix(f"{LLVM} -")
+    if option.type is None:
+        return Verdict.REFUSED
+    if name == llvm_rules.EMBEDDING:
+        return Verdict.DROPPED
+    if option.type == "string":
+        carried = name in llvm_rules.READS and CARRIED_FILE.fullmatch(option.value or "")
+        return _kept_if(bool(carried) or llvm_rules.is_text(name, option.value))
+    return _kept_if(llvm_rules.only_changes_code(name) and is_of_type(option.type, option.value))
+
+
+def _judge_clang(option: GivenOption) -> Verdict:
+    if option.clang is None:
+        return Verdict.REFUSED
+    name, known, value = option.name, option.clang, option.value
+    if clang_rules.is_dropped(name, known):
+        return Verdict.DROPPED
+    if known.alias:
+        # An alias means what it stands for: `-exception-model=` is judged as `-exception-model`.
+        name, *fixed = known.alias
+        known, value = chosen_table().clang.get(name, known), fixed[0] if fixed else value
+        if clang_rules.is_dropped(name, known):
+            return Verdict.DROPPED
+    if known.kind == "CommaJoined" and isinstance(known.type, tuple):
+        return _kept_if(all(part in known.type for part in (value or "").split(",")))
+    if known.type != "string":
+        return _kept_if(clang_rules.is_known_flag(name, known) and is_of_type(known.type, value))
+    return _kept_if(value is not None and (clang_rules.is_known_string(name, value) or _reads_carried(name, value)))
+
+
+def _reads_carried(name: str, value: str) -> bool:
+    if name not in clang_rules.READS:
+        return False
+    path = value.removeprefix(clang_rules.READS[name])
+    return CARRIED_FILE.fullmatch(path) is not None or not value
+
+
+def _kept_if(condition: bool) -> Verdict:
+    return Verdict.KEPT if condition else Verdict.REFUSED

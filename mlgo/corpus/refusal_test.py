@@ -1,0 +1,74 @@
+"""Options that may do more than change code are found before a compile, with counts and the flag that allows them."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.corpus.command import portable_command
+from mlgo.corpus.corpus import Corpus, CorpusError
+from mlgo.corpus.refusal import Refusal, check_commands, find_refusals, notes
+from mlgo.corpus.writer import CorpusWriter
+
+_STATS = ("-mllvm", "-stats")
+
+
+class RefusalTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+
+    def corpus(self, *commands: tuple[str, ...], **settings) -> pathlib.Path:
+        with CorpusWriter(self.root, **settings) as writer:
+            for name, command in zip("abcdef", commands):
+                writer.add(name, b"BC" + name.encode(), command)
+            writer.finish()
+        return self.root
+
+    def test_all_are_listed_with_counts(self):
+        path = self.corpus(("-O2", *_STATS), ("-O2",), ("-O2", *_STATS, "-ast-view"))
+        corpus = Corpus.load(path)
+        self.assertEqual(find_refusals(corpus), {"-mllvm -stats": Refusal(2, "a"), "-ast-view": Refusal(1, "c")})
+        with self.assertRaises(CorpusError) as raised:
+            check_commands(corpus)
+        self.assertEqual(
+            str(raised.exception),
+            f"corpus {path}: has commands with options that may do more than change code: -mllvm -stats (2"
+            " modules, such as a), -ast-view (c). Build and extract it without them, or, if you trust the corpus, give"
+            " --allow_option='-mllvm -stats' --allow_option='-ast-view'",
+        )
+        self.assertIn("-mllvm -stats (2 modules, such as a), -ast-view (c)", notes(corpus)[0])
+
+    def test_allowed_options_are_kept_and_part_of_the_digest(self):
+        path = self.corpus(("-O2", *_STATS))
+        plain = Corpus.load(path)
+        for spelling in ("-mllvm -stats", "-mllvm  --stats", "-mllvm -stats=true"):
+            allowed = Corpus.load(path, [spelling])
+            check_commands(allowed)
+            (module,) = allowed.modules
+            self.assertEqual(portable_command(module.command, module.allowed_options), ("-O2", *_STATS))
+            self.assertNotEqual(allowed.digest, plain.digest)
+            self.assertEqual(allowed.digest, Corpus.load(path, ["-mllvm -stats"]).digest)
+        self.assertEqual(Corpus.load(path, []).digest, plain.digest)
+        with self.assertRaisesRegex(CorpusError, "-mllvm -stats"):
+            check_commands(Corpus.load(path, ["-mllvm -stats-json", "-stats", "-mllvm"]))
+
+    def test_harmless_commands(self):
+        corpus = Corpus.load(self.corpus(("-cc1", "-O2", "-triple", "x86_64-linux-gnu")))
+        check_commands(corpus)
+        self.assertEqual(notes(corpus), [])
+
+    def test_one_command_for_all_counts_for_each_module(self):
+        with CorpusWriter(self.root, command_override=("-O2", *_STATS)) as writer:
+            for name in "ab":
+                writer.add(name, b"BC" + name.encode(), None)
+            writer.finish()
+        self.assertEqual(find_refusals(Corpus.load(self.root)), {"-mllvm -stats": Refusal(2, "a")})
+
+    def test_an_option_without_its_argument_names_the_module(self):
+        with self.assertRaisesRegex(CorpusError, "last option -mllvm, of a: lacks its argument"):
+            check_commands(Corpus.load(self.corpus(("-O2", "-mllvm"))))
+
+
+if __name__ == "__main__":
+    unittest.main()
