@@ -21,7 +21,6 @@ from mlgo.compiler.verification import originals, report
 from mlgo.compiler.verification.comparison import Comparer
 from mlgo.compiler.verification.verify import verify
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.refusal import check_commands
 from mlgo.run import files, locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -49,7 +48,6 @@ def run(arguments: list[str]) -> int:
     if flags.workers is not None and flags.workers < 1:
         raise RunError(f"--workers={flags.workers}", "is not a positive number", "give 1 or more, or leave it out")
     corpus = Corpus.load(locate.user_path(flags.corpus), flags.allow_option)
-    check_commands(corpus)
     clang = locate.program(flags.clang, "--clang", _CLANG)
     objcopy = locate.program(flags.llvm_objcopy_path, "--llvm_objcopy_path", _OBJCOPY)
     comparer = Comparer(objcopy, (flags.bitcode_section_name, flags.cmd_section_name))

@@ -9,8 +9,12 @@ from mlgo.run import locate
 
 #: Folders below mlgo/ with everything a compile needs; a test compiles with nothing else.
 _FOLDERS = ("cluster", "compiler", "corpus", "problems", "run")
-#: Native parts, by their workspace paths.
-_NATIVE = ("mlgo/compiler/libtraining_log_reader.so", "mlgo/compiler/limited_exec")
+#: Native parts, and the table of the options that commands may have, by their workspace paths.
+_OTHER_FILES = (
+    "mlgo/compiler/libtraining_log_reader.so",
+    "mlgo/compiler/limited_exec",
+    "mlgo/corpus/options/chosen.json",
+)
 
 
 def pack_code() -> tuple[bytes, str]:
@@ -31,7 +35,7 @@ def pack_code() -> tuple[bytes, str]:
         for parent in pathlib.PurePosixPath(name).parents:
             if len(parent.parts) > 1:
                 members.setdefault(f"{parent}/__init__.py", (b"", 0o644))
-    for name in _NATIVE:
+    for name in _OTHER_FILES:
         members[f"{locate.MAIN_REPOSITORY}/{name}"] = locate.runfile(name).read_bytes(), 0o755
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:

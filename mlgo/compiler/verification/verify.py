@@ -14,7 +14,7 @@ from mlgo.compiler import executor
 from mlgo.compiler.repeats import Repeats
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
-from mlgo.corpus import self_contained
+from mlgo.corpus import command, self_contained
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
@@ -57,15 +57,18 @@ def verify(
     """
     shown = shown or progress.Silent()
     same: list[str] = []
-    different: dict[str, Difference] = {}
+    different = _refused(corpus)
+    shown.advance(len(different))
+    usable = [module for module in corpus.modules if module.name not in different]
     repeats = Repeats()
     with moved(corpus) as copy:
-        here = None if originals is not None else _objects(corpus.modules, clang, workers, repeats)
-        there = _objects(copy.modules, clang, workers, repeats)
+        moved_modules = [module for module in copy.modules if module.name not in different]
+        here = None if originals is not None else _objects(usable, clang, workers, repeats)
+        there = _objects(moved_modules, clang, workers, repeats)
         with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
             # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
             waiting: collections.deque = collections.deque()
-            for module, outcome in zip(corpus.modules, there):
+            for module, outcome in zip(usable, there):
                 reference = next(here) if here is not None else None
                 waiting.append((module.name, pool.submit(_difference, module, outcome, reference, originals, comparer)))
                 while len(waiting) > 64:
@@ -74,7 +77,21 @@ def verify(
                 _settle(*waiting.popleft(), same, different, shown)
     if (line := repeats.describe()) is not None:
         progress.tell(line)
-    return Verification(tuple(same), different)
+    return Verification(tuple(same), dict(sorted(different.items())))
+
+
+def _refused(corpus: Corpus) -> dict[str, Difference]:
+    """The modules that no compile takes, by name, because of options in their commands."""
+    found = {}
+    for module in corpus.modules:
+        if not (refused := command.refused_options(module.command, module.allowed_options)):
+            continue
+        if outside := self_contained.outside(module.command):
+            found[module.name] = Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
+        else:
+            why = f"refused: its command has {', '.join(refused)}, which may do more than change code"
+            found[module.name] = Difference(Reason.COMPILE_FAILED, why)
+    return found
 
 
 def _settle(name: str, answer, same: list[str], different: dict[str, Difference], shown: progress.Progress) -> None:
