@@ -102,7 +102,8 @@ def _names_place(option: GivenOption, working_directory: pathlib.Path) -> bool:
     if command.paths_in(option.words):
         return True
     value = option.value if option.words[0] == LLVM else None
-    return bool(value and "/" in value and (working_directory / value).exists())
+    # Not `Path.exists`, which raises for a name that is too long.
+    return bool(value and "/" in value and os.path.exists(working_directory / value))
 
 
 def _carried(option: str, path: str, working_directory: pathlib.Path, add_file: Callable[[pathlib.Path], str]) -> str:
