@@ -23,7 +23,7 @@ from mlgo.score.code_credit import call_site
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, compile_corpus
+from mlgo.trace.trace import ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, compile_corpus, decisions_fault
 
 _CONTEXTS_NAME = ":contexts"
 _HEURISTIC_NAME = ":heuristic"
@@ -117,8 +117,13 @@ def decode(content: bytes, what: str, module: str, problem: Problem) -> Recorded
     Args: what: the file, for messages.
     Raises: RunError: the content is damaged, or of another problem.
     """
+    return _decoded(arrays.decode(content, what), what, module, problem)
+
+
+def _decoded(found: Mapping[str, np.ndarray], what: str, module: str, problem: Problem) -> RecordedDecisions:
     remedy = "Delete it and run the same command again; it is then made anew"
-    found = arrays.decode(content, what)
+    if wrong := decisions_fault(found, problem):
+        raise RunError(what, wrong, remedy)
     try:
         contexts = json.loads(found[_CONTEXTS_NAME].tobytes())
         recorded = RecordedDecisions(
@@ -129,7 +134,7 @@ def decode(content: bytes, what: str, module: str, problem: Problem) -> Recorded
             taken=found[ACTIONS_NAME],
             heuristic=found.get(_HEURISTIC_NAME),
         )
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise RunError(what, f"holds no decisions of {problem.name}: {error!r}", remedy) from error
     if len(recorded) and not 0 <= recorded.context.min() <= recorded.context.max() < len(recorded.contexts):
         raise RunError(what, "has decisions under names that it does not hold", remedy)
@@ -142,7 +147,9 @@ def load(folder: pathlib.Path, module: str, problem: Problem) -> RecordedDecisio
     Raises: RunError: the file is damaged.
     """
     path = _path(folder, module)
-    return decode(path.read_bytes(), f"decisions of {module} ({path})", module, problem) if path.exists() else None
+    if not path.exists():
+        return None
+    return _decoded(arrays.read(path, f"decisions of {module}"), f"decisions of {module} ({path})", module, problem)
 
 
 def _path(folder: pathlib.Path, module: str) -> pathlib.Path:

@@ -2,18 +2,25 @@
 
 import json
 import math
+import pathlib
 from collections.abc import Mapping
 
 import numpy as np
 import zstandard
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_file
 
 #: First bytes of a file, before the compressed part; the digit is the format's version.
 MAGIC = b"mlgo-arrays-1\n"
 
 #: Files that claim to hold more than this are refused. The largest module seen (SimplifyCFG) has 10 MB uncompressed.
 MAX_UNCOMPRESSED_BYTES = 8 * 1024**3
+
+#: The same for files that claim more than this many times their size: the decoder allocates what a file claims. Logs
+#: shrink to a 25th; a file of zeros may claim the free bytes.
+MAX_RATIO = 1000
+_RATIO_FREE_BYTES = 64 * 1024**2
 
 #: Place of the descriptor in a Zstandard frame, and the two bits of it whose damage a decoder does not notice:
 #: "reserved, unused" must be 0, and "content checksum" 1, as `encode` writes them (RFC 8878, section 3.1.1.1.1).
@@ -24,6 +31,8 @@ _DTYPES = ("<f4", "<f8", "<i4", "<i8", "|u1")
 
 #: Training logs are mostly zeros: level 1 makes them 25 times smaller at over 500 MB/s.
 _LEVEL = 1
+
+_REMEDY = "Delete it and run the same command again; it is then made again"
 
 
 def encode(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -44,6 +53,12 @@ def encode(arrays: Mapping[str, np.ndarray]) -> bytes:
     return MAGIC + compressor.compress(b"".join([header, *parts]))
 
 
+def read(path: pathlib.Path, what: str) -> dict[str, np.ndarray]:
+    """The arrays in the file at `path`; `what` names it in messages. Raises: RunError: also when it cannot be read."""
+    content = read_file(path, MAX_UNCOMPRESSED_BYTES, what, _REMEDY)
+    return decode(content, f"{what} ({path})")
+
+
 def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
     """The arrays in `content`; they are read-only.
 
@@ -53,29 +68,31 @@ def decode(content: bytes, what: str) -> dict[str, np.ndarray]:
 
     Raises: RunError: the content is damaged or was not written by `encode`.
     """
-    remedy = "Delete it and run the same command again; it is then made again"
     if not content.startswith(MAGIC):
-        raise RunError(what, "does not start like a file of arrays", remedy)
+        raise RunError(what, "does not start like a file of arrays", _REMEDY)
     frame = content[len(MAGIC) :]
     try:
         size = zstandard.frame_content_size(frame)
-        if not 0 <= size <= MAX_UNCOMPRESSED_BYTES:
-            raise RunError(what, f"claims {size} bytes, where 0 to {MAX_UNCOMPRESSED_BYTES} are allowed", remedy)
+        most = min(MAX_UNCOMPRESSED_BYTES, _RATIO_FREE_BYTES + MAX_RATIO * len(frame))
+        if not 0 <= size <= most:
+            raise RunError(what, f"claims {size} bytes, where 0 to {most} are allowed", _REMEDY)
         if frame[_DESCRIPTOR] & _UNGUARDED_BITS != _WRITTEN_BITS:
-            raise RunError(what, "is damaged: its checksum is off", remedy)
+            raise RunError(what, "is damaged: its checksum is off", _REMEDY)
         raw = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
         # Not `partition`, which copies what comes after.
         header = raw[: max(raw.find(b"\n"), 0)]
         arrays, offset = {}, len(header) + 1
         for entry in json.loads(header):
             if entry["dtype"] not in _DTYPES or not all(isinstance(n, int) and n >= 0 for n in entry["shape"]):
-                raise RunError(what, f"describes an impossible array {entry}", remedy)
+                raise RunError(what, f"describes an impossible array {str(entry):.200}", _REMEDY)
             count = math.prod(entry["shape"])
+            if count > len(raw) or entry["name"] in arrays:
+                raise RunError(what, f"describes an impossible array {str(entry):.200}", _REMEDY)
             array = np.frombuffer(raw, entry["dtype"], count, offset)
             arrays[entry["name"]] = array.reshape(entry["shape"])
             offset += array.nbytes
-    except (zstandard.ZstdError, ValueError, KeyError, TypeError) as error:
-        raise RunError(what, f"is damaged: {error}", remedy) from error
+    except (zstandard.ZstdError, ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+        raise RunError(what, f"is damaged: {error}", _REMEDY) from error
     if offset != len(raw):
-        raise RunError(what, f"has {len(raw) - offset} bytes too many", remedy)
+        raise RunError(what, f"has {len(raw) - offset} bytes too many", _REMEDY)
     return arrays

@@ -1,5 +1,6 @@
 """Tests of mlgo.trace.arrays."""
 
+import json
 import unittest
 
 import hypothesis
@@ -66,6 +67,38 @@ class ArraysTest(unittest.TestCase):
         frame[4:] = bytes([0b11100000]) + (1 << 60).to_bytes(8, "little") + bytes(frame[9:])
         with self.assertRaisesRegex(RunError, "claims 1152921504606846976 bytes"):
             arrays.decode(arrays.MAGIC + bytes(frame), "file")
+
+    def test_a_small_file_that_claims_gigabytes_is_refused(self):
+        content = arrays.encode({"x": np.zeros(1 << 28, np.uint8)})
+        self.assertLess(len(content), 100_000)
+        with self.assertRaisesRegex(RunError, "^file: claims 268435.* bytes, where 0 to .* are allowed. Delete it"):
+            arrays.decode(content, "file")
+
+    def test_impossible_descriptions_are_refused(self):
+        import zstandard  # pylint: disable=import-outside-toplevel
+
+        for entry, message in (
+            ({"name": "x", "dtype": "<f4", "shape": [2**62, 2**62]}, "describes an impossible array"),
+            ({"name": "x", "dtype": "<f4", "shape": [2**62, 0, 2**62]}, "is damaged: "),
+            ({"name": "x", "dtype": "<f4", "shape": [-1]}, "describes an impossible array"),
+            ({"name": "x", "dtype": "|O", "shape": [1]}, "describes an impossible array"),
+            ({"name": [], "dtype": "<f4", "shape": [1]}, "is damaged: "),
+            ({"dtype": "<f4", "shape": [1]}, "is damaged: 'name'"),
+            ([], "is damaged: "),
+        ):
+            for described in ([entry], [{"name": "y", "dtype": "|u1", "shape": [0]}, entry]):
+                with self.subTest(described):
+                    raw = json.dumps(described).encode() + b"\n" + bytes(8)
+                    content = arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(raw)
+                    with self.assertRaisesRegex(RunError, f"^file: {message}.*Delete it"):
+                        arrays.decode(content, "file")
+        twice = [{"name": "x", "dtype": "<f4", "shape": [1]}] * 2
+        raw = json.dumps(twice).encode() + b"\n" + bytes(8)
+        with self.assertRaisesRegex(RunError, "describes an impossible array"):
+            arrays.decode(arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(raw), "file")
+        nested = b"[" * 100_000 + b"\n"
+        with self.assertRaisesRegex(RunError, "^file: is damaged: "):
+            arrays.decode(arrays.MAGIC + zstandard.ZstdCompressor(write_checksum=True).compress(nested), "file")
 
     def test_objects_cannot_be_stored(self):
         with self.assertRaisesRegex(ValueError, "array 'x': dtype object cannot be stored"):

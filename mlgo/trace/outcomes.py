@@ -5,6 +5,7 @@ import enum
 import math
 import pathlib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -66,10 +67,25 @@ def read_record(path: pathlib.Path) -> ModuleRecord:
     """
     content = files.read_json(path, "module record", _REMEDY)
     try:
-        functions = {name: FunctionScore(*pair) for name, pair in content["functions"].items()}
-        return ModuleRecord(Outcome(content["outcome"]), content["failure_kind"], functions)
+        functions = {name: _score(*parts) for name, parts in content["functions"].items()}
+        kind = content["failure_kind"]
+        return ModuleRecord(Outcome(content["outcome"]), kind if kind is None else _text(kind), functions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunError(f"module record ({path})", f"is not one: {error!r}", _REMEDY) from error
+
+
+def _score(decisions: Any, score: Any, comdat: Any = None) -> FunctionScore:
+    """The score of a function from JSON values. Raises: TypeError, ValueError: they are no score."""
+    if type(decisions) is not int or type(score) not in (int, float):
+        raise TypeError(f"{decisions!r:.40} decisions and the score {score!r:.40} are not numbers")
+    return FunctionScore(decisions, score, comdat if comdat is None else _text(comdat))
+
+
+def _text(value: Any) -> str:
+    """`value`, if it is a text. Raises: TypeError: it is not."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is not a text")
+    return value
 
 
 class FailureLimit:

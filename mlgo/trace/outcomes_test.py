@@ -29,6 +29,12 @@ class RecordTest(unittest.TestCase):
             "[]",
             '{"outcome": "dreamt", "failure_kind": null, "functions": {}}',
             '{"outcome": "traced", "failure_kind": null, "functions": {"f": [-1, 1]}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": [1.5, 1]}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": [true, 1]}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": [1, "1"]}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": [1, 1, []]}}',
+            '{"outcome": "traced", "failure_kind": null, "functions": {"f": "ab"}}',
+            '{"outcome": "failed", "failure_kind": {}, "functions": {}}',
         ):
             self.path.write_text(content)
             with self.assertRaisesRegex(RunError, "is not one: .*its module is then compiled again"):

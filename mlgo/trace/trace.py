@@ -77,17 +77,33 @@ class Trace:
         Raises: RunError: the file is damaged or of another problem.
         """
         path = _arrays_path(self.folder, name)
-        content = arrays.decode(path.read_bytes(), f"trace of {name} ({path})")
-        try:
-            return Decisions(
-                module_name=name,
-                features={spec.name: content[spec.name] for spec in problem.observation_specs},
-                actions=content[ACTIONS_NAME],
-                observation_context=content[OBSERVATION_CONTEXT_NAME],
-            )
-        except KeyError as error:
-            remedy = "Trace again into another --output_dir"
-            raise RunError(f"trace of {name} ({path})", f"lacks {error} of {problem.name}", remedy) from error
+        content = arrays.read(path, f"trace of {name}")
+        if wrong := decisions_fault(content, problem):
+            raise RunError(f"trace of {name} ({path})", wrong, "Trace again into another --output_dir")
+        return Decisions(
+            module_name=name,
+            features={spec.name: content[spec.name] for spec in problem.observation_specs},
+            actions=content[ACTIONS_NAME],
+            observation_context=content[OBSERVATION_CONTEXT_NAME],
+        )
+
+
+def decisions_fault(found: Mapping[str, np.ndarray], problem: Problem) -> str | None:
+    """The reason why `found`, the arrays of a file, are not decisions of `problem`; None: they are.
+
+    Expected: ACTIONS_NAME and OBSERVATION_CONTEXT_NAME [N], every observation [N, *shape] with its dtype.
+    """
+    for name in (ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, *(spec.name for spec in problem.observation_specs)):
+        if name not in found:
+            return f"lacks {name!r} of {problem.name}"
+    count = len(found[ACTIONS_NAME]) if found[ACTIONS_NAME].ndim else 0
+    expected = {ACTIONS_NAME: ((count,), found[ACTIONS_NAME].dtype), OBSERVATION_CONTEXT_NAME: ((count,), np.int32)}
+    expected |= {spec.name: ((count, *spec.shape), spec.dtype) for spec in problem.observation_specs}
+    for name, (shape, dtype) in expected.items():
+        array = found[name]
+        if array.shape != shape or array.dtype != np.dtype(dtype):
+            return f"has {name!r} as {array.dtype} {list(array.shape)} instead of {np.dtype(dtype)} {list(shape)}"
+    return None
 
 
 def trace_corpus(

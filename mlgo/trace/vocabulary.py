@@ -17,6 +17,7 @@ import numpy as np
 
 from mlgo.problems.problem import Problem
 from mlgo.run import files, manifest, progress
+from mlgo.run.exit_codes import RunError
 from mlgo.trace import arrays
 from mlgo.trace.trace import Decisions, Trace
 
@@ -70,7 +71,7 @@ def build_vocabulary(
     names = trace.traced
     total = sum(trace.records[name].decisions for name in names)
     share = config.sampling_fraction * min(1.0, config.sample_size / max(total, 1))
-    done, parts = _load_state(state_path)
+    done, parts = _load_state(state_path, problem)
     shown = progress.start("vocabulary", len(names), "modules", done=done)
     try:
         for index, part in _parts(trace, problem, names, done, share, seed):
@@ -178,12 +179,15 @@ def _sorted(parts: list[np.ndarray]) -> np.ndarray:
     return values.astype(np.float64)
 
 
-def _load_state(path: pathlib.Path) -> tuple[int, list[dict[str, np.ndarray]]]:
+def _load_state(path: pathlib.Path, problem: Problem) -> tuple[int, list[dict[str, np.ndarray]]]:
     if not path.exists():
         return 0, []
-    state = arrays.decode(path.read_bytes(), f"state of the vocabulary ({path})")
-    done = int(state.pop("done"))
-    return done, [state]
+    state = arrays.read(path, "state of the vocabulary")
+    done = state.pop("done", np.zeros(1))
+    names = {spec.name for spec in problem.observation_specs}
+    if done.shape or done < 0 or state.keys() != names or any(array.ndim != 1 for array in state.values()):
+        raise RunError(f"state of the vocabulary ({path})", f"is not one of {problem.name}", f"Delete {path}")
+    return int(done), [state]
 
 
 def _save_state(path: pathlib.Path, done: int, sample: Mapping[str, np.ndarray]) -> None:
