@@ -22,6 +22,7 @@ from mlgo.commands.main import run_command
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines
+from mlgo.reporting.malformed import readable
 from mlgo.reporting.markdown import table_lines
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
@@ -45,10 +46,11 @@ flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.", lower_bound=0)
 def main(arguments: list[str]) -> int:
     """Compares; returns the exit code."""
     allowed = flag_values.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
-    contenders = _contenders(arguments[1:])
-    pairings = comparison.compare(contenders, FLAGS.seed)
-    not_shared = comparison.left_out_corpora(contenders)
-    table = comparison_table(pairings)
+    with readable(f"results ({', '.join(arguments[1:])})"):
+        contenders = _contenders(arguments[1:])
+        pairings = comparison.compare(contenders, FLAGS.seed)
+        not_shared = comparison.left_out_corpora(contenders)
+        table = comparison_table(pairings)
     show(["Paired by function or module; negative is better:", "", *text_lines(table)])
     if not_shared:
         show([f"Omitted corpora, not measured for all: {', '.join(not_shared)}"])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from mlgo.reporting import drawings, results, training
 from mlgo.reporting import programs as real_programs
 from mlgo.reporting.explanation import explanation_section
+from mlgo.reporting.malformed import readable
 from mlgo.reporting.page import Card, Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
@@ -15,7 +16,16 @@ SEED = 1
 
 
 def compose(records: Sequence[Record]) -> Page:
-    """The page about `records`, of one policy or several. Args: records: at least one."""
+    """The page about `records`, of one policy or several.
+
+    Args: records: at least one.
+    Raises: RunError: a record has values that this version does not write.
+    """
+    with readable(f"results ({', '.join(dict.fromkeys(record.place for record in records))})"):
+        return _composed(records)
+
+
+def _composed(records: Sequence[Record]) -> Page:
     runs = [record for record in records if isinstance(record, Run)]
     evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
     programs = [record for record in records if isinstance(record, Programs)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Group, Page, Table, Tone
 from mlgo.reporting.results import REPRODUCE
+from mlgo.run.printable import printable
 from mlgo.run.tabular import markdown_row
 
 _MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: "➖"}
@@ -62,16 +63,16 @@ def table_lines(table: Table, most: int | None = None) -> list[str]:
 
 def escaped(text: str) -> str:
     """`text` with all Markdown and HTML escaped."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", printable(" ".join(text.split())))
 
 
 def html_escaped(text: str) -> str:
     """`text` escaped for HTML inside Markdown."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _cell(cell: Cell) -> str:
-    text = " ".join(cell.text.split())
+    text = printable(" ".join(cell.text.split()))
     if not cell.code or not text:
         return escaped(text)
     # A code span needs more backticks around it than in it; in a table a bar needs a backslash even there.

@@ -16,6 +16,15 @@ class Tone(enum.StrEnum):
     PLAIN = "plain"
 
 
+class _OfTexts:
+    """Checks that fields declared as texts are texts: values of results that others wrote may be anything."""
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            if field.type in (str, "str") and not isinstance(getattr(self, field.name), str):
+                raise TypeError(f"{field.name} is {getattr(self, field.name)!r:.40}, not a text")
+
+
 @dataclasses.dataclass(frozen=True)
 class Change:
     """A change in percent with its 95 % interval; minus is better."""
@@ -43,7 +52,7 @@ class Change:
 
 
 @dataclasses.dataclass(frozen=True)
-class Card:
+class Card(_OfTexts):
     """A headline figure. Attributes: title; change: the figure; unit, samples: what was measured, and how many."""
 
     title: str
@@ -53,7 +62,7 @@ class Card:
 
 
 @dataclasses.dataclass(frozen=True)
-class Point:
+class Point(_OfTexts):
     """An argument for or against a policy, in a sentence."""
 
     tone: Tone
@@ -61,7 +70,7 @@ class Point:
 
 
 @dataclasses.dataclass(frozen=True)
-class Paragraph:
+class Paragraph(_OfTexts):
     text: str
     kind = "paragraph"
 
@@ -76,7 +85,7 @@ class Facts:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell:
+class Cell(_OfTexts):
     """A cell. Attributes: number: aligned right; code: monospaced; folded: text shown until it is unfolded."""
 
     text: str

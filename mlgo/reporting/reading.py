@@ -3,23 +3,28 @@
 A shipped policy (models/NAME) is a run whose other results lie in folders inside it.
 """
 
-import contextlib
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
 from mlgo.reporting import tables
 from mlgo.reporting.bindings import bindings_of
+from mlgo.reporting.malformed import readable
 from mlgo.reporting.records import CorpusResult, Evaluation, Explanation, Programs, Record, Run, SideResult
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_json
+from mlgo.run.regular_file import read_file
 from mlgo.run.run_folder import TIMINGS_NAME
 from mlgo.training import figures
 
 #: Folders in which results lie beside a run or an evaluation, in the order of a report.
 _INSIDE = ("evaluation", "programs", "explanation")
+
+#: Tables and figures above this size are refused: modules.csv of 25,000 modules and ten policies has 50 MB.
+_MOST_TABLE_BYTES = 1024**3
+_REMEDY = "Run the command that wrote it again"
 
 _EXPECTED = (
     "Give the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs"
@@ -82,7 +87,7 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
             )
     if not training:
         training = _json_object(folder / "configuration.json", "configuration of the run")
-    with _readable(folder, "training run"):
+    with readable(f"training run ({folder})"):
         if not isinstance(training["configuration"]["run"]["problem"], str):
             raise ValueError("its problem has no name")
         iterations, validations = _metrics(folder)
@@ -103,7 +108,7 @@ def _metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str,
     path = folder / figures.METRICS_NAME
     if not path.is_file():
         return [], []
-    return figures.parse_metrics(path.read_bytes(), f"figures of the run ({path})")
+    return figures.parse_metrics(_content(path, "figures of the run"), f"figures of the run ({path})")
 
 
 def _held_out(folder: pathlib.Path, digest: str | None) -> CorpusResult | None:
@@ -112,16 +117,16 @@ def _held_out(folder: pathlib.Path, digest: str | None) -> CorpusResult | None:
         return None
     content = _json_object(path, "held-out result")
     table_path = path.parent / "functions.csv"
-    rows = tables.functions_table(table_path.read_bytes(), str(table_path)) if table_path.is_file() else {}
-    with _readable(path, "held-out result"):
+    rows = tables.functions_table(_content(table_path, "functions"), str(table_path)) if table_path.is_file() else {}
+    with readable(f"held-out result ({path})"):
         names = sorted(content["all_functions"], key=lambda side: (side != "policy", side))
         return _corpus("held_out", digest, content, names, {side: rows.get(side, []) for side in names})
 
 
 def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, place: str) -> Evaluation:
     table_path = folder / "modules.csv"
-    rows = tables.modules_table(table_path.read_bytes(), str(table_path)) if table_path.is_file() else {}
-    with _readable(folder / "result.json", "result of an evaluation"):
+    rows = tables.modules_table(_content(table_path, "modules"), str(table_path)) if table_path.is_file() else {}
+    with readable(f"result of an evaluation ({folder / 'result.json'})"):
         policies, corpora = content["policies"], []
         for corpus, result in sorted(content["corpora"].items()):
             names = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
@@ -179,26 +184,17 @@ def _by_number(side: str) -> tuple[str, int]:
     return (name, int(number)) if number.isdecimal() else (side, 0)
 
 
+def _content(path: pathlib.Path, what: str) -> bytes:
+    return read_file(path, _MOST_TABLE_BYTES, what, _REMEDY)
+
+
 def _json_object(path: pathlib.Path, what: str) -> dict[str, Any]:
-    remedy = "Run the command that wrote it again"
-    content = files.read_json(path, what, remedy)
+    content = files.read_json(path, what, _REMEDY)
     if not isinstance(content, dict):
-        raise RunError(f"{what} ({path})", "is not a JSON object", remedy)
+        raise RunError(f"{what} ({path})", "is not a JSON object", _REMEDY)
     return content
 
 
 def digest_of(policy: Mapping[str, str]) -> str:
     """The digest of a policy whose files have these digests; "" for none."""
     return digest_of_json(dict(policy)) if policy else ""
-
-
-@contextlib.contextmanager
-def _readable(path: pathlib.Path, what: str) -> Iterator[None]:
-    """Turns errors of reading a malformed file into a RunError that names it."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        says = f"lacks {error}" if isinstance(error, KeyError) else f"is not one that this version writes: {error}"
-        raise RunError(
-            f"{what} ({path})", says, "Run the command that wrote it again, or use the version that wrote it"
-        ) from error

@@ -1,12 +1,15 @@
 """Reading folders with results; errors of folders without."""
 
 import json
+import os
 import pathlib
 import tempfile
 import unittest
 
+from mlgo.reporting.compose import compose
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Run
+from mlgo.reporting.rendering import html
 from mlgo.reporting.testing import made_up
 from mlgo.run.exit_codes import RunError
 
@@ -107,6 +110,35 @@ class ReadingTest(unittest.TestCase):
                 path.write_text(json.dumps(content), "utf-8")
                 with self.assertRaisesRegex(RunError, f"{scratch}.*(lacks|is not)"):
                     read_folder(path.parent, "x", None)
+
+    def test_values_of_other_types_are_one_sentence(self):
+        """Reading does not look at every value; what fails later names the results too."""
+        made_up.write_everything(self.folder)
+        texts = {path: path.read_text("utf-8") for path in self.folder.rglob("*.json")}
+        for place, changed in (
+            (("policy/policy.json", "training", "inputs", "train_corpus"), 3),
+            (("policy/policy.json", "training", "configuration", "run", "algorithm"), ["ppo"]),
+            (("policy/policy.json", "training", "inputs"), "b1"),
+            (("evaluation/result.json", "problem"), {"a": 1}),
+            (("evaluation/result.json", "seed"), [1]),
+        ):
+            name, *keys, last = place
+            content = inner = json.loads(texts[self.folder / name])
+            for key in keys:
+                inner = inner[key]
+            inner[last] = changed
+            with self.subTest(place), self.assertRaisesRegex(RunError, "^[^\n]*Run the command that wrote it again"):
+                (self.folder / name).write_text(json.dumps(content), "utf-8")
+                html(compose(self.read()))
+            (self.folder / name).write_text(texts[self.folder / name], "utf-8")
+        html(compose(self.read()))
+
+    def test_pipes_and_huge_tables_are_not_read(self):
+        made_up.write_everything(self.folder)
+        table = self.folder / "evaluation" / "modules.csv"
+        os.truncate(table, 200 * 1024**3)
+        with self.assertRaisesRegex(RunError, "modules.csv.*it has 214748364800 bytes, more than the 1073741824"):
+            self.read()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import jinja2
 
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Page
+from mlgo.run.printable import printable_value
 
 _TEMPLATES = pathlib.Path(__file__).parent / "templates"
 
@@ -27,6 +28,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=printable_value,
     )
     environment.filters |= {"percent": drawings.percent, "interval": drawings.interval}
     return environment

@@ -21,6 +21,12 @@ def printable_text(text: str) -> str:
     return _IN_LINES.sub(_escaped, text)
 
 
+def printable_value(value: object) -> object:
+    """Texts as `printable_text` gives them, other values as they are: for templates, which show both."""
+    # `type` and not `isinstance`: what a template has escaped for HTML is a text of another type.
+    return printable_text(value) if type(value) is str else value
+
+
 def printable_message(text: str) -> str:
     """The same for a message, perhaps of several lines.
 

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from mlgo.run.printable import printable, printable_message, printable_text
+from mlgo.run.printable import printable, printable_message, printable_text, printable_value
 
 #: Text -> what is shown.
 ESCAPED = {
@@ -27,6 +27,13 @@ class PrintableTest(unittest.TestCase):
                 self.assertEqual(printable(text), shown)
                 self.assertEqual(printable_text(text), shown)
                 shown.encode("utf-8")
+
+    def test_values_of_templates(self):
+        class Escaped(str):
+            pass
+
+        found = [printable_value(value) for value in ("\x1b", "a\nb", 3, None, Escaped("\x1b"))]
+        self.assertEqual(found, [r"\x1b", "a\nb", 3, None, "\x1b"])
 
     def test_one_line_stays_one_line(self):
         self.assertEqual(printable("a\nerror: b\tc"), r"a\nerror: b\tc")
