@@ -9,6 +9,7 @@ from mlgo.learning import checkpoint
 from mlgo.learning.network import PolicyNetwork
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.json_fields import Fields
 
 _CANDIDATES, _VALIDATIONS = "candidates", "validations"
 
@@ -40,8 +41,9 @@ def read_candidates(folder: pathlib.Path) -> list[Candidate]:
     """The validated weights of the stage in `folder`, by iteration."""
     found = []
     for path in sorted((folder / _VALIDATIONS).glob("*.json")):
-        content = files.read_json(path, "validation", f"Delete {path} and run the same command again")
-        found.append(Candidate(content["iteration"], content["geometric_mean"]))
+        remedy = f"Delete {path} and run the same command again"
+        fields = Fields(files.read_json(path, "validation", remedy), f"validation ({path})", remedy)
+        found.append(Candidate(fields.read("iteration", int), fields.read("geometric_mean", float)))
     return found
 
 

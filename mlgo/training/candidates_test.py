@@ -35,6 +35,13 @@ class CandidatesTest(unittest.TestCase):
         self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
         network = candidates.candidate_network(self.folder, found[1], like=networks[1])
         self.assertEqual(digest_of(network.weights), digest_of(networks[2].weights))
+        for changed, message in (
+            ({"iteration": "1"}, "'iteration' that is not an integer"),
+            ({"iteration": 1}, "no f"),
+        ):
+            files.write_json_atomically(candidates.validation_path(self.folder, 1), changed)
+            with self.assertRaisesRegex(RunError, f"validation .*{message}.*Delete"):
+                candidates.read_candidates(self.folder)
         with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
             candidates.candidate_network(self.folder, Candidate(3, 0.7), like=networks[1])
 

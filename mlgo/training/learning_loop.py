@@ -28,6 +28,7 @@ from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.json_fields import Fields
 from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
 from mlgo.score.problem_score import score_of
@@ -42,6 +43,7 @@ from mlgo.training.settings import RunSettings
 
 LATEST = "latest"
 _STATE_PREFIX = "optimiser:"
+_START_AFRESH = "Delete the folder to start the learning stage afresh"
 
 _Outcomes = Iterator[tuple[Module, CompileResult | CompileFailure]]
 
@@ -135,9 +137,12 @@ class LearningLoop:
             return self._start, None
         # The last save of a run is not followed by one that would do this.
         checkpoint.remove_superseded(self._folder, LATEST)
-        arrays, facts = loaded
-        self._iteration, self._roll_backs = int(facts["iteration"]), int(facts["roll_backs"])
+        arrays = loaded[0]
+        facts = Fields(loaded[1], f"the checkpoint {LATEST} in {self._folder}", _START_AFRESH)
+        self._iteration, self._roll_backs = facts.read("iteration", int), facts.read("roll_backs", int)
         weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
+        if _kinds(weights) != _kinds(self._start.weights):
+            raise facts.error("holds the weights of another network")
         state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}
         return self._start.with_weights(weights), state
 
@@ -283,3 +288,8 @@ class LearningLoop:
             "seed": self._settings.seed,
         }
         checkpoint.save_checkpoint(self._folder, LATEST, arrays, facts)
+
+
+def _kinds(weights: Mapping[str, np.ndarray]) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
+    """dtype and shape by name."""
+    return {name: (array.dtype, array.shape) for name, array in weights.items()}

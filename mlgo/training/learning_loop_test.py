@@ -11,11 +11,12 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning.algorithms.es.algorithm import EsConfig
-from mlgo.learning.checkpoint import digest_of, load_checkpoint
+from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
 from mlgo.run import determinism
+from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
@@ -95,6 +96,18 @@ class LearningLoopTest(unittest.TestCase):
                 self.run_loop("stopped", FakeExecutor(requests))
         self.assertEqual(self.run_loop("stopped", FakeExecutor()), whole)
         self.assertEqual(self.state("stopped"), self.state("whole"))
+
+    def test_a_checkpoint_of_another_network_or_without_a_count_is_refused(self):
+        other = dict(initial_network(synthetic.normalizer(), 1, NetworkConfig((8,), (8,))).weights)
+        own = dict(initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,))).weights)
+        for weights, facts, message in (
+            (other, {"iteration": 1, "roll_backs": 0}, "holds the weights of another network"),
+            (own, {"iteration": "1", "roll_backs": 0}, "has a field 'iteration' that is not an integer"),
+            (own, {"iteration": 1}, "has no field 'roll_backs'"),
+        ):
+            save_checkpoint(self.folder / "run" / "learning", "latest", weights, facts)
+            with self.assertRaisesRegex(RunError, f"the checkpoint latest in .*: {message}. Delete the folder"):
+                self.run_loop("run", FakeExecutor())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training.gin_files import set_configuration
 
 #: Values of RunSettings.warm_start.
 WARM_STARTS = ("bc", "none", "policy")
@@ -135,13 +136,11 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
         users = [str(path) for path in gin_files]
         defaults = own_files(given["problem"], "defaults")
         # Twice, because the problem's own files depend on the algorithm, which the user's files may set.
-        gin.clear_config()
-        gin.parse_config_files_and_bindings([*defaults, *users], list(bindings))
+        set_configuration([*defaults, *users], bindings)
         algorithm = algorithm_named(dataclasses.replace(RunSettings(), **given).algorithm)
         names = [*algorithm.shared_settings, algorithm.former_name, algorithm.name]
         own = [path for name in names if name for path in own_files(given["problem"], name)]
-        gin.clear_config()
-        gin.parse_config_files_and_bindings([*defaults, *own, *users], list(bindings))
+        set_configuration([*defaults, *own, *users], bindings)
         run = dataclasses.replace(RunSettings(), **given)
         return Configurations(
             run=run,
@@ -151,7 +150,7 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
             learner=algorithm_named(run.algorithm).config(),
             divergence=DivergenceRules(),
         )
-    except (OSError, ValueError, TypeError, AttributeError, SyntaxError) as error:
+    except (ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise RunError(
             "--gin_files, --gin_bindings or a flag",
             f"gives unusable settings: {error}",
