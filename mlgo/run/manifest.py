@@ -91,7 +91,8 @@ def read_if_current(
         return None
     for name, digest in manifest.outputs.items():
         path = folder / name
-        if not path.is_file() or digest_of_file(path) != digest:
+        # Not `path.is_file()`, which raises for a name that is too long.
+        if not os.path.isfile(path) or digest_of_file(path) != digest:
             return None
     return manifest
 
