@@ -157,8 +157,8 @@ class DebianBazel:
             packages, tools = self._archives()
             self._unpack_all(packages, staging)
             with tempfile.TemporaryDirectory(dir=staging.parent) as scratch:
-                for archive in tools.values():
-                    self._unpack.unpack_deb(archive, scratch)
+                for entry, archive in tools.items():
+                    self._unpack_one(entry, archive, scratch)
                 relocation.relocate(staging, self._prefix, [os.path.join(scratch, "usr", "bin", "patchelf")])
         except self._debian_errors as error:
             raise LauncherError("Debian's Bazel", str(error), "Or set BAZEL to a Bazel >= 7.6, < 9.") from None
@@ -203,14 +203,18 @@ class DebianBazel:
     def _unpack_all(self, packages, staging: pathlib.Path) -> None:
         last = time.monotonic()
         for index, (entry, archive) in enumerate(sorted(packages.items()), start=1):
-            try:
-                self._unpack.unpack_deb(archive, staging, relocation.UNWANTED, keep_bazel_files=True)
-            except self._unpack.UnpackError:
-                self._fetch.drop_if_damaged(entry, archive)
-                raise
+            self._unpack_one(entry, archive, staging, relocation.UNWANTED, keep_bazel_files=True)
             if time.monotonic() - last >= 10:
                 last = time.monotonic()
                 self._say(f"unpacked {index} of {len(packages)} packages ({entry.name})")
+
+    def _unpack_one(self, entry, archive, target, *arguments, **keywords) -> None:
+        """Unpacks an archive. A damaged one is removed from the cache, so that the next run fetches it."""
+        try:
+            self._unpack.unpack_deb(archive, target, *arguments, **keywords)
+        except self._unpack.UnpackError:
+            self._fetch.drop_if_damaged(entry, archive)
+            raise
 
     def _trust_host_certificates(self, java: pathlib.Path) -> None:
         bundle = pathlib.Path(self._environ.get("SSL_CERT_FILE") or HOST_CERTIFICATES)

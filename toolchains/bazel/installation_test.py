@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -224,6 +225,18 @@ class DebianBazelTest(unittest.TestCase):
         ):
             self.install(lose=["java"])
         self.assertFalse(self.prefix.exists())
+
+    def test_after_a_damaged_archive_in_the_cache_the_next_run_works(self):
+        for name, files in (("java", self.packages["java"]), ("patchelf", self.tools["patchelf"])):
+            with self.subTest(name):
+                entry = archives.entry(name, archives.deb_bytes(files))
+                cached = self.cache_home / "mlgo" / "archives" / entry.sha256
+                cached.parent.mkdir(parents=True, exist_ok=True)
+                cached.write_bytes(bytes(entry.size))
+                with contextlib.suppress(LauncherError):
+                    self.install()
+                self.install()
+                shutil.rmtree(self.prefix)
 
 
 class GoneLineTest(unittest.TestCase):

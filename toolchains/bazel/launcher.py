@@ -80,6 +80,13 @@ def debian_bazel(environ, home):
             str(error.filename), "cannot be read (%s)" % error.strerror, "Restore it from git."
         ) from None
     prefix = pathlib.Path(cache_home(environ, home)).absolute() / "mlgo" / "bazel" / prefix_name(lock_text, recipe)
+    # The loader and Java divide lists of folders at colons; Bazel's rc files end an option with the line.
+    if ":" in str(prefix) or "\n" in str(prefix):
+        raise LauncherError(
+            "Bazel's directory %s" % str(prefix).replace("\n", "\\n"),
+            "has a colon or a line end in its name, and Bazel cannot run there",
+            "Set XDG_CACHE_HOME to a directory without them.",
+        )
     if not (prefix / "manifest.json").is_file():
         from toolchains.bazel import installation  # Only now: it takes longer to load than all else.
 

@@ -145,6 +145,27 @@ class CommandTest(unittest.TestCase):
             "find or install one.\n",
         )
 
+    def test_a_colon_or_line_end_in_the_cache_is_told_before_anything_is_fetched(self):
+        os.unlink(self.bazel)
+        for name, shown in (("a:b", "a:b"), ("a\nb", r"a\\nb")):
+            code, _, said = self.bazelw("info", XDG_CACHE_HOME=f"{self.scratch}/{name}")
+            self.assertEqual(code, launcher.ENVIRONMENT_ERROR)
+            self.assertRegex(
+                said,
+                rf"^bazelw: Bazel's directory \S+/{shown}/mlgo/bazel/7\S+: has a colon or a line end in its name, .*"
+                r"Set XDG_CACHE_HOME .*\n$",
+            )
+
+    def test_words_in_any_bytes_reach_bazel_in_any_locale(self):
+        for locale in ("C", "C.UTF-8", "de_DE.ISO-8859-1"):
+            done = subprocess.run(
+                [str(self.clone / "bazelw"), "run", b"\xc3\xa4", b"\xff"],
+                cwd=self.clone,
+                env={"PATH": f"{self.scratch}/bin:/usr/bin:/bin", "HOME": b"/\xc3\xa4", "LC_ALL": locale},
+                stdout=subprocess.PIPE,
+            )
+            self.assertTrue(done.stdout.endswith(b"\nrun\n\xc3\xa4\n\xff\n"), (locale, done.stdout))
+
     def test_a_missing_lock_is_named(self):
         os.unlink(self.bazel)
         (self.clone / "third_party/debian/lock.json").unlink()
