@@ -1,6 +1,7 @@
 """The closing lines of a training run: results, paths and the next command."""
 
 import pathlib
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +36,8 @@ def closing_lines(
     lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
     if estimated:
         lines.append("These scores are estimates of code size from optimised IR. To measure the policy:")
-        lines.append(f"    ./bazelw run //mlgo:evaluate -- --problem={problem.name} --policy={output / 'policy'}")
+        policy = shlex.quote(f"--policy={output / 'policy'}")
+        lines.append(f"    ./bazelw run //mlgo:evaluate -- --problem={problem.name} {policy}")
     lines += ["", f"Policy:          {output / 'policy'}"]
     lines.append(f"Learning curve:  {output / 'learning_curve.png'}")
     if comparison is not None:
@@ -88,9 +90,9 @@ def _judgement(comparison: Comparison) -> str:
 def _build_command(output: pathlib.Path, workspace: pathlib.Path | None, setting: str) -> list[str]:
     policy = output / "policy"
     if workspace is not None and policy.is_relative_to(workspace):
-        label = f"//{policy.relative_to(workspace)}:policy"
-        return [f"./bazelw build //release:clang --{setting}={label}"]
+        option = shlex.quote(f"--{setting}=//{policy.relative_to(workspace)}:policy")
+        return [f"./bazelw build //release:clang {option}"]
     return [
-        f"cp -r {policy} models/my_policy    # in the workspace: Bazel reads nothing outside of it",
+        f"cp -r {shlex.quote(str(policy))} models/my_policy    # in the workspace: Bazel reads nothing outside of it",
         f"./bazelw build //release:clang --{setting}=//models/my_policy:policy",
     ]

@@ -31,6 +31,12 @@ class SummaryTest(unittest.TestCase):
             self.assertIn("cp -r /w/out/run/policy models/my_policy", said)
             self.assertIn(f"{setting}//models/my_policy:policy", said)
 
+    def test_commands_name_any_folder_as_a_shell_needs_it(self):
+        said = _said("/w/my out/run", "/w", estimated=True)
+        self.assertIn(f"./bazelw build //release:clang '--{PROBLEM.release_setting}=//my out/run/policy:policy'", said)
+        self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction '--policy=/w/my out/run/policy'", said)
+        self.assertIn("cp -r '/w/$a/policy' models/my_policy", _said("/w/$a", None))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -34,7 +34,8 @@ class Command:
 
     def __init__(self, flags: Sequence[str], program: str = "train_regalloc", path: Sequence[str] | None = None):
         """Args: path: where Python looks for modules; None: where this process does."""
-        self._said = tempfile.TemporaryFile("w+")
+        # A command may name files, whose names are any bytes.
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape")
         arguments = [sys.executable, "-c", _START.format(path=list(path or sys.path), program=program), *flags]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
         self._process = subprocess.Popen(

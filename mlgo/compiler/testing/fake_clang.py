@@ -145,7 +145,7 @@ def install(directory: str | os.PathLike[str], problem, ml_support: bool = True)
     with open(settings_path, "w", encoding="utf-8") as file:
         json.dump(settings, file)
     path = os.path.join(directory, "clang")
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         # Not a #! line naming the interpreter: the kernel cuts it after 255 bytes, and Bazel's paths are longer.
         file.write(
             f"#!/bin/sh\nexec {_quote(sys.executable)} -I -S {_quote(os.path.realpath(__file__))}"
