@@ -20,6 +20,7 @@ from mlgo.compiler.request import (
 )
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
 from mlgo.corpus import command
+from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
 # Names inside the temporary directory, beside those of the inputs.
@@ -44,20 +45,6 @@ _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
 _MACHINE_TROUBLE = re.compile(r"Input/output error|Stale file handle|Too many open files in system")
 # Of limited_exec, the compile server and the dynamic linker, which all end with CANNOT_START.
 _SHORT_OF_RESOURCES = re.compile(r"Cannot allocate memory|Resource temporarily unavailable|Too many open files")
-# Signals that a compile can send to itself, by a defect, its own limits or a system call that it may not make.
-_OWN_SIGNALS = frozenset(
-    {
-        signal.SIGABRT,
-        signal.SIGBUS,
-        signal.SIGFPE,
-        signal.SIGILL,
-        signal.SIGSEGV,
-        signal.SIGSYS,
-        signal.SIGTRAP,
-        signal.SIGXCPU,
-        signal.SIGXFSZ,
-    }
-)
 _DETAIL_CHARACTERS = 600
 
 
@@ -226,20 +213,16 @@ def raise_if_disturbed(outcome: ProcessOutcome, limits: CompileLimits) -> None:
         raise CompileDisturbed("too few resources to start a compiler", said)
     if outcome.exit_code != 0 and (trouble := _MACHINE_TROUBLE.search(outcome.stderr)):
         raise CompileDisturbed(trouble[0], said)
-    ended_by = -outcome.exit_code
-    if outcome.hung or ended_by <= 0 or ended_by in _OWN_SIGNALS or _reached_cpu_limit(outcome, limits):
+    if outcome.hung or _reached_cpu_limit(outcome, limits):
         return
-    raise CompileDisturbed(f"{_signal_name(ended_by)} from outside", said)
+    if (name := signals.from_outside(outcome.exit_code)) is not None:
+        raise CompileDisturbed(f"{name} from outside", said)
 
 
 def _reached_cpu_limit(outcome: ProcessOutcome, limits: CompileLimits) -> bool:
     # The kernel sends SIGKILL to a process that goes on after SIGXCPU.
     killed = outcome.exit_code == -signal.SIGKILL and outcome.cpu_seconds >= limits.cpu_seconds
     return killed or outcome.exit_code == -signal.SIGXCPU
-
-
-def _signal_name(number: int) -> str:
-    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
 def classify(
@@ -292,4 +275,4 @@ def classify(
         return failure(FailureKind.TIMEOUT, f"it used more than {limits.cpu_seconds} CPU seconds")
     if outcome.exit_code == -signal.SIGXFSZ:
         return failure(FailureKind.BAD_LOG, f"it wrote a file of more than {limits.log_bytes} bytes")
-    return failure(FailureKind.CRASH, _signal_name(-outcome.exit_code), outcome.exit_code)
+    return failure(FailureKind.CRASH, signals.name_of(-outcome.exit_code), outcome.exit_code)

@@ -39,7 +39,10 @@ class Cancellation:
         return self._event
 
     def is_triggered(self) -> bool:
-        return bool(select.select([self._event], [], [], 0)[0])
+        # poll, unlike select, takes descriptors of any number.
+        poll = select.poll()
+        poll.register(self._event, select.POLLIN)
+        return bool(poll.poll(0))
 
 
 @dataclasses.dataclass(frozen=True)

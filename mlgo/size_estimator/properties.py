@@ -8,6 +8,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 
+from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
 _HEADER = re.compile(r"Printing analysis results of CFA for function '(.*)':")
@@ -71,6 +72,7 @@ def _printed(
             f"opt {opt}", f"does not work on {name}: {error}", "Give opt of the LLVM that made the bitcode"
         ) from error
     said = done.stderr.decode("utf-8", "surrogateescape")
+    signals.check_not_killed(opt, done.returncode)
     if done.returncode:
         raise RunError(name, f"opt refuses it: {said.strip()[:200]}", "Give opt of the LLVM that made the bitcode")
     return parse_properties(said), done.stdout.decode("utf-8", "surrogateescape")

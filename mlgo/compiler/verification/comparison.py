@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from mlgo.corpus import elf
 from mlgo.corpus.elf import ElfError, ElfFile
+from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
 _EMBEDDED_BY_DEFAULT = (".llvmbc", ".llvmcmd")
@@ -106,6 +107,7 @@ class Comparer:
                     f"cannot be started: {error.strerror}",
                     "give the path of llvm-objcopy",
                 ) from error
+            signals.check_not_killed(self.objcopy, done.returncode)
             return taken.read_bytes() if done.returncode == 0 and taken.is_file() else None
 
 

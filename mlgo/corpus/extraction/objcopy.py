@@ -11,6 +11,7 @@ from mlgo.corpus.extraction.listing import BuildObject
 from mlgo.corpus.extraction.object_file import DEFAULT_NAMES, Embedded, SectionNames
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
+from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
 # Far longer than any object needs; stops a tool that hangs.
@@ -58,6 +59,7 @@ def _dump(tool: str, section: str, path: str, folder: str) -> bytes | None:
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise LeftOut(Kind.OBJCOPY_FAILED, f"llvm-objcopy did not run: {type(error).__name__}") from error
+    signals.check_not_killed(tool, done.returncode)
     if done.returncode == 0:
         content = pathlib.Path(target).read_bytes()
         os.unlink(target)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction import quoting
+from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
 _LINKER = re.compile(r"(.*-)?(ld|lld|ld\.lld|ld\.gold|ld\.bfd|ld64|ld64\.lld|lld-link|wasm-ld)(-[0-9.]+)?(\.exe)?")
@@ -240,6 +241,7 @@ def _run(command: Sequence[str], where: pathlib.Path, read: str, may_fail: bool 
         raise RunError(
             read, f"cannot be asked: {error}", "give the linker's own line: the driver prints it with -###"
         ) from error
+    signals.check_not_killed(command[0], done.returncode)
     said = os.fsdecode(done.stdout)
     if done.returncode != 0 and not may_fail:
         raise RunError(

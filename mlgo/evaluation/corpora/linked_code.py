@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 
+from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
 # A position-independent image that exports what a library would. Missing and duplicate symbols are accepted.
@@ -45,7 +46,7 @@ def link(
       work: an empty folder.
       icf: whether identical functions are folded into one.
 
-    Raises: RunError: the linker fails, or no code is left.
+    Raises: RunError: the linker fails or is killed, or no code is left.
     """
     by_path = {str(path): name for name, path in objects.items()}
     response, image, map_path = work / "objects.rsp", work / "image", work / "image.map"
@@ -57,6 +58,8 @@ def link(
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(f"linker {linker}", f"does not run: {error}", "Give the path of ld.lld") from error
+    # A map that was not written to its end would make the code look smaller.
+    signals.check_not_killed(linker, done.returncode)
     if not map_path.exists():
         wrong = f"writes no map of {len(objects)} objects: {done.stderr[-500:]}"
         raise RunError(f"linker {linker}", wrong, "See its message")

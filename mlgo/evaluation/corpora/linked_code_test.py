@@ -26,6 +26,17 @@ _MAP = """\
 
 
 class LinkedCodeTest(unittest.TestCase):
+    def test_a_killed_linker_leaves_half_a_map(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            half = _MAP[: _MAP.index("13e0")]
+            (folder / "half").write_text(half, encoding="utf-8")
+            linker = folder / "ld.lld"
+            linker.write_text(f"#!/bin/sh\ncp {folder}/half {folder}/image.map\nkill -9 $$\n", encoding="utf-8")
+            linker.chmod(0o755)
+            with self.assertRaisesRegex(RunError, "ld.lld: was ended from outside, by SIGKILL"):
+                linked_code.link(linker, {"a": pathlib.Path("/o/a.o")}, folder)
+
     def test_code_sections_are_found_and_nothing_else(self):
         self.assertEqual(linked_code.code_in_map(_MAP), [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25)])
 

@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
+from mlgo.run import signals
+
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/nonexistent"}
 
 
@@ -56,7 +58,9 @@ def run(
       stdin: file for its standard input; default: empty.
       environment: variables besides the locale, C, and the time zone, UTC.
 
-    Raises: NotRun: it cannot be started, or was killed after `seconds`.
+    Raises:
+      NotRun: it cannot be started, or was killed after `seconds`.
+      KilledFromOutside: another process ended it.
     """
     with (
         open(stdin or os.devnull, "rb") as given,
@@ -93,6 +97,7 @@ def run(
         said, messages = output.read(), errors.read().decode("utf-8", "replace")
     if late.is_set():
         raise NotRun(f"{command[0]} had not ended after {seconds:.0f} seconds")
+    signals.check_not_killed(command[0], process.returncode)
     return Ended(
         exit_code=process.returncode,
         output=said,

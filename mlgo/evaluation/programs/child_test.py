@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 from mlgo.evaluation.programs import child
+from mlgo.run.signals import KilledFromOutside
 
 
 def _python(code, **more):
@@ -38,6 +39,10 @@ class ChildTest(unittest.TestCase):
     def test_one_that_does_not_end_is_killed(self):
         with self.assertRaisesRegex(child.NotRun, "had not ended after 1 seconds"):
             _python("import time; time.sleep(600)", seconds=1)
+
+    def test_one_that_is_killed_from_outside(self):
+        with self.assertRaisesRegex(KilledFromOutside, "was ended from outside, by SIGKILL"):
+            _python("import os; os.kill(os.getpid(), 9)")
 
     def test_one_that_is_not_there(self):
         with self.assertRaisesRegex(child.NotRun, "/absent does not run: No such file"):

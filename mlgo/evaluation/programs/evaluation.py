@@ -13,7 +13,7 @@ from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.programs.sides import DEFAULT
-from mlgo.run import files, progress
+from mlgo.run import files, progress, signals
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import Manifest, digest_of_file
 
@@ -217,6 +217,8 @@ def _of_all_sides(
             found[side.name] = measured(side)
         except (BuildFailure, RunFailure, CounterFailure) as error:
             table.left_out[program.name] = str(error)
+        except signals.KilledFromOutside:
+            raise  # It says nothing about the program.
         except RunError as error:
             table.left_out[program.name] = f"{side.name}: {error}"
         except size.OutputDiffers as error:
