@@ -35,7 +35,8 @@ BITCODE_SUFFIX = ".bc"
 COMMAND_SUFFIX = ".cmd"
 THINLTO_INDEX_SUFFIX = ".thinlto.bc"
 
-_CARRIED_FILE = re.compile(r"[0-9a-f]{16}-.+", re.DOTALL)
+# What follows the digits names a copy; `.` and `..` are folders.
+_CARRIED_FILE = re.compile(r"[0-9a-f]{16}-(?!\.\.?\Z).+", re.DOTALL)
 
 # A cc1 command of LLVM's own build is below 20 KB; this leaves room for long macro lists and still fits in memory.
 MAX_COMMAND_BYTES = 16 * 1024 * 1024

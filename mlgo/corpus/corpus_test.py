@@ -222,6 +222,13 @@ class StrangeFilesTest(CorpusCase):
             with self.assertRaisesRegex(CorpusError, f"one.c.cmd: .*({message}|more than the 16777216 allowed)"):
                 str(module.command)
 
+    def test_carried_files_that_would_be_folders_are_none(self):
+        (self.root / "files").mkdir()
+        for name in ("0123456789abcdef-..", "0123456789abcdef-.", "0123456789abcdef-...", "0123456789abcdef-a"):
+            (self.root / "files" / name).touch()
+        expected = ("files/0123456789abcdef-...", "files/0123456789abcdef-a")
+        self.assertEqual(Corpus.load(self.root).carried_files, expected)
+
     def test_the_corpus_itself(self):
         os.mkfifo(self.root / "pipe")
         with self.assertRaisesRegex(CorpusError, "cannot be read: it is a pipe, not a file"):

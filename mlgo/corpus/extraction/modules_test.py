@@ -1,5 +1,6 @@
 """What an object may bring into a corpus: an object of others names files, and only the build's become a part of it."""
 
+import os
 import pathlib
 import tempfile
 import unittest
@@ -7,7 +8,7 @@ import unittest
 from mlgo.corpus.extraction.carried_files import roots_of_build
 from mlgo.corpus.extraction.extraction import Extraction
 from mlgo.corpus.extraction.listing import BuildObject
-from mlgo.corpus.extraction.modules import EmbeddedModules, ModuleContent
+from mlgo.corpus.extraction.modules import EmbeddedModules, ModuleContent, local_thinlto_module
 from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 
@@ -76,6 +77,23 @@ class FilesOfObjectsTest(unittest.TestCase):
         self.assertEqual(self.copied, [self.build / "a.profdata", self.secret])
         module = self.read(*EMBEDDED_LATE, "-fthinlto-index=a.profdata", distributed=True)
         self.assertEqual(module.thinlto_index, b"profile")
+
+    def test_odd_files_are_left_out(self):
+        """A module saved by lld, which is read whole."""
+        path = self.build / "a.o.3.import.bc"
+        for make, message in (
+            (
+                lambda: path.touch() or os.truncate(path, 200 * 1024**3),
+                "has a part of 214748364800 bytes at 0, more than",
+            ),
+            (lambda: os.mkfifo(path), "cannot be read: it is a pipe, not a file"),
+            (lambda: path.symlink_to("/dev/zero"), "cannot be read: it is a device, not a file"),
+            (path.mkdir, "cannot be read: it is a directory, not a file"),
+        ):
+            make()
+            with self.subTest(message), self.assertRaisesRegex(LeftOut, f"unreadable_object: {message}"):
+                local_thinlto_module("a.o", BuildObject("a.o", str(self.build / "a.o"), str(self.build)))
+            path.rmdir() if path.is_dir() else path.unlink()
 
     def test_roots_of_an_extraction(self):
         """The flags' folders, and no folder that the input names."""
