@@ -9,6 +9,7 @@ from mlgo.explanation.decision import ExplainedDecision
 from mlgo.explanation.function_report import choice_text, heuristic_text, number, short
 from mlgo.explanation.importance import FeatureImportance
 from mlgo.explanation.summary import Explanation
+from mlgo.run.tabular import markdown_code, markdown_text
 
 #: Reasons listed with an example.
 _REASONS = 4
@@ -37,10 +38,8 @@ def markdown(explanation: Explanation, chart: str) -> str:
     if explanation.own_differs is not None:
         lines += ["", f"In the states of its own compiles: {explanation.own_differs.text()}."]
     if explanation.failed:
-        lines += [
-            "",
-            "Left out, since they failed: " + ", ".join(f"{name} ({why})" for name, why in explanation.failed.items()),
-        ]
+        left_out = ", ".join(f"{markdown_text(name)} ({why})" for name, why in explanation.failed.items())
+        lines += ["", f"Left out, since they failed: {left_out}"]
     lines += [
         "",
         "## What its decisions hang on",
@@ -115,7 +114,7 @@ def importance_chart(importance: Sequence[FeatureImportance], title: str) -> byt
 
 def _example_lines(example: ExplainedDecision, explanation: Explanation) -> list[str]:
     def shown(name: str) -> str:
-        return "`" + short(explanation.demangled.get(name, name)).replace("`", "'") + "`"
+        return markdown_code(short(explanation.demangled.get(name, name)))
 
     call = f", call of {shown(example.callee)}" if example.callee else ""
     reasons = "; ".join(
@@ -123,7 +122,7 @@ def _example_lines(example: ExplainedDecision, explanation: Explanation) -> list
         for reason in example.reasons[:_REASONS]
     )
     return [
-        f"- {shown(example.function)} in {example.module}, decision {example.number}{call}:",
+        f"- {shown(example.function)} in {markdown_text(example.module)}, decision {example.number}{call}:",
         f"  policy: {choice_text(example)}; heuristic: {heuristic_text(example)}.",
         f"  Why: {reasons}.",
     ]

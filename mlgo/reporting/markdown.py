@@ -1,26 +1,27 @@
 """The summary of a page as Markdown, for a comment of CI."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Cell, Group, Page, Table, Tone
 from mlgo.reporting.results import REPRODUCE
 from mlgo.run.printable import printable
-from mlgo.run.tabular import markdown_row
+from mlgo.run.tabular import markdown_code, markdown_row, markdown_text
 
 _MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: "➖"}
 
 #: Regressions in a summary.
 _ROWS = 5
 
-#: Characters with a meaning inside a line; text never begins a line.
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
-
 
 def markdown(page: Page) -> bytes:
     """The verdict, the headline figures and the worst regressions."""
-    lines = [f"## {escaped(page.title)}", "", f"{_MARKS[page.verdict.tone]} **{escaped(page.verdict.text)}**", ""]
+    lines = [
+        f"## {markdown_text(page.title)}",
+        "",
+        f"{_MARKS[page.verdict.tone]} **{markdown_text(page.verdict.text)}**",
+        "",
+    ]
     if page.cards:
         lines += ["| | change | 95 % interval | of | samples | |", "| --- | ---: | ---: | --- | --- | --- |"]
         for card in page.cards:
@@ -33,9 +34,9 @@ def markdown(page: Page) -> bytes:
                 card.samples,
                 change.verdict,
             )
-            lines.append(markdown_row(map(escaped, cells)))
+            lines.append(markdown_row(map(markdown_text, cells)))
         lines.append("")
-    lines += [f"- {_MARKS[point.tone]} {escaped(point.text)}" for point in page.points]
+    lines += [f"- {_MARKS[point.tone]} {markdown_text(point.text)}" for point in page.points]
     regressions = next((section for section in page.sections if section.anchor == "regressions"), None)
     for name, table in _tables(regressions.blocks if regressions else (), ""):
         lines += [
@@ -56,14 +57,9 @@ def markdown(page: Page) -> bytes:
 def table_lines(table: Table, most: int | None = None) -> list[str]:
     """A table without its commands. Args: most: rows; None: all."""
     kept = [index for index, column in enumerate(table.columns) if column != REPRODUCE]
-    lines = [markdown_row(escaped(table.columns[index]) for index in kept)]
+    lines = [markdown_row(markdown_text(table.columns[index]) for index in kept)]
     lines.append(markdown_row("---:" if table.rows and table.rows[0][index].number else "---" for index in kept))
     return lines + [markdown_row(_cell(cells[index]) for index in kept) for cells in table.rows[:most]]
-
-
-def escaped(text: str) -> str:
-    """`text` with all Markdown and HTML escaped."""
-    return _SPECIAL.sub(r"\\\1", printable(" ".join(text.split())))
 
 
 def html_escaped(text: str) -> str:
@@ -72,13 +68,7 @@ def html_escaped(text: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = printable(" ".join(cell.text.split()))
-    if not cell.code or not text:
-        return escaped(text)
-    # A code span needs more backticks around it than in it; in a table a bar needs a backslash even there.
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    padding = " " if "`" in text else ""
-    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|")
+    return markdown_code(cell.text) if cell.code else markdown_text(cell.text)
 
 
 def _tables(blocks: Sequence[Block], name: str) -> Iterator[tuple[str, Table]]:

@@ -11,13 +11,14 @@ import unittest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.reporting.compose import compose
-from mlgo.reporting.markdown import escaped, markdown
+from mlgo.reporting.markdown import markdown
 from mlgo.reporting.page import Tone
 from mlgo.reporting.provenance import training_command
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Explanation, Programs, Run
 from mlgo.reporting.rendering import html as html_of
 from mlgo.reporting.testing import made_up
+from mlgo.run.tabular import markdown_text
 
 # JSON of the names that results of programs and explanations have, in every wrong place.
 _CONTENT = strategies.dictionaries(
@@ -288,7 +289,7 @@ class OtherPagesTest(unittest.TestCase):
     def test_markdown_escapes_names(self):
         made_up.write_evaluation(self.folder / "e", {"p": -0.05})
         text = markdown(compose(self.read("e"))).decode()
-        self.assertEqual(escaped("<b>|`[a](b)*_"), "\\<b\\>\\|\\`\\[a\\](b)\\*\\_")
+        self.assertEqual(markdown_text("<b>|`[a](b)*_"), "\\<b\\>\\|\\`\\[a\\](b)\\*\\_")
         worst = text[text.index("<details>") :].splitlines()[2:-4]
         self.assertIn("lib/_Z1f<script>", text)
         # As many columns in every row: a bar in a name is none.

@@ -2,8 +2,14 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from mlgo.run.printable import printable
+
+#: Characters with a meaning inside a line of Markdown; text never begins a line.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
@@ -32,3 +38,21 @@ def markdown_row(cells: Iterable[str]) -> str:
 def markdown_head(titles: Sequence[str]) -> list[str]:
     """The lines that begin a Markdown table."""
     return [markdown_row(titles), markdown_row(["---"] * len(titles))]
+
+
+def markdown_text(text: str) -> str:
+    """`text` in one line of Markdown, also in a table, with all Markdown and HTML in it escaped."""
+    return _SPECIAL.sub(r"\\\1", _one_line(text))
+
+
+def markdown_code(text: str) -> str:
+    """`text` as a code span in one line of Markdown, also in a table."""
+    text = _one_line(text)
+    # A code span needs more backticks around it than in it; in a table a bar needs a backslash even there.
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    padding = " " if "`" in text else ""
+    return f"{fence}{padding}{text}{padding}{fence}".replace("|", "\\|") if text else ""
+
+
+def _one_line(text: str) -> str:
+    return printable(" ".join(text.split()))

@@ -41,6 +41,19 @@ class MarkdownTest(unittest.TestCase):
         lines = [*tabular.markdown_head(["a", "b"]), tabular.markdown_row(iter(["1", "2"]))]
         self.assertEqual(lines, ["| a | b |", "| --- | --- |", "| 1 | 2 |"])
 
+    def test_names_in_markdown(self):
+        for name, text, code in (
+            ("f(int)", "f(int)", "`f(int)`"),
+            ("a|b", r"a\|b", r"`a\|b`"),
+            ("<script>*_x_", r"\<script\>\*\_x\_", "`<script>*_x_`"),
+            ("a`b``c", r"a\`b\`\`c", "``` a`b``c ```"),
+            ("a\n# b", "a # b", "`a # b`"),
+            ("\x1b\u202e", r"\\x1b\\u202e", r"`\x1b\u202e`"),
+            ("", "", ""),
+        ):
+            with self.subTest(name):
+                self.assertEqual((tabular.markdown_text(name), tabular.markdown_code(name)), (text, code))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,7 +13,7 @@ from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
-from mlgo.run.tabular import encode_csv
+from mlgo.run.tabular import encode_csv, markdown_text
 
 #: How many regressions are listed for each corpus and policy.
 _WORST = 5
@@ -68,7 +68,9 @@ class Results:
         summary = tables.markdown(self.corpora, self.sides, self.unit)
         files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
-        commands = [f"{_described(each)}\n\n    {_reproduction(each, flags_of(each))}\n\n" for each in worst]
+        commands = [
+            f"{markdown_text(_described(each))}\n\n    {_reproduction(each, flags_of(each))}\n\n" for each in worst
+        ]
         files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
         show(self._summary_lines(folder, worst))
 

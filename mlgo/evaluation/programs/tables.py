@@ -8,7 +8,7 @@ from mlgo.evaluation.programs.run_time import COUNTS
 from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.size import SIZES
 from mlgo.evaluation.programs.time_trace import STAGES
-from mlgo.run.tabular import encode_csv, markdown_head, markdown_row
+from mlgo.run.tabular import encode_csv, markdown_code, markdown_head, markdown_row
 
 _SIZE_TITLES = {
     "code_bytes": "code",
@@ -146,8 +146,9 @@ def _symbol_lines(result: Mapping[str, Any], count: int = 5) -> list[str]:
     lines += markdown_head(["program", "function", "default, bytes", "policy, bytes"])
     for program, rows in result["symbols"].items():
         largest = sorted(rows, key=lambda row: (-abs(row["policy"] - row["default"]), row["symbol"]))[:count]
-        cells = ((program, f"`{row['symbol']}`", f"{row['default']:,}", f"{row['policy']:,}") for row in largest)
-        lines += map(markdown_row, cells)
+        for row in largest:
+            sizes = (f"{row[side]:,}" for side in ("default", "policy"))
+            lines.append(markdown_row([program, markdown_code(row["symbol"]), *sizes]))
     return lines if any(result["symbols"].values()) else []
 
 
