@@ -11,6 +11,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,8 @@ MAX_JSON_BYTES = 256 * 1024 * 1024
 
 #: Longer integers are refused: every integer below fits a float. Digests are texts; sizes have 20 digits at most.
 _MAX_DIGITS = 40
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -86,7 +89,8 @@ def encode_json(value: Any) -> bytes:
       ValueError: a number is NaN or infinite, which JSON cannot represent.
     """
     text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode("utf-8")
+    # Bytes of a name that are not UTF-8 are halves of surrogate pairs here, and JSON has them only escaped.
+    return (_HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n").encode("utf-8")
 
 
 def read_json(path: str | os.PathLike[str], what: str, remedy: str) -> Any:

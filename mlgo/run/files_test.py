@@ -71,6 +71,12 @@ class JsonTest(unittest.TestCase):
     def test_equal_values_give_equal_bytes(self):
         self.assertEqual(files.encode_json({"b": 1, "a": [2.5]}), files.encode_json({"a": [2.5], "b": 1}))
 
+    def test_names_that_are_not_utf_8_come_back(self):
+        value = {os.fsdecode(b"caf\xe9.o"): ["\udcff", "é"]}
+        self.assertEqual(files.encode_json(value).count(b"\\udc"), 2)
+        files.write_json_atomically(self.path, value)
+        self.assertEqual(files.read_json(self.path, "it", ""), value)
+
     def test_nan_is_refused(self):
         with self.assertRaises(ValueError):
             files.encode_json(float("nan"))

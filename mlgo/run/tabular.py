@@ -13,12 +13,15 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 
 def encode_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """CSV in UTF-8 with a header; None is an empty field. Equal rows give equal bytes."""
+    """CSV in UTF-8 with a header; None is an empty field. Equal rows give equal bytes.
+
+    Bytes of names that are not UTF-8 are written as `\\udcff`, so that every reader takes the file.
+    """
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(rows)
-    return buffer.getvalue().encode("utf-8")
+    return buffer.getvalue().encode("utf-8", "backslashreplace")
 
 
 def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:

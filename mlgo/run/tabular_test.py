@@ -18,6 +18,9 @@ class CsvTest(unittest.TestCase):
         content = tabular.encode_csv(["name", "bytes"], [("operator, (int)", 3), ('a "b"', None), ("é", 0.5)])
         self.assertEqual(content.decode(), 'name,bytes\n"operator, (int)",3\n"a ""b""",\né,0.5\n')
 
+    def test_bytes_that_are_not_utf_8(self):
+        self.assertEqual(tabular.encode_csv(["name"], [("caf\udce9",)]), b"name\ncaf\\udce9\n")
+
     @given(st.lists(st.tuples(_CELLS, _CELLS)))
     def test_a_reader_gets_the_rows(self, rows):
         text = tabular.encode_csv(["a", "b"], rows).decode()

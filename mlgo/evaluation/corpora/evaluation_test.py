@@ -164,6 +164,13 @@ class EvaluationTest(unittest.TestCase):
             (sizes_of["m2.cpp", "f"], sizes_of["m2.cpp", "g"], sizes_of["m1.cpp", "f"]), ("193", "7", "93")
         )
 
+    def test_names_that_are_not_utf_8_are_the_same_in_csv_and_parquet(self):
+        parquet = tables.to_parquet({"module": "string"}, iter([("caf\udce9.o",)]))
+        (row,) = pyarrow.parquet.read_table(io.BytesIO(parquet)).to_pylist()
+        (line,) = csv.DictReader(io.StringIO(encode_csv(["module"], [("caf\udce9.o",)]).decode()))
+        self.assertEqual(row, line)
+        self.assertEqual(row, {"module": r"caf\udce9.o"})
+
     def test_a_function_that_only_one_side_has_is_no_zero(self):
         result = self.evaluated("one_side", dict.fromkeys(_MODULES, 93), dict.fromkeys(_MODULES, 93))
         result.code["other"]["m3.cpp"].pop("f")

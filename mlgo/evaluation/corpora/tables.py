@@ -138,8 +138,15 @@ def to_parquet(columns: dict[str, str], rows: Iterator[Row]) -> bytes:
     import pyarrow.parquet  # pylint: disable=import-outside-toplevel
 
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in columns.items()])
-    values = list(zip(*rows)) or [()] * len(columns)
+    # Parquet's texts are UTF-8; names of files may not be.
+    encodable = (tuple(_encodable(value) for value in row) for row in rows)
+    values = list(zip(*encodable)) or [()] * len(columns)
     table = pyarrow.table([pyarrow.array(each, field.type) for each, field in zip(values, schema)], schema)
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(table, sink, compression="zstd")
     return sink.getvalue().to_pybytes()
+
+
+def _encodable(value: Any) -> Any:
+    """`value`; bytes of a text that are not UTF-8 as in encode_csv."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
