@@ -7,6 +7,7 @@ import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 #: What of the environment reaches the nested Bazel: where the launcher keeps things, which Bazel it takes, where
 #: downloads come from. Tests name these in `env_inherit` (defs.bzl).
@@ -76,14 +77,20 @@ class NestedBazel:
     """
 
     def __init__(
-        self, launcher: pathlib.Path, workspace: pathlib.Path, base: pathlib.Path, options: Sequence[str] = ()
+        self,
+        launcher: pathlib.Path,
+        workspace: pathlib.Path,
+        base: pathlib.Path,
+        options: Sequence[str] = (),
+        environ: Mapping[str, str] = MappingProxyType({}),
     ):
         """
         Args:
           launcher: a bazelw.
           options: for every command.
+          environ: variables that differ from the test's own environment.
         """
-        self.workspace, self.base = workspace, base
+        self.workspace, self.base, self._environ = workspace, base, dict(environ)
         self._startup = [str(launcher), f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}"]
         self._options = ["--color=no", "--curses=no", "--noshow_progress", "--symlink_prefix=/", *options]
 
@@ -95,10 +102,11 @@ class NestedBazel:
         done = subprocess.run(
             [*self._startup, command, *(self._options if command != "shutdown" else ()), *arguments],
             cwd=self.workspace,
-            env=environment(os.environ),
+            env=environment(os.environ) | self._environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="surrogateescape",
             check=False,
         )
         if done.returncode:
