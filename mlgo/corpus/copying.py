@@ -1,8 +1,9 @@
 """Copies modules of one corpus into another that is being written, with what their commands refer to."""
 
 import pathlib
+import re
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from mlgo.corpus.corpus import Corpus, CorpusError, Module
 from mlgo.corpus.description import FILES_FOLDER
@@ -10,6 +11,9 @@ from mlgo.corpus.writer import CorpusWriter
 
 # files/<16 hex digits>-<name>: the writer puts the digits in front itself.
 _DIGEST_PREFIX = len("0123456789abcdef-")
+_DIGEST_END = len(FILES_FOLDER) + 1 + _DIGEST_PREFIX
+# A lookahead, so that beginnings that overlap are all found.
+_BEGINNING = re.compile(rf"(?=({FILES_FOLDER}/[0-9a-f]{{16}}-))")
 
 
 def copy_modules(
@@ -20,15 +24,15 @@ def copy_modules(
     Args: copied: called after each module.
     Raises: RunError: a module cannot be read or written, or a file that a command names is not what its name says.
     """
-    left = set(corpus.carried_files)
+    left = _by_digest(corpus.carried_files)
     with tempfile.TemporaryDirectory(prefix="mlgo-copy-") as scratch:
         for module in modules:
             # Not `module.command`: an override that is still to be filled in is copied as it is.
             override = corpus.command_override
             command = module.command if override is None else override
-            for name in sorted(name for name in left if any(name in argument for argument in command)):
+            for name in _named_in(command, left):
                 copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
-                left.discard(name)
+                left[name[:_DIGEST_END]].discard(name)
             writer.add(
                 module.name,
                 module.read_bitcode(),
@@ -37,6 +41,30 @@ def copy_modules(
                 module.licence,
             )
             copied()
+
+
+def _by_digest(names: Iterable[str]) -> dict[str, set[str]]:
+    """Names of carried files by their beginning, `files/<16 hex digits>-`."""
+    found: dict[str, set[str]] = {}
+    for name in names:
+        found.setdefault(name[:_DIGEST_END], set()).add(name)
+    return found
+
+
+def _named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[str]:
+    """The carried files that `command` names, sorted.
+
+    Not every file is looked for in every command: a corpus may have one per module.
+    """
+    return sorted(
+        {
+            name
+            for argument in command
+            for beginning in _BEGINNING.findall(argument)
+            for name in carried.get(beginning, ())
+            if name in argument
+        }
+    )
 
 
 def copy_carried_file(corpus: Corpus, name: str, writer: CorpusWriter, scratch: pathlib.Path) -> None:

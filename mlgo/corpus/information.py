@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -97,7 +98,10 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
             unusable[module.name] = f"{error.subject} {error.wrong}"
         group = equal[module.sha256(".bc")]
         duplicate_bytes += size if group else 0
-        group.append((module.name, "\0".join(command).encode("utf-8", "surrogateescape") + index))
+        # A digest: the commands of 25,000 modules would take hundreds of megabytes.
+        recorded = hashlib.sha256("\0".join(command).encode("utf-8", "surrogateescape"))
+        recorded.update(b"\0" + index)
+        group.append((module.name, recorded.digest()))
         read()
     sizes["carried_files"] = sum(corpus.size(name) for name in corpus.carried_files)
     groups = [group for group in equal.values() if len(group) > 1]

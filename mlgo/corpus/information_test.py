@@ -3,6 +3,7 @@
 import json
 import pathlib
 import tempfile
+import tracemalloc
 import unittest
 
 from mlgo.corpus import information
@@ -49,6 +50,19 @@ class InformationTest(unittest.TestCase):
                 ("-unknown", "1"),
             ],
         )
+
+    def test_commands_are_not_held_in_memory(self):
+        with CorpusWriter(self.root / "c") as writer:
+            for number in range(40):
+                writer.add(f"m{number}", b"BC", ("-cc1", f"-D{'x' * 300_000}", "-pic-level", str(number)))
+            writer.finish()
+        corpus = Corpus.load(self.root / "c")
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        inspected = information.inspect(corpus)
+        # The 40 commands have 12 MB.
+        self.assertLess(tracemalloc.get_traced_memory()[1], 6e6)
+        self.assertEqual(inspected.same_object, 0)
 
     def test_a_corpus(self):
         with CorpusWriter(self.root / "c") as writer:

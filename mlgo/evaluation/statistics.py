@@ -14,6 +14,9 @@ import numpy as np
 #: Phi(_NORMAL_POINT) is 0.975.
 _NORMAL_POINT = 1.959963984540054
 
+#: Modules drawn at a time for the bootstrap: three arrays of 8 bytes each.
+_DRAWN_TOGETHER = 1_000_000
+
 
 @dataclasses.dataclass(frozen=True)
 class RatioSummary:
@@ -129,8 +132,10 @@ def _interval(sums: np.ndarray, weights: np.ndarray, seed: int, resamples: int) 
     """The 95 % bootstrap interval of the sum of `sums` divided by the sum of `weights`, both [modules]."""
     generator = np.random.Generator(np.random.Philox(seed))
     ratios = np.empty(resamples)
-    for start in range(0, resamples, 1000):  # In pieces: at 10,000 modules one piece is 80 MB.
-        count = min(1000, resamples - start)
+    # In pieces, whose size changes no number.
+    together = max(1, _DRAWN_TOGETHER // len(sums))
+    for start in range(0, resamples, together):
+        count = min(together, resamples - start)
         drawn = generator.integers(0, len(sums), (count, len(sums)))
         ratios[start : start + count] = sums[drawn].sum(axis=1) / np.maximum(weights[drawn].sum(axis=1), 1e-300)
     tail = tail_share(len(sums))

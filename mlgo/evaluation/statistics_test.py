@@ -1,6 +1,7 @@
 """Tests of mlgo.evaluation.statistics."""
 
 import math
+import tracemalloc
 import unittest
 
 import numpy as np
@@ -24,6 +25,14 @@ class SummarizeTest(unittest.TestCase):
         reordered = dict(reversed(ratios.items()))
         self.assertEqual(summarize(ratios, seed=1), summarize(reordered, seed=1))
         self.assertNotEqual(summarize(ratios, seed=1).low, summarize(ratios, seed=2).low)
+
+    def test_memory_does_not_grow_with_the_modules(self):
+        ratios = {str(module): [1.0 + module % 7 / 10] for module in range(25_000)}
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        summarize(ratios, seed=1, resamples=200)
+        # All draws at once would be three arrays of 40 MB.
+        self.assertLess(tracemalloc.get_traced_memory()[1], 60e6)
 
     def test_the_interval_covers_the_truth_in_about_95_percent(self):
         generator = np.random.Generator(np.random.Philox(4))

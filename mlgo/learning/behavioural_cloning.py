@@ -140,7 +140,7 @@ def train_bc(
         state.best_epoch,
         len(training),
         len(validation),
-        _majority(observations.select(training), observations.select(validation if len(validation) else training)),
+        _majority(observations, training, validation if len(validation) else training),
     )
 
 
@@ -152,10 +152,11 @@ def accuracy_of(network: PolicyNetwork, observations: Observations) -> float:
     return float(np.mean(decisions == observations.actions))
 
 
-def _majority(training: Observations, held_back: Observations) -> float:
-    if training.kind == "continuous":
-        return order_agreement(held_back, np.zeros(len(held_back)))
-    return majority_accuracy(training.actions, held_back.actions)
+def _majority(observations: Observations, training: np.ndarray, held_back: np.ndarray) -> float:
+    if observations.kind == "continuous":
+        return order_agreement(observations.select(held_back), np.zeros(len(held_back)))
+    actions = observations.actions
+    return majority_accuracy(actions[training], actions[held_back])
 
 
 def majority_accuracy(training_actions: np.ndarray, actions: np.ndarray) -> float:

@@ -57,13 +57,7 @@ def encode_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 
     Raises: ValueError: an array holds Python objects.
     """
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name in sorted(arrays):
-            content = io.BytesIO()
-            np.lib.format.write_array(content, np.asarray(arrays[name], order="C"), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), content.getvalue())
-    return buffer.getvalue()
+    return _archive_of(arrays).getvalue()
 
 
 def decode_arrays(content: bytes, what: str, remedy: str = _REMEDY) -> dict[str, np.ndarray]:
@@ -108,7 +102,17 @@ def _decode_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarr
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
     """sha256 of `encode_arrays`."""
-    return hashlib.sha256(encode_arrays(arrays)).hexdigest()
+    return hashlib.sha256(_archive_of(arrays).getbuffer()).hexdigest()
+
+
+def _archive_of(arrays: Mapping[str, np.ndarray]) -> io.BytesIO:
+    """The bytes of `encode_arrays`; training data are large, so nothing of them is held twice."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(arrays):
+            with archive.open(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), "w") as file:
+                np.lib.format.write_array(file, np.asarray(arrays[name], order="C"), allow_pickle=False)
+    return buffer
 
 
 def save_checkpoint(

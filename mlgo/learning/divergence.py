@@ -81,14 +81,19 @@ class DivergenceRules:
             raise ValueError(f"DivergenceRules.slow_down={self.slow_down} must lie between 0 and 1")
 
 
-def judge(history: Sequence[Mapping[str, float]], rules: DivergenceRules) -> DivergenceError | None:
+def judge(
+    history: Sequence[Mapping[str, float]], rules: DivergenceRules, iteration: int | None = None
+) -> DivergenceError | None:
     """What is wrong with the last iterations, or None.
 
-    Args: history: the metrics of all iterations so far, oldest first, as `Learner.update` returned them.
+    Args:
+      history: the metrics of the last iterations, oldest first, as `Learner.update` returned them; `rules.patience` of
+        them are enough.
+      iteration: number of the last one, for messages; None: `history` holds all iterations.
     """
     if not history:
         return None
-    where, last = f"iteration {len(history) - 1}", history[-1]
+    where, last = f"iteration {len(history) - 1 if iteration is None else iteration}", history[-1]
     for name, value in sorted(last.items()):
         if isinstance(value, (int, float)) and not math.isfinite(value):
             remedy = "Resume with a smaller learning rate, or with --on_divergence=roll_back"

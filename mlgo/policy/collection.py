@@ -47,11 +47,15 @@ class CollectionPolicy:
             with quiet_libraries():
                 self._templates[key] = template_for(network, self._problem, exploring)
         model = self._templates[key].model(self._exact[id(network)][1], exploration_seed, deviation_of(network))
-        return write_model(self._directory(name), self._problem, model)
+        return write_model(self._directory(name), self._problem, model, temporary=True)
 
     def remove(self, name: str) -> None:
         """Deletes what `write` made for `name`; does nothing if there is none."""
         shutil.rmtree(self._directory(name), ignore_errors=True)
+
+    def forget_networks(self) -> None:
+        """Drops the rounded weights of networks written so far: an iteration has new ones."""
+        self._exact.clear()
 
     def _directory(self, name: str) -> pathlib.Path:
         # One folder level, whatever the name: percent-encoding keeps different names different.

@@ -26,7 +26,7 @@ from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
 from mlgo.run.determinism import derive_seed, generator
-from mlgo.run.files import write_atomically
+from mlgo.run.files import write_atomically, write_temporary
 
 MODEL_FILE = "model.tflite"
 OUTPUT_SPEC_FILE = "output_spec.json"
@@ -121,11 +121,17 @@ def output_spec(problem: Problem) -> bytes:
     return (json.dumps([spec], sort_keys=True) + "\n").encode("utf-8")
 
 
-def write_model(folder: str | os.PathLike[str], problem: Problem, model: bytes) -> pathlib.Path:
-    """A directory that LLVM's model flag of `problem` accepts; returns it."""
+def write_model(
+    folder: str | os.PathLike[str], problem: Problem, model: bytes, temporary: bool = False
+) -> pathlib.Path:
+    """A directory that LLVM's model flag of `problem` accepts; returns it.
+
+    Args: temporary: whether only this process uses it; it is then not flushed to the disk, which takes milliseconds.
+    """
     folder = pathlib.Path(folder)
-    write_atomically(folder / MODEL_FILE, model)
-    write_atomically(folder / OUTPUT_SPEC_FILE, output_spec(problem))
+    write = write_temporary if temporary else write_atomically
+    write(folder / MODEL_FILE, model)
+    write(folder / OUTPUT_SPEC_FILE, output_spec(problem))
     return folder
 
 

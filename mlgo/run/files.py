@@ -71,10 +71,23 @@ def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, 
             os.replace(partial[path], path)
         _sync(folder)
     except OSError as error:
-        raise _explain(error, path) from error
+        raise write_error(error, path) from error
     finally:
         for unfinished in partial.values():
             unfinished.unlink(missing_ok=True)
+
+
+def write_temporary(path: str | os.PathLike[str], content: bytes) -> None:
+    """Writes a file that is of use to this process only, neither flushed nor in one step; creates its directory.
+
+    Raises: RunError: as `write_atomically`.
+    """
+    path = pathlib.Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise write_error(error, path) from error
 
 
 def write_json_atomically(path: str | os.PathLike[str], value: Any) -> None:
@@ -187,7 +200,7 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
             os.rename(partial, path)
         _sync(path.parent)
     except OSError as error:
-        raise _explain(error, path) from error
+        raise write_error(error, path) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -227,7 +240,8 @@ def _sync(path: pathlib.Path) -> None:
         os.close(descriptor)
 
 
-def _explain(error: OSError, path: pathlib.Path) -> RunError:
+def write_error(error: OSError, path: pathlib.Path) -> RunError:
+    """What to raise when writing `path` has failed with `error`."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         remedy = "Free space there or choose another --output_dir; the same command then resumes where it stopped"
         return RunError(f"writing {path}", "no space is left on its disk", remedy)

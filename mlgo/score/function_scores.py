@@ -8,7 +8,7 @@ from typing import Literal
 NON_FUNCTION_BYTES = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class FunctionScore:
     """The result of one compile for one function.
 

@@ -1,9 +1,11 @@
 """The outcome of each module of a stage: recorded, counted, and an error when too many modules fail."""
 
+import collections
 import dataclasses
 import enum
 import math
 import pathlib
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -67,7 +69,7 @@ def read_record(path: pathlib.Path) -> ModuleRecord:
     """
     content = files.read_json(path, "module record", _REMEDY)
     try:
-        functions = {name: _score(*parts) for name, parts in content["functions"].items()}
+        functions = {sys.intern(name): _score(*parts) for name, parts in content["functions"].items()}
         kind = content["failure_kind"]
         return ModuleRecord(Outcome(content["outcome"]), kind if kind is None else _text(kind), functions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -75,10 +77,13 @@ def read_record(path: pathlib.Path) -> ModuleRecord:
 
 
 def _score(decisions: Any, score: Any, comdat: Any = None) -> FunctionScore:
-    """The score of a function from JSON values. Raises: TypeError, ValueError: they are no score."""
+    """The score of a function from JSON values. Raises: TypeError, ValueError: they are no score.
+
+    Equal names are one object: modules share most of them, and a run holds the records of all modules.
+    """
     if type(decisions) is not int or type(score) not in (int, float):
         raise TypeError(f"{decisions!r:.40} decisions and the score {score!r:.40} are not numbers")
-    return FunctionScore(decisions, score, comdat if comdat is None else _text(comdat))
+    return FunctionScore(decisions, score, comdat if comdat is None else sys.intern(_text(comdat)))
 
 
 def _text(value: Any) -> str:
@@ -101,6 +106,8 @@ class FailureLimit:
     def __init__(self, stage: str, total: int, max_ratio: float):
         self._stage, self._total, self._max_ratio = stage, total, max_ratio
         self._failed: dict[str, str] = {}
+        # Counted as they come: the summary is shown after every module.
+        self._kinds: collections.Counter[str] = collections.Counter()
         self._first_detail = ""
 
     @property
@@ -114,6 +121,7 @@ class FailureLimit:
         Raises: RunError: more modules have failed than allowed, or all have.
         """
         tell(f"{self._stage}: failed: {name}: {kind}: {detail}")
+        self._kinds[kind] += name not in self._failed
         self._failed[name] = kind
         if len(self._failed) == 1:
             self._first_detail = detail
@@ -127,8 +135,7 @@ class FailureLimit:
         """A summary: "2 failed: crash 1, timeout 1 (first: a/b.cpp: crash)", or "0 failed"."""
         if not self._failed:
             return "0 failed"
-        kinds = sorted(set(self._failed.values()))
-        counts = ", ".join(f"{kind} {list(self._failed.values()).count(kind)}" for kind in kinds)
+        counts = ", ".join(f"{kind} {count}" for kind, count in sorted(self._kinds.items()))
         name, kind = next(iter(self._failed.items()))
         detail = f": {self._first_detail}" if self._first_detail else ""
         return f"{len(self._failed)} failed: {counts} (first: {name}: {kind}{detail})"
@@ -144,8 +151,9 @@ class FailureLimit:
 
 def count_outcomes(records: Iterable[ModuleRecord]) -> dict[str, int]:
     """Modules by outcome, all three always present, plus the functions and decisions in them."""
-    records = list(records)
-    counts = {outcome.value: sum(record.outcome is outcome for record in records) for outcome in Outcome}
-    counts["functions"] = sum(score.decisions > 0 for record in records for score in record.functions.values())
-    counts["decisions"] = sum(record.decisions for record in records)
+    counts = dict.fromkeys((*(outcome.value for outcome in Outcome), "functions", "decisions"), 0)
+    for record in records:
+        counts[record.outcome.value] += 1
+        counts["functions"] += sum(score.decisions > 0 for score in record.functions.values())
+        counts["decisions"] += record.decisions
     return counts

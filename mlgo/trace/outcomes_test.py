@@ -23,6 +23,15 @@ class RecordTest(unittest.TestCase):
             outcomes.write_record(self.path, record)
             self.assertEqual(outcomes.read_record(self.path), record)
 
+    def test_records_share_equal_names(self):
+        record = ModuleRecord(Outcome.TRACED, functions={"name": FunctionScore(1, 2.0, "group")})
+        outcomes.write_record(self.path, record)
+        names, groups = zip(
+            *(next((n, s.comdat) for n, s in outcomes.read_record(self.path).functions.items()) for _ in range(2))
+        )
+        self.assertIs(names[0], names[1])
+        self.assertIs(groups[0], groups[1])
+
     def test_damage_is_an_error_with_a_remedy(self):
         for content in (
             "{}",

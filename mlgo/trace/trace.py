@@ -5,6 +5,7 @@ decisions were made, `modules/NAME.arrays` (see arrays.py). The record is writte
 """
 
 import dataclasses
+import functools
 import itertools
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.write_queue import WriteQueue
 from mlgo.score.problem_score import score_of
 from mlgo.score.score import Score
 from mlgo.trace import arrays
@@ -157,7 +159,7 @@ def compile_corpus(
     Args:
       folder, corpus, setup, title, model_dir: as trace_corpus.
       wants_decisions: whether decisions are logged where the score does not need it.
-      keep: called with every module before its record is written, to store more of the result.
+      keep: called with every module before its record is written, to store more of the result; from threads.
 
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed (the next run compiles them again).
@@ -172,22 +174,26 @@ def compile_corpus(
     score = score_of(setup.problem)
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
     outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions))
+
+    def store(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
+        keep(module, outcome, record)
+        write_record(_record_path(folder, module), record)
+
     try:
-        for module, outcome in outcomes:
-            path = _record_path(folder, module)
-            try:
-                record = _record(module, outcome, failures, score)
-            except RunError:
-                # The module's record must not be there: the next run, with the cause removed, compiles it again.
-                path.unlink(missing_ok=True)
-                raise
-            keep(module, outcome, record)
-            write_record(path, record)
-            shown.advance(1, failures.describe() if failures.failed else "")
+        with WriteQueue() as writes:
+            for module, outcome in outcomes:
+                try:
+                    record = _record(module, outcome, failures, score)
+                except RunError:
+                    # The module's record must not be there: the next run, with the cause removed, compiles it again.
+                    _record_path(folder, module).unlink(missing_ok=True)
+                    raise
+                writes.submit(functools.partial(store, module, outcome, record))
+                shown.advance(1, failures.describe() if failures.failed else "")
     finally:
         outcomes.close()
         shown.close()
-    return count_outcomes(Trace.load(folder, corpus).records.values())
+    return count_outcomes(read_record(_record_path(folder, module)) for module in corpus.modules)
 
 
 def compile_modules(

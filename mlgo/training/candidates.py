@@ -1,4 +1,4 @@
-"""The validated weights of a run, and the choice of the best."""
+"""The best of the validated weights of a run. The others are deleted, so that a long run does not fill the disk."""
 
 import dataclasses
 import pathlib
@@ -7,11 +7,11 @@ import numpy as np
 
 from mlgo.learning import checkpoint
 from mlgo.learning.network import PolicyNetwork
-from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.run.json_fields import Fields
+from mlgo.training.learning_records import read_records
 
-_CANDIDATES, _VALIDATIONS = "candidates", "validations"
+_CANDIDATES = "candidates"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,24 +27,24 @@ class Candidate:
     ratio: float
 
 
-def validation_path(folder: pathlib.Path, iteration: int) -> pathlib.Path:
-    """The file of a validation's figures below the learning stage's `folder`."""
-    return folder / _VALIDATIONS / f"{iteration:05}.json"
-
-
 def save_candidate(folder: pathlib.Path, iteration: int, network: PolicyNetwork) -> None:
     """Saves the weights. Call it before the figures of their validation are written."""
     checkpoint.save_checkpoint(folder / _CANDIDATES, f"{iteration:05}", dict(network.weights), {"iteration": iteration})
 
 
+def keep_only(folder: pathlib.Path, candidate: Candidate) -> None:
+    """Deletes the weights of all other candidates, and what a killed process left of them."""
+    for path in (folder / _CANDIDATES).iterdir():
+        if not path.name.startswith((f"{candidate.iteration:05}.", f"{candidate.iteration:05}-")):
+            path.unlink()
+
+
 def read_candidates(folder: pathlib.Path) -> list[Candidate]:
     """The validated weights of the stage in `folder`, by iteration."""
-    found = []
-    for path in sorted((folder / _VALIDATIONS).glob("*.json")):
-        remedy = f"Delete {path} and run the same command again"
-        fields = Fields(files.read_json(path, "validation", remedy), f"validation ({path})", remedy)
-        found.append(Candidate(fields.read("iteration", int), fields.read("geometric_mean", float)))
-    return found
+    _, validations = read_records(folder)
+    remedy = f"Delete {folder} and run the same command again"
+    records = [Fields(record, f"validation in {folder}", remedy) for record in validations]
+    return [Candidate(fields.read("iteration", int), fields.read("geometric_mean", float)) for fields in records]
 
 
 def choose(candidates: list[Candidate]) -> Candidate:

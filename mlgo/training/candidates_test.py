@@ -7,10 +7,10 @@ import unittest
 from mlgo.learning.checkpoint import digest_of
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.testing import synthetic
-from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.training import candidates
 from mlgo.training.candidates import Candidate
+from mlgo.training.learning_records import LearningRecords
 
 
 class CandidatesTest(unittest.TestCase):
@@ -27,10 +27,10 @@ class CandidatesTest(unittest.TestCase):
 
     def test_weights_and_figures_come_back(self):
         networks = {n: initial_network(synthetic.normalizer(), n, NetworkConfig((4,), (4,))) for n in (1, 2)}
+        records = LearningRecords(self.folder, 3)
         for iteration, network in networks.items():
             candidates.save_candidate(self.folder, iteration, network)
-            record = {"iteration": iteration, "geometric_mean": 1.0 - iteration / 10}
-            files.write_json_atomically(candidates.validation_path(self.folder, iteration), record)
+            records.add_validation({"iteration": iteration, "geometric_mean": 1.0 - iteration / 10})
         found = candidates.read_candidates(self.folder)
         self.assertEqual(found, [Candidate(1, 0.9), Candidate(2, 0.8)])
         network = candidates.candidate_network(self.folder, found[1], like=networks[1])
@@ -44,6 +44,16 @@ class CandidatesTest(unittest.TestCase):
                 candidates.read_candidates(self.folder)
         with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
             candidates.candidate_network(self.folder, Candidate(3, 0.7), like=networks[1])
+
+    def test_only_the_best_weights_stay(self):
+        network = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
+        for iteration in (1, 12, 123):
+            candidates.save_candidate(self.folder, iteration, network)
+        # A process was killed between the two files of a checkpoint.
+        (self.folder / "candidates" / "00124-0123456789abcdef.npz").write_bytes(b"arrays")
+        candidates.keep_only(self.folder, Candidate(12, 0.9))
+        self.assertEqual(len(list((self.folder / "candidates").iterdir())), 2)
+        candidates.candidate_network(self.folder, Candidate(12, 0.9), like=network)
 
 
 if __name__ == "__main__":

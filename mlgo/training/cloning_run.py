@@ -94,7 +94,7 @@ def _clone(
     training, held_out = validation_split(trace.traced, settings.validation_modules, settings.seed)
     figures = warm_start.clone_default(folder, trace, training, vocabulary, problem, configurations)
     network = warm_start.load_start(folder)
-    unknown = concatenate(warm_start.packed(trace, held_out, network.normalizer, problem))
+    unknown = concatenate(warm_start.packed(trace, held_out, network.normalizer, problem, settings.seed))
     return {
         **figures,
         "held_out_modules": len(held_out),

@@ -106,6 +106,7 @@ class VariantModels:
         """All jobs were compiled."""
         for index in range(len(self._greedy)):
             self._models.remove(f"greedy {index}")
+        self._models.forget_networks()
 
 
 def collect(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.learning.algorithms.registry import current_names
-from mlgo.run import files
+from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
 
 #: Palette of the learning curve: readable for the colour-blind (Okabe and Ito, 2008).
@@ -19,13 +19,8 @@ _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
 #: The JSON-lines file of a run: a validation or an iteration a line. Equal runs have equal files.
 METRICS_NAME = "metrics.jsonl"
 
-#: The folder with the seconds of each iteration, which equal runs differ in.
-SECONDS_NAME = "seconds"
-
-
-def read_metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The figures of all iterations and of all validations of a learning stage, by iteration."""
-    return _read_all(folder / "iterations"), _read_all(folder / "validations")
+#: The JSON-lines file with the seconds of each iteration, which equal runs differ in.
+SECONDS_NAME = "seconds.jsonl"
 
 
 def metrics_lines(iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> bytes:
@@ -64,15 +59,18 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
 class Metrics:
     """Writes the figures of a run as they arise: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
 
-    Args:
-      output: the run's folder.
-      stage: the learning stage's folder: what an interrupted run has left there is shown again.
+    Args: output: the run's folder.
     """
 
-    def __init__(self, output: pathlib.Path, stage: pathlib.Path):
+    def __init__(self, output: pathlib.Path):
         self._path, self._seconds = output / METRICS_NAME, output / SECONDS_NAME
         self._tensorboard = TensorBoard(output / "tensorboard")
-        files.write_atomically(self._path, metrics_lines(*read_metrics(stage)))
+
+    def begin(self, iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> None:
+        """Writes the figures of the finished iterations again, after which this run goes on."""
+        files.write_atomically(self._path, metrics_lines(iterations, validations))
+        done = len(iterations)
+        json_lines.keep(self._seconds, lambda record: record["iteration"] < done, "seconds", "Delete the file")
 
     def validation(self, record: Mapping[str, Any]) -> None:
         """A validation has ended."""
@@ -82,10 +80,10 @@ class Metrics:
     def iteration(self, record: Mapping[str, Any], seconds: Mapping[str, float]) -> None:
         """An iteration has ended, its validation before it; `seconds` says where its time went."""
         self._append(metrics_lines([record], []))
-        number = record["iteration"]
-        files.write_json_atomically(self._seconds / f"{number:05}.json", {"iteration": number, **seconds})
+        spent = {"iteration": record["iteration"], **seconds}
+        json_lines.append(self._seconds, spent, durable=False)
         self._tensorboard.write("iteration", record)
-        self._tensorboard.write("seconds", {"iteration": number, **seconds})
+        self._tensorboard.write("seconds", spent)
 
     def _append(self, line: bytes) -> None:
         # Not synced: a resumed run writes the file again from the figures on disk.
@@ -119,7 +117,7 @@ def learning_curve(
     """A PNG: the score's change in percent against the default, over iterations; below zero is better.
 
     Args:
-      iterations, validations: see `read_metrics`.
+      iterations, validations: see learning_records.read_records.
       chosen: the iteration whose weights were shipped.
     """
     import matplotlib  # pylint: disable=import-outside-toplevel  # 0.5 s that only the last stage need pay.
@@ -177,9 +175,3 @@ def _numbers(prefix: str, record: Mapping[str, Any]) -> Iterator[tuple[str, floa
 
 def _percent(ratio: float) -> float:
     return 100.0 * (ratio - 1.0)
-
-
-def _read_all(folder: pathlib.Path) -> list[dict[str, Any]]:
-    remedy = f"Delete {folder} and run the same command again"
-    paths = sorted(folder.glob("*.json"))
-    return [current_names(files.read_json(path, "figures of an iteration", remedy)) for path in paths]

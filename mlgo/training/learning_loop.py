@@ -1,13 +1,15 @@
 """The learning stage: compile modules under the learner's policies, let it learn, validate now and then.
 
 Below the stage's folder: `latest.json` with its arrays (the checkpoint after the last finished iteration),
-`candidates/NNNNN.json` with theirs (weights that were validated), `validations/NNNNN.json` and `iterations/NNNNN.json`
-(figures). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
+`candidates/NNNNN.json` with its own (the best weights that were validated), `validations.jsonl` and `iterations.jsonl`
+(figures, learning_records.py). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
+Memory, files and time of an iteration do not depend on how many came before.
 
 Validation of an iteration's weights is queued behind its compiles: these compilers run while the learner learns, and
 change nothing of it.
 """
 
+import collections
 import contextlib
 import dataclasses
 import pathlib
@@ -26,7 +28,7 @@ from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDiverge
 from mlgo.learning.learner import Learner, Sample
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
-from mlgo.run import files, progress
+from mlgo.run import progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.json_fields import Fields
 from mlgo.run.progress import tell
@@ -37,7 +39,8 @@ from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 from mlgo.training import candidates
 from mlgo.training.collection import Seconds, VariantModels, collect, failures_by_kind, jobs_of, reward_distribution
-from mlgo.training.figures import Metrics, read_metrics
+from mlgo.training.figures import Metrics
+from mlgo.training.learning_records import LearningRecords, read_records
 from mlgo.training.module_order import modules_of_iteration
 from mlgo.training.settings import RunSettings
 
@@ -99,7 +102,13 @@ class LearningLoop:
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
         loaded = self._load()
-        self._history = [r for r in read_metrics(folder)[0] if r["iteration"] < self._iteration]
+        self._records = LearningRecords(folder, self._iteration)
+        iterations, validations = read_records(folder)
+        metrics.begin(iterations, validations)
+        self._recent = collections.deque(iterations[-rules.patience :], maxlen=rules.patience)
+        self._best = candidates.choose(candidates.read_candidates(folder)) if validations else None
+        if self._best is not None:
+            candidates.keep_only(folder, self._best)
         with quiet_libraries():
             self._learner = self._make_learner(*loaded)
             # Models are converted once; here, where no progress bar is disturbed.
@@ -153,7 +162,7 @@ class LearningLoop:
 
     def _must_validate(self) -> bool:
         due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations
-        return due and not candidates.validation_path(self._folder, self._iteration).exists()
+        return due and self._records.last_validated != self._iteration
 
     def _iterate(self) -> str:
         """One iteration; returns a remark for the progress line."""
@@ -211,8 +220,8 @@ class LearningLoop:
             "failures": failures_by_kind(failed),
             "reward": reward_distribution(samples),
         }
-        files.write_json_atomically(self._folder / "iterations" / f"{iteration:05}.json", record)
-        self._history.append(record)
+        self._records.add_iteration(record)
+        self._recent.append(record)
         self._iteration += 1
         self._save()
         seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
@@ -227,7 +236,8 @@ class LearningLoop:
         """
         try:
             metrics = dict(self._learner.update(self._iteration, samples))
-            if (error := divergence.judge([*self._history, metrics], self._rules)) is not None:
+            recent = [*self._recent, metrics]
+            if (error := divergence.judge(recent, self._rules, self._iteration)) is not None:
                 raise error
             return metrics, []
         except DivergenceError as error:
@@ -272,9 +282,14 @@ class LearningLoop:
                 "Raise --validation_modules",
                 ExitCode.NOTHING_PRODUCED,
             )
-        candidates.save_candidate(self._folder, iteration, network)
+        found = candidates.Candidate(iteration, summary.geometric_mean)
+        best = candidates.choose([found, *([self._best] if self._best is not None else [])])
+        if best is found:
+            candidates.save_candidate(self._folder, iteration, network)
         record = {"iteration": iteration, "failures": failures_by_kind(failures.failed), **dataclasses.asdict(summary)}
-        files.write_json_atomically(candidates.validation_path(self._folder, iteration), record)
+        self._records.add_validation(record)
+        self._best = best
+        candidates.keep_only(self._folder, best)
         self._metrics.validation(record)
 
     def _save(self) -> None:

@@ -20,8 +20,9 @@ from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
-from mlgo.training.figures import Metrics, read_metrics
+from mlgo.training.figures import Metrics
 from mlgo.training.learning_loop import LearningInputs, LearningLoop
+from mlgo.training.learning_records import read_records
 from mlgo.training.settings import RunSettings
 
 
@@ -67,7 +68,7 @@ class LearningLoopTest(unittest.TestCase):
         settings = RunSettings(algorithm="es", iterations=3, modules_per_iteration=2, validation_interval=2)
         output = self.folder / name
         start = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
-        metrics = Metrics(output, output / "learning")
+        metrics = Metrics(output)
         rules = DivergenceRules()
         work = output / "work"
         return dict(
@@ -77,7 +78,7 @@ class LearningLoopTest(unittest.TestCase):
     def state(self, name: str) -> tuple:
         folder = self.folder / name / "learning"
         arrays, facts = load_checkpoint(folder, "latest")
-        return digest_of(arrays), facts, read_metrics(folder)
+        return digest_of(arrays), facts, read_records(folder)
 
     def test_figures_and_the_choice(self):
         summary = self.run_loop("run", FakeExecutor())

@@ -26,7 +26,7 @@ from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
-from mlgo.training import candidates, export, figures, former_runs, input_checks, warm_start
+from mlgo.training import candidates, export, figures, former_runs, input_checks, learning_records, warm_start
 from mlgo.training.cloning_run import vocabulary_of
 from mlgo.training.module_order import validation_split
 from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
@@ -285,7 +285,7 @@ class TrainingRun:
                 configurations.run,
                 configurations.learner,
                 self._folder.work,
-                figures.Metrics(self._out, folder),
+                figures.Metrics(self._out),
                 configurations.divergence,
             ).run()
 
@@ -368,7 +368,7 @@ class TrainingRun:
         learned: Manifest,
     ) -> None:
         """Writes the files for users and later commands: record, figures, table of functions."""
-        iterations, validations = figures.read_metrics(self._out / _LEARNING)
+        iterations, validations = learning_records.read_records(self._out / _LEARNING)
         files.write_atomically(self._out / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
         with quiet_libraries():
             curve = figures.learning_curve(iterations, validations, learned.summary["chosen_iteration"])

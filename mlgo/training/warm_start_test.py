@@ -3,12 +3,17 @@
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 
 from mlgo.learning.checkpoint import digest_of
+from mlgo.learning.observations import concatenate
 from mlgo.learning.testing import synthetic
 from mlgo.run.exit_codes import RunError
+from mlgo.score.function_scores import FunctionScore
+from mlgo.trace.outcomes import ModuleRecord, Outcome
+from mlgo.trace.trace import Decisions
 from mlgo.training import warm_start
 from mlgo.training.settings import configure
 
@@ -35,6 +40,28 @@ class WarmStartTest(unittest.TestCase):
     def test_random_weights_depend_on_the_seed_only(self):
         self.assertEqual(self.start("one", 1), self.start("again", 1))
         self.assertNotEqual(self.start("one", 1), self.start("other", 2))
+
+    def test_of_too_many_decisions_a_part_is_cloned(self):
+        log = synthetic.features(np.random.default_rng(1), 100)
+        actions = synthetic.best(log)
+
+        class Repeated:
+            """A trace whose modules all have the same 100 decisions."""
+
+            records = {f"m{n}": ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(100, 1.0)}) for n in range(40)}
+
+            def decisions(self, name, problem):
+                return Decisions(name, log, actions, np.zeros(100, np.int32))
+
+        def packed():
+            parts = warm_start.packed(Repeated(), list(Repeated.records), synthetic.normalizer(), synthetic.PROBLEM, 1)
+            return concatenate(parts).arrays()
+
+        self.assertEqual(len(packed()["chosen"]), 4000)
+        with mock.patch.object(warm_start, "MOST_DECISIONS", 1000):
+            part = packed()
+            self.assertEqual(digest_of(part), digest_of(packed()))
+        self.assertLess(abs(len(part["chosen"]) - 1000), 150)
 
     def test_an_absent_or_damaged_start(self):
         with self.assertRaisesRegex(RunError, "warm start in .*: is absent"):

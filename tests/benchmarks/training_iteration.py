@@ -15,6 +15,7 @@ from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.network import NetworkConfig
 from mlgo.run import locate
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training.figures import SECONDS_NAME
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import Configurations, RunSettings
 from mlgo.training.training_run import TrainingRun
@@ -46,7 +47,7 @@ def measure() -> list[Row]:
             TrainingRun(inputs, configurations, cores, executor).run()
         finally:
             executor.close()
-        seconds = json.loads((output / "seconds" / f"{_ITERATIONS - 1:05}.json").read_text(encoding="utf-8"))
+        seconds = json.loads((output / SECONDS_NAME).read_text(encoding="utf-8").splitlines()[-1])
     outside = seconds["own"] / (seconds["own"] + seconds["clang"])
     return [
         at_most("part of a PPO iteration outside of clang", outside, "", 0.25),

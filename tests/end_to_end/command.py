@@ -26,7 +26,7 @@ TINY = (
 )
 
 #: Files that two equal runs may differ in: how long stages took, and event files named after time and process.
-INCOMPARABLE = ("timings.json", "seconds/", "tensorboard/", ".lock")
+INCOMPARABLE = ("timings.json", "seconds.jsonl", "tensorboard/", ".lock")
 
 
 class Command:

@@ -1,0 +1,51 @@
+"""Files of JSON lines: what a killed process leaves, and what is refused."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.run import json_lines
+from mlgo.run.exit_codes import RunError
+
+
+class JsonLinesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.path = pathlib.Path(scratch.name, "below", "lines.jsonl")
+
+    def read(self):
+        return json_lines.read(self.path, "figures", "Delete them")
+
+    def test_records_come_back_in_their_order(self):
+        self.assertEqual(self.read(), [])
+        for number in (2, 1):
+            json_lines.append(self.path, {"n": number, "text": "a\nb"})
+        self.assertEqual(self.read(), [{"n": 2, "text": "a\nb"}, {"n": 1, "text": "a\nb"}])
+
+    def test_an_unfinished_line_is_passed_over_and_removed(self):
+        json_lines.append(self.path, {"n": 1})
+        whole = self.path.read_bytes()
+        self.path.write_bytes(whole + b'{"n": 2}'[:5])
+        self.assertEqual(self.read(), [{"n": 1}])
+        self.assertEqual(json_lines.keep(self.path, lambda record: True, "figures", "Delete them"), [{"n": 1}])
+        self.assertEqual(self.path.read_bytes(), whole)
+
+    def test_unwanted_records_are_removed(self):
+        for number in range(4):
+            json_lines.append(self.path, {"n": number})
+        json_lines.keep(self.path, lambda record: record["n"] % 2 == 0, "figures", "Delete them")
+        self.assertEqual(self.read(), [{"n": 0}, {"n": 2}])
+
+    def test_other_lines_are_named(self):
+        json_lines.append(self.path, {"n": 1})
+        for line, wrong in ((b"[1]\n", "is not a JSON object"), (b"{\n", "is not JSON")):
+            whole = self.path.read_bytes()
+            self.path.write_bytes(whole + line)
+            with self.assertRaisesRegex(RunError, f"figures .*line 2\\): {wrong}.*Delete them"):
+                self.read()
+            self.path.write_bytes(whole)
+
+
+if __name__ == "__main__":
+    unittest.main()

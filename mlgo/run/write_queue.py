@@ -1,0 +1,40 @@
+"""Writes in threads, so that a stage of many small files does not wait for the disk after each of them.
+
+A flush takes milliseconds, and the file system does several at a time.
+"""
+
+import collections
+import concurrent.futures
+from collections.abc import Callable
+
+_THREADS = 4
+#: Writes under way or waiting; bounds the memory.
+_MOST_PENDING = 16
+
+
+class WriteQueue:
+    """Use it in a `with` block, whose end waits for all writes."""
+
+    def __init__(self):
+        self._pool = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="write")
+        self._pending: collections.deque[concurrent.futures.Future] = collections.deque()
+
+    def submit(self, write: Callable[[], None]) -> None:
+        """Calls `write` in a thread, soon. What must be written in an order belongs into one call.
+
+        Raises: the exception of an earlier write.
+        """
+        self._pending.append(self._pool.submit(write))
+        while len(self._pending) > _MOST_PENDING or (self._pending and self._pending[0].done()):
+            self._pending.popleft().result()
+
+    def __enter__(self) -> "WriteQueue":
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        """Raises: the exception of a write, unless the block ends with one of its own."""
+        self._pool.shutdown(wait=True)
+        while self._pending:
+            write = self._pending.popleft()
+            if kind is None:
+                write.result()

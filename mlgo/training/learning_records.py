@@ -1,0 +1,91 @@
+"""The figures of the learning stage: `iterations.jsonl` and `validations.jsonl` in its folder, a record a line.
+
+Two files, however many iterations a run has. Records of one file are in the order of their iterations.
+"""
+
+import os
+import pathlib
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.learning.algorithms.registry import current_names
+from mlgo.run import files, json_lines
+from mlgo.run.json_fields import Fields
+
+_ITERATIONS, _VALIDATIONS = "iterations", "validations"
+_WHAT = "figures of the learning stage"
+
+
+class LearningRecords:
+    """Writes the figures in `folder`.
+
+    Args: iteration: how many iterations the last checkpoint has learned from. Records of later ones are dropped: the
+      process that wrote them was killed before its checkpoint, and this run repeats them.
+    """
+
+    def __init__(self, folder: pathlib.Path, iteration: int):
+        self._folder = folder
+        _gather_former_files(folder)
+        _keep(folder, _ITERATIONS, iteration - 1)
+        # The weights that the next iteration starts from may have been validated.
+        validations = _keep(folder, _VALIDATIONS, iteration)
+        self._last_validated: int | None = validations[-1]["iteration"] if validations else None
+
+    @property
+    def last_validated(self) -> int | None:
+        """How many iterations the weights validated last have learned from; None: none were validated."""
+        return self._last_validated
+
+    def add_iteration(self, record: Mapping[str, Any]) -> None:
+        json_lines.append(_path(self._folder, _ITERATIONS), record)
+
+    def add_validation(self, record: Mapping[str, Any]) -> None:
+        json_lines.append(_path(self._folder, _VALIDATIONS), record)
+        self._last_validated = record["iteration"]
+
+
+def read_records(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The figures of all iterations and of all validations of the learning stage in `folder`, by iteration.
+
+    Raises: RunError: a file is damaged; names it.
+    """
+    iterations, validations = (
+        [*_former_records(folder, name), *json_lines.read(_path(folder, name), _WHAT, _remedy(folder))]
+        for name in (_ITERATIONS, _VALIDATIONS)
+    )
+    return [*map(current_names, iterations)], [*map(current_names, validations)]
+
+
+def _keep(folder: pathlib.Path, name: str, last: int) -> list[dict[str, Any]]:
+    path, remedy = _path(folder, name), _remedy(folder)
+
+    def is_wanted(record: Mapping[str, Any]) -> bool:
+        return Fields(record, f"{_WHAT} ({path})", remedy).read("iteration", int) <= last
+
+    return json_lines.keep(path, is_wanted, _WHAT, remedy)
+
+
+def _former_records(folder: pathlib.Path, name: str) -> list[dict[str, Any]]:
+    """Records of an earlier version, which wrote a file for each."""
+    paths = sorted((folder / name).glob("*.json"))
+    return [files.read_json(path, _WHAT, _remedy(folder)) for path in paths]
+
+
+def _gather_former_files(folder: pathlib.Path) -> None:
+    """Puts the records of an interrupted run of an earlier version into today's files."""
+    for name in (_ITERATIONS, _VALIDATIONS):
+        if records := _former_records(folder, name):
+            files.write_atomically(_path(folder, name), b"".join(map(json_lines.encode, records)))
+            # Renamed first: a folder that is half removed must not be gathered again.
+            retired = folder / f".{name}{files.PARTIAL_SUFFIX}"
+            os.rename(folder / name, retired)
+            shutil.rmtree(retired)
+
+
+def _path(folder: pathlib.Path, name: str) -> pathlib.Path:
+    return folder / f"{name}.jsonl"
+
+
+def _remedy(folder: pathlib.Path) -> str:
+    return f"Delete {folder} and run the same command again"
