@@ -13,6 +13,7 @@ class FakeModels:
 
     def __init__(self):
         self.there: dict[str, int | None] = {}
+        self.networks_kept = True
 
     def write(self, network, name, exploration_seed):
         del network
@@ -21,6 +22,9 @@ class FakeModels:
 
     def remove(self, name):
         self.there.pop(name, None)
+
+    def forget_networks(self):
+        self.networks_kept = False
 
 
 class VariantModelsTest(unittest.TestCase):
@@ -54,6 +58,7 @@ class VariantModelsTest(unittest.TestCase):
         self.assertEqual(sorted(models.there), ["greedy 0", "greedy 1"])
         of_variants.close()
         self.assertEqual(models.there, {})
+        self.assertFalse(models.networks_kept)
 
 
 class FiguresTest(unittest.TestCase):

@@ -8,6 +8,8 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from mlgo.learning.algorithms.registry import current_names
 from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
@@ -104,10 +106,11 @@ class TensorBoard:
         """The numbers in `record`, which has an "iteration", under `prefix`."""
         import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
-        with self._writer.as_default(step=record["iteration"]):
+        # As arrays: TensorFlow keeps a tensor of every Python number that it has ever been given.
+        with self._writer.as_default(step=np.array(record["iteration"], np.int64)):
             for name, value in _numbers(prefix, record):
                 if name != f"{prefix}/iteration":
-                    tf.summary.scalar(name, value)
+                    tf.summary.scalar(name, np.array(value, np.float32))
         self._writer.flush()
 
 

@@ -126,7 +126,7 @@ class LearningLoop:
         shown = progress.start(self._settings.algorithm, total, "iterations", done=self._iteration)
         try:
             while self._iteration < total:
-                shown.advance(1, self._iterate())
+                shown.advance(1, self.iterate())
             if self._must_validate():
                 self._validate_alone()
         finally:
@@ -164,8 +164,8 @@ class LearningLoop:
         due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations
         return due and self._records.last_validated != self._iteration
 
-    def _iterate(self) -> str:
-        """One iteration; returns a remark for the progress line."""
+    def iterate(self) -> str:
+        """Runs one iteration; returns a remark for the progress line. Raises: RunError: as `run`."""
         begin, own, seconds = time.monotonic(), time.process_time(), Seconds()
         iteration, settings, inputs = self._iteration, self._settings, self._inputs
         title = f"{settings.algorithm} iteration {iteration}"

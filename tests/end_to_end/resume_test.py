@@ -31,7 +31,7 @@ class ResumeTest(unittest.TestCase):
             ("optimised/train/train/*.cmd", 2, "optimised/train/manifest.json", signal.SIGINT),
             ("trace/train/modules/train/*.json", 2, "trace/train/manifest.json", signal.SIGKILL),
             ("warm_start/epochs/behavioural_cloning.json", 1, "warm_start/manifest.json", signal.SIGKILL),
-            ("learning/iterations/*.json", 1, "learning/manifest.json", signal.SIGKILL),
+            ("learning/iterations.jsonl", 1, "learning/manifest.json", signal.SIGKILL),
             ("export/saved_model.pb", 1, "export/manifest.json", signal.SIGKILL),
             (".policy.*.partial/saved_model.pb", 1, "policy/policy.json", signal.SIGKILL),
         )

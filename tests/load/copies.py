@@ -1,0 +1,38 @@
+"""Corpora of any size: small real modules, repeated under other names.
+
+No stage of a run shares work between modules of equal content: only the cache of compile results does, which the
+commands measured here are told not to use.
+"""
+
+import json
+import pathlib
+import shutil
+
+from mlgo.corpus.corpus import DESCRIPTION_NAME, Corpus, Module
+
+#: Modules of the built-in corpus that are repeated, the smallest ones of those that are large enough for decisions.
+DIFFERENT = 8
+_LEAST_BITCODE_BYTES = 20_000
+#: Modules in one folder.
+_TOGETHER = 100
+
+
+def write_copies(source: pathlib.Path, folder: pathlib.Path, count: int) -> None:
+    """Writes a corpus of `count` modules of the corpus `source`, which carries no files, into the new `folder`."""
+    modules = _smallest(Corpus.load(source))
+    names = []
+    for number in range(count):
+        module = modules[number % len(modules)]
+        name = f"project{number % 3}/folder{number // _TOGETHER}/{pathlib.PurePath(module.name).stem}{number}.cpp"
+        target = folder / f"{name}.bc"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(module.bitcode_file(folder), target)
+        shutil.copyfile(module.file(".cmd", folder), folder / f"{name}.cmd")
+        names.append(name)
+    description = {"modules": names, "has_thinlto": False}
+    (folder / DESCRIPTION_NAME).write_text(json.dumps(description), encoding="utf-8")
+
+
+def _smallest(corpus: Corpus) -> list[Module]:
+    sized = sorted((module.bitcode_size, module.name, module) for module in corpus.modules)
+    return [module for size, _, module in sized if size >= _LEAST_BITCODE_BYTES][:DIFFERENT]

@@ -1,0 +1,39 @@
+"""Twice as many iterations leave as many files, descriptors, threads and objects behind as half of them."""
+
+import pathlib
+import tracemalloc
+import unittest
+
+from mlgo.compiler.scratch import scratch_directory
+from mlgo.run import determinism
+from tests.load.iterations import ManyIterations
+
+#: What is made once has been made after a few iterations.
+_WARM_UP = 40
+_ITERATIONS = 120
+#: Bytes that Python may hold more after each further iteration: less than a record of its figures takes.
+_BYTES_EACH = 300
+
+
+class IterationsTest(unittest.TestCase):
+    def check(self, problem: str):
+        folder = pathlib.Path(self.enterContext(scratch_directory()))
+        iterations = ManyIterations(folder, problem, _ITERATIONS)
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        first, *_, last = iterations.run(_WARM_UP)
+        for name in ("files", "descriptors", "threads"):
+            self.assertEqual(getattr(first, name), getattr(last, name), name)
+        grown = last.python_bytes - first.python_bytes
+        self.assertLess(grown, _BYTES_EACH * (last.iterations - first.iterations))
+
+    def test_eviction(self):
+        self.check("regalloc_eviction")
+
+    def test_inlining(self):
+        self.check("inlining_for_size")
+
+
+if __name__ == "__main__":
+    determinism.configure_tensorflow()
+    unittest.main()
