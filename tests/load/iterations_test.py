@@ -11,8 +11,8 @@ from tests.load.iterations import ManyIterations
 #: What is made once has been made after a few iterations.
 _WARM_UP = 40
 _ITERATIONS = 120
-#: Bytes that Python may hold more after each further iteration: less than a record of its figures takes.
-_BYTES_EACH = 300
+#: Bytes that Python may hold more after each further iteration: less than the figures of one take.
+_BYTES_EACH = 500
 
 
 class IterationsTest(unittest.TestCase):
