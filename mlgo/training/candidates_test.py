@@ -39,9 +39,10 @@ class CandidatesTest(unittest.TestCase):
             ({"iteration": "1"}, "'iteration' that is not an integer"),
             ({"iteration": 1}, "no f"),
         ):
-            files.write_json_atomically(candidates.validation_path(self.folder, 1), changed)
+            records.add_validation(changed)
             with self.assertRaisesRegex(RunError, f"validation .*{message}.*Delete"):
                 candidates.read_candidates(self.folder)
+            (self.folder / "validations.jsonl").unlink()
         with self.assertRaisesRegex(RunError, "weights of iteration 3 in .*: are absent"):
             candidates.candidate_network(self.folder, Candidate(3, 0.7), like=networks[1])
 

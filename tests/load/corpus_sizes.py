@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     differing: list[str] = []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="mlgo-load-", dir=flags.scratch) as scratch:
-            stages = Stages(pathlib.Path(scratch), locate.runfile("development/clang").resolve())
+            stages = Stages(pathlib.Path(scratch), locate.runfile("development/clang"))
             write_copies(locate.runfile("mlgo/corpus/llvm_small_train"), pathlib.Path(scratch, "corpus"), size)
             column, seconds = {}, 0.0
             for name, cost in stages.costs():
