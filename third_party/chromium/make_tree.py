@@ -182,8 +182,9 @@ def fetched(
     """
     entries = [entry for entry in (origin.source, origin.packaging, patch) if entry]
     cache = fetch.default_cache(environ)
-    if all((cache / entry.sha256).exists() for entry in entries):
-        return fetch.fetch(entries, cache, ())
+    there = fetch.cached(entries, cache)
+    if len(there) == len(entries):
+        return there
     bases = [*origin.mirrors, *mirrors.from_environment(environ)] if origin.mirrors else mirrors.find_mirrors(environ)
     try:
         if origin.mirrors:
@@ -220,11 +221,7 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
     patch = lockfile.Entry(**request["patch"])
     archives = fetched(origin, patch, os.environ, _versions_there)
     tree = root / "source"
-    try:
-        unpack.unpack_source(archives[origin.source], tree, include=request["include"], exclude=request["exclude"])
-    except unpack.UnpackError:
-        fetch.drop_if_damaged(origin.source, archives[origin.source])
-        raise
+    unpack.unpack_source(archives[origin.source], tree, include=request["include"], exclude=request["exclude"])
     debian = series_patches(archives[origin.packaging]) if origin.packaging else {}
     with tempfile.TemporaryDirectory() as scratch:
         unpack.unpack_deb(archives[patch], scratch)

@@ -18,38 +18,61 @@ import pathlib
 import re
 import sys
 import tempfile
-import urllib.error
-import urllib.parse
-import urllib.request
+import time
 from typing import Callable, Dict, List, Sequence, Tuple
 
 import chromium_lock
 
 # chromium_lock made third_party/debian importable.
+import digests
 import fetch
 import lockfile
 import mirrors
+import pace
 import resolve
+import sources
 import versions
 
 _TARBALL = re.compile(r"chromium-(\d+\.\d+\.\d+\.\d+)(?:-lite)?\.tar\.[a-z0-9]+")
-_SECONDS = 60
+# Debian's tarball has 0.95 GB; upstream's holds tests and tools besides. Nothing is pinned yet, so this is the bound.
+_MOST_BYTES = 10 * 10**9
 
 
 def is_there(entry: lockfile.Entry, bases: Sequence[str]) -> bool:
     """Whether a mirror has the file; its bytes are not looked at."""
     for base in bases:
-        if "://" not in base:
-            if (pathlib.Path(base) / entry.path).is_file():
+        directory = mirrors.directory(base)
+        if directory is not None:
+            if (directory / entry.path).is_file():
                 return True
             continue
         try:
-            request = urllib.request.Request(f"{base}/{urllib.parse.quote(entry.path)}", method="HEAD")
-            with urllib.request.urlopen(request, timeout=_SECONDS):
+            with sources.open_url(f"{base}/{entry.path}", 0, fetch.LIMITS.silence_seconds, method="HEAD"):
                 return True
-        except (OSError, ValueError):
+        except sources.Failed:
             continue
     return False
+
+
+def download(url: str, path: pathlib.Path, most_bytes: int = _MOST_BYTES) -> None:
+    """Saves what `url` serves.
+
+    Raises:
+        Failed: it is not served, too slowly, or larger than `most_bytes`.
+    """
+    watched, received, last = pace.Pace(fetch.LIMITS, most_bytes), 0, time.monotonic()
+    with sources.open_url(url, 0, fetch.LIMITS.silence_seconds) as answer, open(path, "wb") as file:
+        for chunk in iter(lambda: answer.read(digests.CHUNK_BYTES), b""):
+            file.write(chunk)
+            received += len(chunk)
+            if max(received, answer.total or 0) > most_bytes:
+                raise sources.Failed(sources.Kind.DIFFERENT, f"it has more than {most_bytes} bytes")
+            now = time.monotonic()
+            reason, last = watched.look(now - last, received), now
+            if reason:
+                raise sources.Failed(sources.Kind.TEMPORARY, reason)
+        if answer.total not in (None, received):
+            raise sources.Failed(sources.Kind.TEMPORARY, f"cut off after {received} of {answer.total} bytes")
 
 
 def present(archive: versions.Archive, there: Callable[[lockfile.Entry], bool]) -> List[Tuple[str, str]]:
@@ -100,17 +123,18 @@ def pin_upstream(url: str, scratch: pathlib.Path) -> chromium_lock.Origin:
         raise lockfile.LockError(
             f"--upstream={url}: names no release tarball; give an address or path that ends in chromium-VERSION.tar.xz"
         )
-    path = pathlib.Path(url) if "://" not in url else scratch / name
-    if "://" in url:
+    directory = mirrors.directory(base)
+    path = scratch / name if directory is None else directory / name
+    if directory is None:
         try:
-            urllib.request.urlretrieve(url, path)
-        except (OSError, ValueError) as error:
+            download(url, path)
+        except sources.Failed as failure:
             raise lockfile.LockError(
-                f"--upstream={url}: cannot be had ({getattr(error, 'reason', error)}); correct the address"
+                f"--upstream={sources.printable(url)}: cannot be had ({failure.reason}); correct the address"
             ) from None
     if not path.is_file():
         raise lockfile.LockError(f"--upstream={url}: is no file; correct the path")
-    entry = lockfile.Entry("chromium", match[1], fetch.sha256_of(path), path.stat().st_size, "upstream", name)
+    entry = lockfile.Entry("chromium", match[1], digests.sha256_of(path), path.stat().st_size, "upstream", name)
     return chromium_lock.Origin(match[1], entry, None, (base,))
 
 

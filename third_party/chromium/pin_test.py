@@ -11,7 +11,10 @@ import hypothesis
 import hypothesis.strategies as st
 import lockfile
 import pin
+import sources
 import versions
+
+from third_party.debian.testing import archives
 
 _MADISON = """\
   chromium | 156.0.8078.79-1~deb12u1 | http://mirror.example/debian-security bookworm-security/main amd64 Packages
@@ -91,6 +94,21 @@ class LockTest(unittest.TestCase):
                     self.assertEqual(pin.main([f"--upstream={wrong}", f"--directory={folder}"]), 1)
                 self.assertIn(f"lock: --upstream={wrong}: ", said.getvalue())
 
+    def test_upstreams_tarball_from_an_address(self):
+        name = "chromium-150.0.7871.100.tar.xz"
+        for behaviour, words in (
+            (archives.sends(archives.header("200 OK", content_length=100), b"short"), "cut off after 5 of 100 bytes"),
+            (archives.sends(archives.header("200 OK"), for_ever=bytes(5000)), "it has more than 9000 bytes"),
+            (archives.sends(archives.header("302 Found", location="file:///etc/passwd")), "a redirect to file:"),
+        ):
+            with archives.serving(archives.Mirror({}, behaviours={name: behaviour})) as base:
+                with self.subTest(words), tempfile.TemporaryDirectory() as folder:
+                    with self.assertRaisesRegex(sources.Failed, words):
+                        pin.download(f"{base}/{name}", pathlib.Path(folder, name), 9000)
+        with archives.serving(archives.Mirror({name: b"content"})) as base, tempfile.TemporaryDirectory() as folder:
+            pin.download(f"{base}/{name}", pathlib.Path(folder, name), 9000)
+            self.assertEqual(pathlib.Path(folder, name).read_bytes(), b"content")
+
     def test_committed_lock(self):
         committed = pathlib.Path(__file__).with_name("lock.json").read_text(encoding="utf-8")
         origins = chromium_lock.parse(committed)
@@ -110,6 +128,7 @@ class LockTest(unittest.TestCase):
         with self.assertRaisesRegex(lockfile.LockError, "four numbers"):
             chromium_lock.major_of("150")
 
+    @hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
     @hypothesis.given(
         st.dictionaries(
             st.text(),

@@ -1,10 +1,11 @@
 """The repository rule behind `chromium.tree`: a part of Chromium's source, patched, below `source/`."""
 
+load("//third_party/debian:downloader.bzl", "DOWNLOADER")
 load(":script.bzl", "run_script")
 
 _MODULES = {
     "//third_party/chromium": ["chromium_lock.py", "patch_series.py", "patch_sets.py", "versions.py"],
-    "//third_party/debian": ["fetch.py", "lockfile.py", "mirrors.py", "resolve.py", "unpack.py"],
+    "//third_party/debian": DOWNLOADER + ["resolve.py"],
 }
 
 _BUILD = """package(default_visibility = ["//visibility:public"])

@@ -1,10 +1,11 @@
 """The repository rule behind `@chromium_rust`: Rust and bindgen as Debian builds Chromium with them, below `usr/`."""
 
+load("//third_party/debian:downloader.bzl", "DOWNLOADER")
 load(":script.bzl", "run_script")
 
 _MODULES = {
     "//third_party/chromium": ["chromium_lock.py"],
-    "//third_party/debian": ["fetch.py", "lockfile.py", "mirrors.py", "tree.py", "unpack.py"],
+    "//third_party/debian": DOWNLOADER + ["tree.py"],
 }
 
 _BUILD = """package(default_visibility = ["//visibility:public"])

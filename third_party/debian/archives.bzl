@@ -1,8 +1,9 @@
 """The repository rules behind `debian.archives` and the inventory of all archives."""
 
+load(":downloader.bzl", "DOWNLOADER")
 load(":messages.bzl", "failed", "no_python")
 
-_SCRIPTS = ["archives.py", "fetch.py", "lockfile.py", "mirrors.py", "tree.py", "unpack.py"]
+_SCRIPTS = DOWNLOADER + ["archives.py", "tree.py"]
 
 _BUILD = """filegroup(
     name = "archives",

@@ -1,35 +1,26 @@
 """Downloads pinned archives into a content-addressed cache; verifies them, resumes, and allows concurrent processes."""
 
 import concurrent.futures
-import errno
+import contextlib
 import fcntl
-import hashlib
-import http.client
 import os
 import pathlib
-import shutil
-import sys
 import threading
-import time
-import urllib.error
-import urllib.request
-from typing import Callable, Dict, Iterable, List, Mapping, Optional, Sequence
+from typing import Dict, Iterable, Iterator, List, Mapping, Sequence
 
+import digests
 import lockfile
+import meter as meter_lib
 import mirrors as mirrors_lib
+import pace
+import race
+import sources
 
 PARALLEL_DOWNLOADS = 4
-ATTEMPTS_PER_MIRROR = 3
-TIMEOUT_SECONDS = 60
-CHUNK_BYTES = 1 << 20
-PROGRESS_SECONDS = 10
+LIMITS = pace.Limits()
+_LOCK_POLL_SECONDS = 0.2
 
-Progress = Callable[[str], None]
-
-
-_CUT_OFF = "cut off"
-# Errors of this machine, for which another attempt or mirror does not help.
-_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
+to_stderr = meter_lib.to_stderr
 
 
 class FetchError(Exception):
@@ -43,15 +34,15 @@ class FetchError(Exception):
 
 
 class ChecksumError(FetchError):
-    """Every mirror that has the file has other bytes than the lock says."""
+    """A mirror has other bytes than the lock says, and none has the right ones."""
 
 
 class UnreachableError(FetchError):
-    """No mirror answered at all."""
+    """No mirror gave the archive, and none told that it does not have it."""
 
 
 class DiskError(FetchError):
-    """The archive cache cannot be written."""
+    """The archive cache cannot be used."""
 
 
 def default_cache(environ: Mapping[str, str]) -> pathlib.Path:
@@ -60,167 +51,157 @@ def default_cache(environ: Mapping[str, str]) -> pathlib.Path:
     return pathlib.Path(base) / "mlgo" / "archives"
 
 
-def to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def sha256_of(path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        for chunk in iter(lambda: file.read(CHUNK_BYTES), b""):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-class _Mirrors:
-    """The mirrors to try. A mirror that did not answer is not asked again, because a time-out for each archive takes
-    minutes.
-    """
-
-    def __init__(self, bases: Sequence[str]):
-        self.bases = tuple(bases)
-        self._silent: Dict[str, str] = {}
-
-    def set_silent(self, base: str, reason: str) -> None:
-        self._silent.setdefault(base, reason)
-
-    def why_silent(self, base: str) -> Optional[str]:
-        return self._silent.get(base)
-
-    def all_silent(self) -> bool:
-        return bool(self.bases) and all(base in self._silent for base in self.bases)
-
-
-class _Silent(Exception):
-    """A mirror did not answer; carries the reason."""
-
-
-class _Meter:
-    """Prints progress: a line at most every PROGRESS_SECONDS, or one line rewritten on a terminal."""
-
-    def __init__(self, total_files: int, total_bytes: int, progress: Progress, clock=time.monotonic):
-        self._total = (total_files, total_bytes)
-        self._files = self._bytes = 0
-        self._progress, self._clock = progress, clock
-        self._terminal = progress is to_stderr and sys.stderr.isatty()
-        self._start = self._last = clock()
-        self._lock = threading.Lock()
-
-    def add(self, count: int, files: int = 0) -> None:
-        with self._lock:
-            self._bytes += count
-            self._files += files
-            now = self._clock()
-            if now - self._last >= (0.2 if self._terminal else PROGRESS_SECONDS):
-                self._last = now
-                self._say(now)
-
-    def _say(self, now: float) -> None:
-        rate = self._bytes / max(now - self._start, 1e-3)
-        left = max(self._total[1] - self._bytes, 0) / max(rate, 1)
-        text = (
-            f"debian: {self._files} of {self._total[0]} archives, {self._bytes / 1e6:.0f} of "
-            f"{self._total[1] / 1e6:.0f} MB, {rate / 1e6:.1f} MB/s, {left:.0f} s left"
-        )
-        if self._terminal:
-            sys.stderr.write("\r\033[K" + text)
-            sys.stderr.flush()
-        else:
-            self._progress(text)
-
-    def close(self) -> None:
-        if self._terminal:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+def cached(entries: Iterable[lockfile.Entry], cache_dir) -> Dict[lockfile.Entry, pathlib.Path]:
+    """The entries that the cache has, each verified, with their paths. Damaged files are left out."""
+    found = {}
+    for entry in dict.fromkeys(entries):
+        path = pathlib.Path(cache_dir) / entry.sha256
+        with contextlib.suppress(OSError):  # A file that cannot be read is reported when it is to be replaced.
+            if digests.wrong_bytes(entry, path) is None:
+                found[entry] = path
+    return found
 
 
 def fetch(
-    entries: Iterable[lockfile.Entry], cache_dir, mirrors: Sequence[str], progress: Progress = to_stderr
+    entries: Iterable[lockfile.Entry],
+    cache_dir,
+    mirrors: Sequence[str],
+    progress: meter_lib.Progress = to_stderr,
+    limits: pace.Limits = LIMITS,
 ) -> Dict[lockfile.Entry, pathlib.Path]:
     """Fetches the entries that the cache lacks and returns the path of each entry.
 
-    A file in the cache was verified before it got its name, the digest; only its size is checked again. Mirrors are
-    tried in order for each entry; a mirror may be a directory.
+    Every file is verified, those in the cache too. A mirror may be a directory. For each entry the mirrors are tried in
+    order; `limits` tells when the next one is asked.
 
     Raises:
         FetchError: no mirror has an entry; all others were fetched. Also its subclasses.
     """
-    cache_dir = pathlib.Path(cache_dir)
-    try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _disk_error(cache_dir, error) from None
     entries = list(dict.fromkeys(entries))
-    paths = {entry: cache_dir / entry.sha256 for entry in entries}
-    missing = [entry for entry in entries if not _is_whole(entry, paths[entry])]
-    if not missing:
-        return paths
-    meter = _Meter(len(missing), sum(entry.size for entry in missing), progress)
-    errors: List[FetchError] = []
-    failed: List[lockfile.Entry] = []
-    answering = _Mirrors(mirrors)
-    pool = concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS)
-    try:
-        results = [(entry, pool.submit(_fetch_one, entry, paths[entry], answering, meter)) for entry in missing]
-        for entry, result in results:
-            try:
-                result.result()
-            except DiskError:
-                raise
-            except FetchError as error:
-                errors.append(error)
-                failed.append(entry)
-            except OSError as error:
-                raise _disk_error(cache_dir, error) from None
-    finally:
-        # Ctrl-C cancels downloads that have not begun.
-        pool.shutdown(cancel_futures=True)
-        meter.close()
-    if errors:
-        more = f" (and {len(errors) - 1} more archives)" if len(errors) > 1 else ""
-        raised = type(errors[0])(f"{errors[0]}{more}")
-        raised.entries = tuple(failed)
-        raise raised
+    paths = cached(entries, cache_dir)
+    missing = [entry for entry in entries if entry not in paths]
+    if missing:
+        paths.update(_Fetch(pathlib.Path(cache_dir), mirrors, limits, progress).all(missing))
     return paths
 
 
 def fetch_with_environment(
-    entries: Iterable[lockfile.Entry], environ: Mapping[str, str], progress: Progress = to_stderr
+    entries: Iterable[lockfile.Entry], environ: Mapping[str, str], progress: meter_lib.Progress = to_stderr
 ) -> Dict[lockfile.Entry, pathlib.Path]:
     """`fetch` with the user's cache and mirrors; looks for mirrors only when an entry is missing."""
-    entries = list(entries)
+    entries = list(dict.fromkeys(entries))
     cache_dir = default_cache(environ)
-    if all(_is_whole(entry, cache_dir / entry.sha256) for entry in entries):
-        return {entry: cache_dir / entry.sha256 for entry in entries}
-    return fetch(entries, cache_dir, mirrors_lib.find_mirrors(environ), progress)
+    paths = cached(entries, cache_dir)
+    missing = [entry for entry in entries if entry not in paths]
+    if missing:
+        paths.update(_Fetch(cache_dir, mirrors_lib.find_mirrors(environ), LIMITS, progress).all(missing))
+    return paths
 
 
-def _is_whole(entry: lockfile.Entry, path: pathlib.Path) -> bool:
-    return path.exists() and path.stat().st_size == entry.size
+class _Fetch:
+    """The download of archives that the cache lacks."""
 
+    def __init__(
+        self, cache_dir: pathlib.Path, mirrors: Sequence[str], limits: pace.Limits, progress: meter_lib.Progress
+    ):
+        self._cache_dir, self._limits, self._progress = cache_dir, limits, progress
+        self._bases = tuple(mirrors)
+        self._stopped = threading.Event()
 
-def wrong_bytes(entry: lockfile.Entry, path: pathlib.Path) -> Optional[str]:
-    """How the file differs from the archive `entry`, as a clause; None when they are equal."""
-    size, digest = path.stat().st_size, sha256_of(path)
-    if digest == entry.sha256:
-        return None
-    cut = "cut off: " if size < entry.size else ""
-    return f"{cut}size is {size} bytes and sha256 {digest}, the lock says {entry.size} bytes and {entry.sha256}"
+    def all(self, entries: Sequence[lockfile.Entry]) -> Dict[lockfile.Entry, pathlib.Path]:
+        """Downloads the entries, several at once.
 
+        Raises:
+            FetchError: of the first entry that cannot be had, after all others.
+        """
+        try:
+            self._cache_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _disk_error(self._cache_dir, error) from None
+        self._meter = meter_lib.Meter(len(entries), sum(entry.size for entry in entries), self._progress)
+        self._mirrors = race.Mirrors(self._bases, self._meter.note)
+        paths: Dict[lockfile.Entry, pathlib.Path] = {}
+        errors: Dict[lockfile.Entry, FetchError] = {}
+        pool = concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS)
+        try:
+            results = [(entry, pool.submit(self._one, entry)) for entry in entries]
+            for entry, result in results:
+                try:
+                    paths[entry] = result.result()
+                except DiskError:
+                    raise
+                except FetchError as error:
+                    errors[entry] = error
+                except OSError as error:
+                    raise _disk_error(self._cache_dir, error) from None
+        finally:
+            # Ctrl-C ends downloads that run and cancels those that have not begun.
+            self._stopped.set()
+            pool.shutdown(cancel_futures=True)
+            self._meter.close()
+        if errors:
+            raise _together(errors)
+        return paths
 
-def drop_if_damaged(entry: lockfile.Entry, path: pathlib.Path) -> None:
-    """Removes an archive that cannot be unpacked from the cache if it is damaged.
+    def _one(self, entry: lockfile.Entry) -> pathlib.Path:
+        path = self._cache_dir / entry.sha256
+        with self._locked(entry, path):
+            if self._is_in_place(entry, path):
+                self._meter.add(entry.size, files=1)
+                return path
+            download = race.Race(entry, path, self._mirrors, self._limits, self._meter, self._stopped)
+            partial = download.run()
+            if partial is None:
+                raise _missing(entry, self._bases, download.failures)
+            with open(partial, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(partial, path)
+            download.remove_partials()
+            self._meter.add(0, files=1)
+            return path
 
-    Raises:
-        ChecksumError: it is damaged.
-    """
-    clause = wrong_bytes(entry, path)
-    if clause:
-        path.unlink()
-        raise ChecksumError(
-            f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed now. "
-            "Run the same command again to download it, and check the disk if this happens again"
-        )
+    @contextlib.contextmanager
+    def _locked(self, entry: lockfile.Entry, path: pathlib.Path) -> Iterator[None]:
+        """Keeps other processes away from the entry."""
+        lock = path.with_suffix(".lock")
+        with open(lock, "w", encoding="ascii") as guard:
+            waited = False
+            while True:
+                try:
+                    fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if not waited:
+                        self._meter.note(f"another process downloads {entry.name} {entry.version}; waiting for it")
+                    waited = True
+                if self._stopped.wait(_LOCK_POLL_SECONDS):
+                    raise race.Stopped
+            yield
+            lock.unlink(missing_ok=True)
+
+    def _is_in_place(self, entry: lockfile.Entry, path: pathlib.Path) -> bool:
+        """Whether the archive is in the cache; removes a damaged one.
+
+        Raises:
+            DiskError: what lies there cannot be read.
+        """
+        try:
+            clause = digests.wrong_bytes(entry, path)
+            if clause is None:
+                return True
+            self._meter.note(
+                f"{entry.name} {entry.version} ({path}): damaged in the archive cache ({clause}); it is removed and "
+                "downloaded again. Check the disk if this happens again"
+            )
+            path.unlink()
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise DiskError(
+                f"archive cache {path}: cannot be read or replaced ({error.strerror or error}). Remove it, and run the "
+                "same command again"
+            ) from None
+        return False
 
 
 def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
@@ -231,120 +212,45 @@ def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
     )
 
 
-def _fetch_one(entry: lockfile.Entry, path: pathlib.Path, mirrors: _Mirrors, meter: _Meter) -> None:
-    with open(path.with_suffix(".lock"), "w", encoding="ascii") as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)
-        if _is_whole(entry, path):
-            meter.add(entry.size, files=1)
-            return
-        tried = []
-        checksum_differs = False
-        for mirror in mirrors.bases:
-            outcome = mirrors.why_silent(mirror)
-            if outcome is None:
-                try:
-                    outcome = _from_mirror(entry, path, mirror, meter)
-                except _Silent as silent:
-                    outcome = str(silent)
-                    mirrors.set_silent(mirror, outcome)
-                if outcome is None:
-                    meter.add(0, files=1)
-                    path.with_suffix(".lock").unlink(missing_ok=True)
-                    return
-            checksum_differs = checksum_differs or "sha256" in outcome
-            tried.append(outcome)
-    reasons = "; ".join(dict.fromkeys(tried)) or "no mirror given"
-    if mirrors.all_silent():
-        raise UnreachableError(
-            f"none of {len(mirrors.bases)} Debian mirrors can be reached ({reasons}), so {entry.name} "
+def _together(errors: Mapping[lockfile.Entry, FetchError]) -> FetchError:
+    """The error of the first entry, with the number of the others."""
+    first = next(iter(errors.values()))
+    more = f" (and {len(errors) - 1} more archives)" if len(errors) > 1 else ""
+    raised = type(first)(f"{first}{more}")
+    raised.entries = tuple(errors)
+    return raised
+
+
+def _missing(entry: lockfile.Entry, bases: Sequence[str], failures: Mapping[str, sources.Failed]) -> FetchError:
+    """The error for an entry that no mirror served."""
+    tried: List[str] = [f"{sources.printable(base)}: {failures[base].reason}" for base in bases if base in failures]
+    reasons = "; ".join(tried) or "no mirror given"
+    kinds = {failure.kind for failure in failures.values()}
+    if kinds == {sources.Kind.SILENT}:
+        return UnreachableError(
+            f"none of {len(bases)} Debian mirrors can be reached ({reasons}), so {entry.name} "
             f"{entry.version} is missing. Check the network, or name a mirror or a directory of archives in "
             f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again"
         )
-    what = f"{entry.name} {entry.version} ({entry.file_name}): none of {len(mirrors.bases)} mirrors has it ({reasons})"
+    what = f"{entry.name} {entry.version} ({entry.file_name}): none of {len(bases)} mirrors has it ({reasons})"
     elsewhere = (
         f"ame a mirror or directory that has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, or pin today's version: "
         + lockfile.RELOCK
     )
-    if checksum_differs:
-        remedy = "Run the same command again, which resumes a download that was cut off; if that does not help, n"
-        raise ChecksumError(f"{what}. {remedy}{elsewhere}")
-    raise FetchError(f"{what}. N{elsewhere}")
+    again = f"{what}. Run the same command again, which resumes a download that was cut off; if that does not help, n"
+    if sources.Kind.DIFFERENT in kinds:
+        return ChecksumError(again + elsewhere)
+    if failures and not _is_gone(failures):
+        return UnreachableError(again + elsewhere)
+    return FetchError(f"{what}. N{elsewhere}")
 
 
-def _from_mirror(entry: lockfile.Entry, path: pathlib.Path, mirror: str, meter: _Meter) -> Optional[str]:
-    """Gets one entry from one mirror; returns None when the verified file is in place, otherwise the reason."""
-    partial = path.with_suffix(".part")
-    if "://" not in mirror or mirror.startswith("file://"):
-        source = pathlib.Path(mirror[len("file://") :] if mirror.startswith("file://") else mirror) / entry.path
-        if not source.is_file():
-            return "not in the directory"
-        shutil.copyfile(source, partial)
-        meter.add(entry.size)
-        reason = wrong_bytes(entry, partial)
-    else:
-        resumed = partial.exists()
-        reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
-        if reason is None and resumed and wrong_bytes(entry, partial):
-            # The partial file of an earlier attempt need not be the beginning of this file.
-            partial.unlink()
-            reason = _download(f"{mirror}/{entry.path}", partial, entry.size, meter)
-        if reason == _CUT_OFF:
-            return wrong_bytes(entry, partial)
-        if reason is not None:
-            return reason
-        reason = wrong_bytes(entry, partial)
-    if reason is not None:
-        partial.unlink(missing_ok=True)
-        return reason
-    with open(partial, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(partial, path)
-    return None
+def _is_gone(failures: Mapping[str, sources.Failed]) -> bool:
+    """Whether mirrors told that they do not have an archive, and another attempt will not help.
 
-
-def _download(url: str, partial: pathlib.Path, size: int, meter: _Meter) -> Optional[str]:
-    """Downloads `url` to `partial`, resuming an earlier attempt; returns the reason of a failure.
-
-    Raises:
-        _Silent: the mirror did not answer any attempt.
-        OSError: the file cannot be written.
+    A directory holds what a user put there. Only if there is no other mirror does it tell that an archive is gone.
     """
-    reason, answered = "no attempt made", False
-    for attempt in range(ATTEMPTS_PER_MIRROR):
-        have = partial.stat().st_size if partial.exists() else 0
-        if have == size:
-            return None
-        if have > size:
-            partial.unlink()
-            have = 0
-        request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-                answered = True
-                if have and response.status != 206:
-                    have = 0
-                with open(partial, "ab" if have else "wb") as file:
-                    for chunk in iter(lambda: response.read(CHUNK_BYTES), b""):
-                        file.write(chunk)
-                        meter.add(len(chunk))
-            if partial.stat().st_size == size:
-                return None
-            reason = _CUT_OFF
-        except urllib.error.HTTPError as error:
-            answered = True
-            reason = f"HTTP {error.code}"
-            if error.code in (403, 404, 410):
-                return reason
-            if error.code == 416:
-                partial.unlink(missing_ok=True)
-        except http.client.IncompleteRead:
-            reason = _CUT_OFF
-        except (OSError, http.client.HTTPException) as error:
-            if getattr(error, "errno", None) in _DISK_ERRORS:
-                raise
-            reason = str(getattr(error, "reason", error)) or type(error).__name__
-        if attempt + 1 < ATTEMPTS_PER_MIRROR:
-            time.sleep(attempt)
-    if not answered:
-        raise _Silent(reason)
-    return reason
+    if any(failure.kind is sources.Kind.TEMPORARY for failure in failures.values()):
+        return False
+    servers = [failure for base, failure in failures.items() if mirrors_lib.directory(base) is None]
+    return any(failure.kind is sources.Kind.ABSENT for failure in servers or failures.values())

@@ -16,6 +16,7 @@ import shutil
 import sys
 from typing import Mapping, Sequence
 
+import digests
 import fetch
 import lockfile
 import mirrors
@@ -54,7 +55,7 @@ def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: 
 
 
 def _is_in_place(path: pathlib.Path, entry: lockfile.Entry) -> bool:
-    return path.is_file() and path.stat().st_size == entry.size and fetch.sha256_of(path) == entry.sha256
+    return path.is_file() and digests.wrong_bytes(entry, path) is None
 
 
 def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __doc__) -> int:

@@ -8,7 +8,8 @@ import glob
 import os
 import pathlib
 import re
-from typing import List, Mapping, Sequence
+import urllib.parse
+from typing import List, Mapping, Optional, Sequence
 
 ENVIRONMENT_VARIABLE = "MLGO_DEBIAN_MIRRORS"
 APT_ETC = "/etc/apt"
@@ -24,6 +25,13 @@ class AptSource:
 
     uri: str
     suites: Sequence[str]
+
+
+def directory(base: str) -> Optional[pathlib.Path]:
+    """The directory that a mirror is, named by its path or as file:/path or file:///path; None for an address."""
+    if base.startswith("file:"):
+        return pathlib.Path(urllib.parse.unquote(urllib.parse.urlsplit(base).path))
+    return None if "://" in base else pathlib.Path(base)
 
 
 def from_environment(environ: Mapping[str, str]) -> List[str]:

@@ -68,6 +68,21 @@ class MirrorsTest(unittest.TestCase):
         with self.assertRaisesRegex(mirrors.MirrorError, "MLGO_DEBIAN_MIRRORS is not set and .* names none"):
             mirrors.find_mirrors({}, str(self.etc))
 
+    def test_apt_waits_as_long_as_our_own_downloads(self):
+        lines = resolve.configuration(pathlib.Path("/root")).splitlines()
+        for scheme in ("http", "https"):
+            self.assertIn(f'Acquire::{scheme}::Timeout "20";', lines)
+
+    def test_a_directory_as_a_mirror(self):
+        for base, expected in (
+            ("/srv/keep", "/srv/keep"),
+            ("keep", "keep"),
+            ("file:///srv/a%20b", "/srv/a b"),
+            ("file:/srv/keep", "/srv/keep"),
+        ):
+            self.assertEqual(mirrors.directory(base), pathlib.Path(expected))
+        self.assertIsNone(mirrors.directory("https://host/debian"))
+
     def test_suites_lie_on_the_base_that_serves_their_kind(self):
         lines = resolve.source_lines(["bookworm", "bookworm-security"], mirrors.parse_deb822(DEB822))
         self.assertIn("one.example/debian bookworm main", lines[0])

@@ -1,8 +1,9 @@
 """The repository rule behind `debian.tree` and `debian.source`: pinned archives, unpacked, with a BUILD file."""
 
+load(":downloader.bzl", "DOWNLOADER")
 load(":messages.bzl", "failed", "no_python")
 
-_SCRIPTS = ["fetch.py", "lockfile.py", "mirrors.py", "tree.py", "unpack.py"]
+_SCRIPTS = DOWNLOADER + ["tree.py"]
 
 def _debian_repository_impl(rctx):
     python = rctx.which("python3")

@@ -13,6 +13,8 @@ from typing import Dict, List, Sequence
 
 import lockfile
 import mirrors
+import pace
+import sources
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _URI_LINE = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})", re.M)
@@ -48,6 +50,34 @@ def source_lines(suites: Sequence[str], sources: Sequence[mirrors.AptSource]) ->
     return lines
 
 
+def configuration(root: pathlib.Path) -> str:
+    """apt's configuration for the private state below `root`."""
+    silence = int(pace.Limits().silence_seconds)
+    lines = [
+        f'Dir::Etc "{root}/etc";',
+        f'Dir::Etc::sourcelist "{root}/etc/sources.list";',
+        f'Dir::Etc::sourceparts "{root}/etc/none";',
+        f'Dir::State "{root}/state";',
+        f'Dir::State::status "{root}/state/status";',
+        f'Dir::Cache "{root}/cache";',
+        'Acquire::Check-Valid-Until "false";',
+        'Acquire::Languages "none";',
+        # By default a mirror that does not answer holds for up to two minutes.
+        f'Acquire::http::Timeout "{silence}";',
+        f'Acquire::https::Timeout "{silence}";',
+        # Without it apt-get update succeeds although no index could be had.
+        'APT::Update::Error-Mode "any";',
+        # apt prints MD5 sums for some commands unless told which hash to use.
+        'Acquire::ForceHash "SHA256";',
+        'APT::Architecture "amd64";',
+        'APT::Architectures "amd64";',
+        'APT::Install-Recommends "false";',
+        'APT::Sandbox::User "";',
+        'APT::Get::Assume-Yes "true";',
+    ]
+    return "\n".join(lines) + "\n"
+
+
 class PrivateApt:
     """apt with its own state below `root`, for one family of suites.
 
@@ -66,31 +96,7 @@ class PrivateApt:
             (self._root / name).mkdir(parents=True, exist_ok=True)
         (self._root / "state/status").write_text("", encoding="ascii")
         (self._root / "etc/sources.list").write_text("\n".join(source_lines(suites, sources)) + "\n", encoding="utf-8")
-        (self._root / "apt.conf").write_text(
-            "\n".join(
-                [
-                    f'Dir::Etc "{self._root}/etc";',
-                    f'Dir::Etc::sourcelist "{self._root}/etc/sources.list";',
-                    f'Dir::Etc::sourceparts "{self._root}/etc/none";',
-                    f'Dir::State "{self._root}/state";',
-                    f'Dir::State::status "{self._root}/state/status";',
-                    f'Dir::Cache "{self._root}/cache";',
-                    'Acquire::Check-Valid-Until "false";',
-                    'Acquire::Languages "none";',
-                    # Without it apt-get update succeeds although no index could be had.
-                    'APT::Update::Error-Mode "any";',
-                    # apt prints MD5 sums for some commands unless told which hash to use.
-                    'Acquire::ForceHash "SHA256";',
-                    'APT::Architecture "amd64";',
-                    'APT::Architectures "amd64";',
-                    'APT::Install-Recommends "false";',
-                    'APT::Sandbox::User "";',
-                    'APT::Get::Assume-Yes "true";',
-                ]
-            )
-            + "\n",
-            encoding="utf-8",
-        )
+        (self._root / "apt.conf").write_text(configuration(self._root), encoding="utf-8")
         self._apt("update", "-qq")
 
     def run(self, program: str, *arguments: str) -> str:
@@ -110,7 +116,7 @@ class PrivateApt:
         if done.returncode:
             raise ResolveError(
                 f"{program} {' '.join(arguments[:1])} ({', '.join(self._suites)}) failed: "
-                f"{(done.stdout + done.stderr).strip()}"
+                f"{sources.masked((done.stdout + done.stderr).strip())}"
             )
         return done.stdout
 

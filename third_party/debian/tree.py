@@ -69,20 +69,16 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
     patchelf = lockfile.Entry(**request["patchelf"]) if request.get("rpath") else None
     archives = fetch.fetch_with_environment(entries + ([patchelf] if patchelf else []), os.environ)
     for entry in entries:
-        try:
-            if request["kind"] == "source":
-                unpack.unpack_source(
-                    archives[entry],
-                    root,
-                    include=request["include"],
-                    exclude=request["exclude"],
-                    keep_bazel_files=request["keep_bazel_files"],
-                )
-            else:
-                unpack.unpack_deb(archives[entry], root, exclude=request["exclude"])
-        except unpack.UnpackError:
-            fetch.drop_if_damaged(entry, archives[entry])
-            raise
+        if request["kind"] == "source":
+            unpack.unpack_source(
+                archives[entry],
+                root,
+                include=request["include"],
+                exclude=request["exclude"],
+                keep_bazel_files=request["keep_bazel_files"],
+            )
+        else:
+            unpack.unpack_deb(archives[entry], root, exclude=request["exclude"])
     if patchelf:
         with tempfile.TemporaryDirectory() as scratch:
             unpack.unpack_deb(archives[patchelf], scratch)

@@ -16,6 +16,7 @@ import posixpath
 import shutil
 import subprocess
 import tarfile
+import zlib
 from typing import BinaryIO, Iterator, Optional, Sequence, Set, Tuple
 
 MERGED_INTO_USR = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
@@ -24,8 +25,23 @@ BAZEL_FILES = ("BUILD", "BUILD.bazel", "MODULE.bazel", "WORKSPACE", "WORKSPACE.b
 TIME_STAMP = 1
 
 
+#: What the decompressors and tarfile raise for a damaged archive.
+DAMAGED = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError)
+
+
 class UnpackError(Exception):
     """An archive that cannot be unpacked; names the file and what is wrong with it."""
+
+
+def _damaged(error: BaseException, subject: str) -> Exception:
+    """What to raise for an error while unpacking.
+
+    The decompressors report damage as OSError without a number. One with a number comes from the machine, such as a
+    full disk, and is returned as it is.
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    return UnpackError(f"{subject} damaged ({error}); delete it and fetch it again")
 
 
 def ar_members(file: BinaryIO, origin: str) -> Iterator[Tuple[str, int]]:
@@ -57,7 +73,7 @@ def _decompressed(file: BinaryIO, name: str, origin: str) -> BinaryIO:
         return bz2.open(file)
     if name.endswith(".zst"):
         try:
-            done = subprocess.run(["zstd", "-dc"], stdin=file, stdout=subprocess.PIPE, check=True)
+            done = subprocess.run(["zstd", "-dc"], input=file.read(), stdout=subprocess.PIPE, check=True)
         except (OSError, subprocess.CalledProcessError) as error:
             raise UnpackError(
                 f"{origin}: {name} is compressed with zstd and zstd failed ({error}); install the package zstd"
@@ -94,8 +110,8 @@ def unpack_deb(archive, dest, exclude: Sequence[str] = (), keep_bazel_files: boo
                         merge_usr=True,
                         drop_bazel_files=not keep_bazel_files,
                     )
-            except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
-                raise UnpackError(f"{origin}: {name} is damaged ({error}); delete it and fetch it again") from None
+            except DAMAGED as error:
+                raise _damaged(error, f"{origin}: {name} is") from None
             return
     raise UnpackError(f"{origin}: no data.tar inside; delete it and fetch it again")
 
@@ -129,8 +145,8 @@ def unpack_source(
                 strip=1,
                 drop_bazel_files=not keep_bazel_files,
             )
-    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
-        raise UnpackError(f"{origin}: damaged ({error}); delete it and fetch it again") from None
+    except DAMAGED as error:
+        raise _damaged(error, f"{origin}:") from None
     unused = [pattern for pattern in include if pattern not in used]
     if unused:
         raise UnpackError(f"{origin}: nothing in it matches {', '.join(unused)}; correct `include`")

@@ -1,6 +1,10 @@
+import errno
+import os
 import pathlib
+import resource
 import tempfile
 import unittest
+import unittest.mock
 
 import unpack
 
@@ -45,6 +49,16 @@ class UnpackTest(unittest.TestCase):
                 dest = self.scratch / compression
                 unpack.unpack_deb(self.write(archives.deb_bytes({"./etc/x": b"1"}, compression)), dest)
                 self.assertEqual(archives.tree(dest), {"etc/x": b"1"})
+
+    def test_zstd_is_a_program_of_the_machine(self):
+        program = self.scratch / "bin" / "zstd"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\nexec cat\n")
+        program.chmod(0o755)
+        package = archives.deb_bytes({"./etc/x": b"1"}, "").replace(b"data.tar.   ", b"data.tar.zst")
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{program.parent}:{os.environ['PATH']}"}):
+            unpack.unpack_deb(self.write(package), self.dest)
+        self.assertEqual(archives.tree(self.dest), {"etc/x": b"1"})
 
     def test_lib_is_merged_into_usr_and_absolute_links_stay_inside(self):
         unpack.unpack_deb(
@@ -109,6 +123,34 @@ class UnpackTest(unittest.TestCase):
         archive = self.write(archives.tar_bytes({"top/a": bytes(range(256)) * 4000})[:-64], "s.tar.xz")
         with self.assertRaisesRegex(unpack.UnpackError, r"s\.tar\.xz: damaged"):
             unpack.unpack_source(archive, self.dest)
+
+    def test_a_disk_that_takes_no_more_is_not_called_damage(self):
+        files = {"top/usr/bin/tool": os.urandom(100_000)}
+        source = self.write(archives.tar_bytes(files), "s.tar.xz")
+        package = self.write(archives.deb_bytes(files))
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        for unpack_it, archive in ((unpack.unpack_source, source), (unpack.unpack_deb, package)):
+            with self.subTest(archive.name):
+                resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+                try:
+                    with self.assertRaises(OSError) as caught:
+                        unpack_it(archive, self.dest)
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                self.assertEqual(caught.exception.errno, errno.EFBIG)
+
+    def test_damage_in_every_compression_is_an_unpack_error(self):
+        for compression, magic in (("xz", b"\xfd7zXZ"), ("gz", b"\x1f\x8b\x08"), ("bz2", b"BZh9")):
+            files = {"top/a": os.urandom(100_000)}
+            for unpack_it, whole in (
+                (unpack.unpack_source, archives.tar_bytes(files, compression)),
+                (unpack.unpack_deb, archives.deb_bytes(files, compression)),
+            ):
+                start = whole.index(magic, whole.find(b"data.tar") + 1) + len(magic)
+                damaged = whole[:start] + bytes(100) + whole[start + 100 :]
+                with self.subTest(compression, unpack=unpack_it.__name__):
+                    with self.assertRaisesRegex(unpack.UnpackError, r"a\.deb: .*damaged"):
+                        unpack_it(self.write(damaged), self.dest)
 
 
 if __name__ == "__main__":

@@ -104,8 +104,8 @@ def gone_line(entries) -> str:
     """Message for pinned packages that no mirror has any more."""
     names = ", ".join(f"{entry.name} {entry.version}" for entry in entries[:3]) + (", ..." if len(entries) > 3 else "")
     return (
-        f"{len(entries)} pinned packages are on no mirror any more ({names}): using today's versions for Bazel alone, "
-        "checked by the archive's signature"
+        f"{len(entries)} pinned packages are on no mirror that answered ({names}): using today's versions for Bazel "
+        "alone, checked by the archive's signature"
     )
 
 
@@ -157,8 +157,8 @@ class DebianBazel:
             packages, tools = self._archives()
             self._unpack_all(packages, staging)
             with tempfile.TemporaryDirectory(dir=staging.parent) as scratch:
-                for entry, archive in tools.items():
-                    self._unpack_one(entry, archive, scratch)
+                for archive in tools.values():
+                    self._unpack.unpack_deb(archive, scratch)
                 relocation.relocate(staging, self._prefix, [os.path.join(scratch, "usr", "bin", "patchelf")])
         except self._debian_errors as error:
             raise LauncherError("Debian's Bazel", str(error), "Or set BAZEL to a Bazel >= 7.6, < 9.") from None
@@ -187,7 +187,10 @@ class DebianBazel:
             raise
         except self._fetch.FetchError as gone:
             self._say(gone_line(gone.entries))
-            return self._get_fresh(LOCK_GROUP), self._get_fresh(TOOLS_GROUP)
+            try:
+                return self._get_fresh(LOCK_GROUP), self._get_fresh(TOOLS_GROUP)
+            except self._resolve.ResolveError as unresolved:
+                raise self._fetch.FetchError(f"{gone}. Today's versions cannot be had either: {unresolved}") from None
 
     def _get(self, entries):
         return self._fetch.fetch_with_environment(entries, self._environ, self._fetch.to_stderr)
@@ -203,18 +206,10 @@ class DebianBazel:
     def _unpack_all(self, packages, staging: pathlib.Path) -> None:
         last = time.monotonic()
         for index, (entry, archive) in enumerate(sorted(packages.items()), start=1):
-            self._unpack_one(entry, archive, staging, relocation.UNWANTED, keep_bazel_files=True)
+            self._unpack.unpack_deb(archive, staging, relocation.UNWANTED, keep_bazel_files=True)
             if time.monotonic() - last >= 10:
                 last = time.monotonic()
                 self._say(f"unpacked {index} of {len(packages)} packages ({entry.name})")
-
-    def _unpack_one(self, entry, archive, target, *arguments, **keywords) -> None:
-        """Unpacks an archive. A damaged one is removed from the cache, so that the next run fetches it."""
-        try:
-            self._unpack.unpack_deb(archive, target, *arguments, **keywords)
-        except self._unpack.UnpackError:
-            self._fetch.drop_if_damaged(entry, archive)
-            raise
 
     def _trust_host_certificates(self, java: pathlib.Path) -> None:
         bundle = pathlib.Path(self._environ.get("SSL_CERT_FILE") or HOST_CERTIFICATES)

@@ -12,8 +12,11 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import lockfile
+import mirrors
+import resolve
 
 from third_party.debian.testing import archives
 from toolchains.bazel import installation, relocation
@@ -153,6 +156,7 @@ class DebianBazelTest(unittest.TestCase):
         self.packages = packages.bazel_packages()
         patchelf = b'#!/bin/sh\nfor last; do :; done\necho "$@" > "$last"\n'
         self.tools = {"patchelf": {"./usr/bin/patchelf": patchelf}}
+        self.further_mirrors = []
         self.said = []
 
     def install(self, lose=()):
@@ -169,13 +173,14 @@ class DebianBazelTest(unittest.TestCase):
                     path.write_bytes(content)
         lock = lockfile.Lock(packages={}, sources={}, groups=groups)
         (self.workspace / "third_party/debian/lock.json").write_text(lock.to_json())
-        environ = {
-            "MLGO_DEBIAN_MIRRORS": str(self.scratch / "mirror"),
-            "XDG_CACHE_HOME": str(self.cache_home),
-            "SSL_CERT_FILE": "/nonexistent",
-        }
+        environ = {"XDG_CACHE_HOME": str(self.cache_home), "SSL_CERT_FILE": "/nonexistent"}
         bazel = installation.DebianBazel(self.workspace, self.prefix, environ, self.said.append)
-        with contextlib.redirect_stderr(io.StringIO()):
+        bases = [str(self.scratch / "mirror"), *self.further_mirrors]
+        with (
+            contextlib.redirect_stderr(io.StringIO()),
+            # The mirrors of this machine must not be asked.
+            unittest.mock.patch.object(mirrors, "find_mirrors", lambda environ: bases),
+        ):
             installation.ensure(self.prefix, bazel.build, self.said.append, space_needed=1)
 
     def test_from_archives_to_a_bazel_with_its_registry(self):
@@ -211,9 +216,29 @@ class DebianBazelTest(unittest.TestCase):
         self.assertEqual(fresh, ["bazel", "bazel_tools"])
         self.assertEqual(
             self.said[1],
-            "1 pinned packages are on no mirror any more (java 1.0): using today's versions "
+            "1 pinned packages are on no mirror that answered (java 1.0): using today's versions "
             "for Bazel alone, checked by the archive's signature",
         )
+
+    def test_offline_packages_are_not_called_gone_and_the_variable_is_named(self):
+        with archives.serving(archives.Mirror({})) as silent:
+            pass  # Nobody listens there any more.
+        self.further_mirrors = [silent]
+        with self.assertRaisesRegex(
+            LauncherError, r"java 1\.0 .*not in the directory.*Connection refused.*MLGO_DEBIAN_MIRRORS"
+        ):
+            self.install(lose=["java"])
+        self.assertNotIn("no mirror", "".join(self.said))
+
+    def test_what_is_said_when_todays_versions_cannot_be_resolved(self):
+        def unresolved(bazel, group):
+            raise resolve.ResolveError("apt-get cannot be run")
+
+        with unittest.mock.patch.object(installation.DebianBazel, "_get_fresh", unresolved):
+            with self.assertRaisesRegex(
+                LauncherError, r"java 1\.0 .*MLGO_DEBIAN_MIRRORS.*Today's versions cannot be had.*apt-get cannot be run"
+            ):
+                self.install(lose=["java"])
 
     def test_a_damaged_archive_is_an_error_and_never_resolved_afresh(self):
         entry = archives.entry("java", archives.deb_bytes(self.packages["java"]))
@@ -226,15 +251,13 @@ class DebianBazelTest(unittest.TestCase):
             self.install(lose=["java"])
         self.assertFalse(self.prefix.exists())
 
-    def test_after_a_damaged_archive_in_the_cache_the_next_run_works(self):
+    def test_a_damaged_archive_in_the_cache_is_fetched_again(self):
         for name, files in (("java", self.packages["java"]), ("patchelf", self.tools["patchelf"])):
             with self.subTest(name):
                 entry = archives.entry(name, archives.deb_bytes(files))
                 cached = self.cache_home / "mlgo" / "archives" / entry.sha256
                 cached.parent.mkdir(parents=True, exist_ok=True)
                 cached.write_bytes(bytes(entry.size))
-                with contextlib.suppress(LauncherError):
-                    self.install()
                 self.install()
                 shutil.rmtree(self.prefix)
 
@@ -242,7 +265,9 @@ class DebianBazelTest(unittest.TestCase):
 class GoneLineTest(unittest.TestCase):
     def test_long_lists_are_cut(self):
         line = installation.gone_line([archives.entry(name, b"x") for name in "abcd"])
-        self.assertTrue(line.startswith("4 pinned packages are on no mirror any more (a 1.0, b 1.0, c 1.0, ...): "))
+        self.assertTrue(
+            line.startswith("4 pinned packages are on no mirror that answered (a 1.0, b 1.0, c 1.0, ...): ")
+        )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import io
 import pathlib
 import tarfile
 import threading
-from typing import Dict, Iterator, Tuple
+import types
+from typing import Callable, Dict, Iterator, Mapping, Tuple
 
 import lockfile
 
@@ -59,6 +60,9 @@ def entry(name: str, content: bytes, path: str = "") -> lockfile.Entry:
     )
 
 
+Behaviour = Callable[[http.server.BaseHTTPRequestHandler, "Mirror"], None]
+
+
 class Mirror:
     """What an HTTP mirror serves, and how it misbehaves.
 
@@ -66,17 +70,27 @@ class Mirror:
         files: path below the base -> content.
         cut_after: bytes after which a connection is dropped, once per path.
         announce: size that is announced for every file, whatever comes then.
+        behaviours: path below the base -> what answers the request instead.
         requests: (path, Range header) of every request, in order.
+        sent: bytes that behaviours sent; they count them with `send`.
+        closed: set when the mirror is shut down.
     """
 
-    def __init__(self, files: Dict[str, bytes], cut_after: int = 0, announce: int = 0):
-        self.files, self.cut_after, self.announce = files, cut_after, announce
+    def __init__(
+        self,
+        files: Dict[str, bytes],
+        cut_after: int = 0,
+        announce: int = 0,
+        behaviours: Mapping[str, Behaviour] = types.MappingProxyType({}),
+    ):
+        self.files, self.cut_after, self.announce, self.behaviours = files, cut_after, announce, behaviours
         self.requests: list = []
+        self.sent = 0
+        self.closed = threading.Event()
         self._cut: set = set()
 
     def answer(self, path: str, range_header: str) -> Tuple[int, bytes, int]:
         """(status, body, announced length) for one request."""
-        self.requests.append((path, range_header))
         if path not in self.files:
             return 404, b"", 0
         content, status, start = self.files[path], 200, 0
@@ -95,9 +109,19 @@ def serving(mirror: Mirror) -> Iterator[str]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            status, body, length = mirror.answer(self.path.lstrip("/"), self.headers.get("Range", ""))
+            path, range_header = self.path.lstrip("/"), self.headers.get("Range", "")
+            mirror.requests.append((path, range_header))
+            if path in mirror.behaviours:
+                self.close_connection = True
+                with contextlib.suppress(ConnectionError):  # The client may leave.
+                    mirror.behaviours[path](self, mirror)
+                return
+            status, body, length = mirror.answer(path, range_header)
             self.send_response(status)
             self.send_header("Content-Length", str(length))
+            if status == 206:
+                start = int(range_header[len("bytes=") : -1])
+                self.send_header("Content-Range", f"bytes {start}-{start + length - 1}/{start + length}")
             self.end_headers()
             self.wfile.write(body)
             if len(body) != length:
@@ -107,14 +131,52 @@ def serving(mirror: Mirror) -> Iterator[str]:
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
+        mirror.closed.set()
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def sends(*parts: bytes, for_ever: bytes = b"", pause_seconds: float = 0) -> Behaviour:
+    """A behaviour that writes these bytes to the connection, header lines included.
+
+    Args:
+        parts: bytes to send.
+        for_ever: bytes to send again and again after them.
+        pause_seconds: time after each of them; without `for_ever` it is not used, and the connection ends.
+    """
+
+    def behave(handler: http.server.BaseHTTPRequestHandler, mirror: Mirror) -> None:
+        for part in parts:
+            handler.wfile.write(part)
+        while for_ever and not mirror.closed.is_set():
+            handler.wfile.write(for_ever)
+            mirror.sent += len(for_ever)
+            mirror.closed.wait(pause_seconds)
+
+    return behave
+
+
+def is_silent(*parts: bytes) -> Behaviour:
+    """A behaviour that sends these bytes and then keeps the connection open without a byte."""
+
+    def behave(handler: http.server.BaseHTTPRequestHandler, mirror: Mirror) -> None:
+        for part in parts:
+            handler.wfile.write(part)
+        mirror.closed.wait()
+
+    return behave
+
+
+def header(status: str, **fields: object) -> bytes:
+    """The first lines of an answer: `header("200 OK", content_length=5)`."""
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
+    return "\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode()
 
 
 def tree(root: pathlib.Path) -> Dict[str, object]:
