@@ -7,9 +7,10 @@ because only archives with the pinned sha256 are kept.
 import os
 import pathlib
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
+
+from toolchains.python import bounds
 
 # Debian ships pip as a wheel that runs where it lies; setuptools serves pip for reading a source archive's name and
 # version.
@@ -64,6 +65,11 @@ def remedy(stderr: str) -> str:
             "the index offers another file than the pinned one: check pip's configuration (pip config list), or write "
             "a new lock with ./bazelw run //toolchains/python:lock"
         )
+    if "File too large" in stderr:
+        return (
+            f"the index sends more than {bounds.LARGEST_FILE_BYTES / 1e9:g} GB for one archive: name another index "
+            "(PIP_INDEX_URL, PIP_FIND_LINKS or pip.conf) and run again"
+        )
     if re.search(r"connection broken|Could not fetch URL|SSLError|CERTIFICATE_VERIFY_FAILED", stderr):
         return NETWORK_REMEDY
     if "No matching distribution" in stderr or "Could not find a version" in stderr:
@@ -76,25 +82,22 @@ def remedy(stderr: str) -> str:
     return NETWORK_REMEDY
 
 
-def run(arguments: Sequence[str], what: str) -> str:
+def run(arguments: Sequence[str], what: str, limits: bounds.Limits | None = None) -> str:
     """Runs pip with this interpreter and returns its standard output.
 
     Args:
         arguments: such as `["download", "--no-deps", ...]`.
         what: what it is for, the first part of the error message.
+        limits: when pip is ended; by default those of `bounds.Limits`.
 
     Raises:
         PipError: pip failed.
     """
     interpreter = pathlib.Path(os.path.realpath(sys.executable))
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", *arguments],
-        env=environment(interpreter, dict(os.environ)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    try:
+        done = bounds.run([sys.executable, "-m", "pip", *arguments], environment(interpreter, dict(os.environ)), limits)
+    except bounds.StalledError as stalled:
+        raise PipError(f"{what}: pip {arguments[0]}: {stalled}; {NETWORK_REMEDY}") from None
     if done.returncode:
         raise PipError(f"{what}: pip {arguments[0]}: {reason(done.stderr)}; {remedy(done.stderr)}")
     return done.stdout

@@ -3,6 +3,7 @@
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 from toolchains.python import install, lock, pip, requirements
 
@@ -28,8 +29,22 @@ class MessagesTest(unittest.TestCase):
         self.assertIn("free space", pip.remedy("OSError: [Errno 28] No space left on device"))
         self.assertIn("check the network", pip.remedy("connection reset"))
         self.assertIn(
+            "more than 2 GB for one archive",
+            pip.remedy("ProtocolError: (\"Connection broken: OSError(27, 'File too large')\")"),
+        )
+        self.assertIn(
             "check the network", pip.remedy("WARNING: Retrying after connection broken by 'x'\n" + NO_VERSION)
         )
+
+
+class RunTest(unittest.TestCase):
+    def test_pip_that_receives_nothing_is_one_sentence(self):
+        stalled = unittest.mock.patch.object(
+            pip.bounds, "run", side_effect=pip.bounds.StalledError("less than 600 kB arrived in 300 s")
+        )
+        with stalled, unittest.mock.patch.object(pip, "environment", lambda *_: {}):
+            with self.assertRaisesRegex(pip.PipError, "^r.txt: pip download: less than 600 kB .*; check the network"):
+                pip.run(["download"], "r.txt")
 
 
 class EnvironmentTest(unittest.TestCase):

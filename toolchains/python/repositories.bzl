@@ -3,7 +3,7 @@
 load(":messages.bzl", "compile_failed", "install_failed")
 
 _INTERPRETER_FILES = ["byte_code.py", "interpreter.py"]
-_INSTALL_FILES = ["byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]
+_INSTALL_FILES = ["bounds.py", "byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]
 
 def _run_module(rctx, interpreter, module, files, arguments):
     """Runs a module of this folder; a change of one of `files`, what it consists of, runs it again."""
