@@ -7,12 +7,24 @@
 _PACKAGE = "@bazel/buildifier@8.2.1"
 _SHA256 = "b96ea9b13003036c801f52bee6f9b0314738f8432e5cb9d814c89f59292604ee"
 
+# The package has 24 MB.
+_LARGEST_FILE_BYTES = 200000000
+
+# The unit of `ulimit -f` (POSIX).
+_ULIMIT_BYTES = 512
+
 def _download(rctx):
     """Fetches and unpacks the package; returns why that failed, or None."""
     npm = rctx.which("npm")
     if not npm:
         return "npm is not installed; install it to check the layout of BUILD files"
-    result = rctx.execute([npm, "pack", _PACKAGE, "--silent", "--pack-destination=."], timeout = 300)
+
+    # npm knows no size in advance: the shell bounds the files that it writes, and the time-out a slow registry.
+    result = rctx.execute(
+        ["sh", "-c", "ulimit -f {}; exec \"$@\"".format(_LARGEST_FILE_BYTES // _ULIMIT_BYTES), "npm"] +
+        [npm, "pack", _PACKAGE, "--silent", "--pack-destination=."],
+        timeout = 300,
+    )
     archive = rctx.path(result.stdout.strip() or "none")
     if result.return_code or not archive.exists:
         return "npm pack {}: {}; check npm's configuration (npm config list)".format(_PACKAGE, result.stderr.strip())
