@@ -87,7 +87,7 @@ _NAMES = r"[A-Za-z0-9_.,:!+=$^*-]*"
 _NUMBER = r"[0-9]{1,20}"
 _VERSION = r"[0-9]+([.][0-9]+){0,3}"
 #: Text that goes into the object and is never opened by the compiler; the bytes are the original's only with it.
-_TEXT = r"[^\x00-\x1f]*"
+_TEXT = r"[^\x00-\x1f\x7f]*"
 
 # The form of each string that is kept.
 _STRINGS = {
@@ -105,7 +105,7 @@ _STRINGS = {
         ("-mlimit-float-precision", _NUMBER),
         ("-fopenmp= -fopenmp-version= -fopenmp-cuda-blocks-per-sm= -fopenmp-cuda-number-of-sm=", _NAME),
         ("-fopenmp-cuda-teams-reduction-recs-num= -fopenmp-target-debug= -falloc-token-max=", _NUMBER),
-        ("-coverage-version=", r".{4}"),
+        ("-coverage-version=", r"[A-Za-z0-9*]{4}"),
         ("-flto-jobs=", _NUMBER),
         ("-fapinotes-swift-version=", _VERSION),
         ("-cl-ext= -fcomment-block-commands=", _NAMES),

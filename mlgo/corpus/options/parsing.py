@@ -10,12 +10,15 @@ from mlgo.run.exit_codes import RunError
 #: What stands before an option of LLVM.
 LLVM = "-mllvm"
 
+_REMEMBERED = 1 << 16
+
 
 class CommandError(RunError):
     """A recorded command cannot be used."""
 
 
-@dataclasses.dataclass(frozen=True)
+# Compared by identity: equal words give the same object (_option), so that a verdict is found again quickly.
+@dataclasses.dataclass(frozen=True, eq=False)
 class GivenOption:
     """One option of a command.
 
@@ -58,19 +61,25 @@ def _clang_option(words: Sequence[str], place: int) -> GivenOption:
     word = words[place]
     found = _longest_match(word)
     if found is None:
-        return GivenOption((word,), word, None, None, None)
+        return _option((word,), word, None, None)
     option = chosen_table().clang[found]
     if option.kind == "Flag":
-        return GivenOption((word,), found, None, option, option.type)
+        return _option((word,), found, None, option.type)
     is_separate = option.kind in ("Separate", "JoinedAndSeparate") or (
         option.kind == "JoinedOrSeparate" and word == found
     )
     if not is_separate:
-        return GivenOption((word,), found, word.removeprefix(found), option, option.type)
-    return GivenOption((word, _next_word(words, place)), found, words[place + 1], option, option.type)
+        return _option((word,), found, word.removeprefix(found), option.type)
+    return _option((word, _next_word(words, place)), found, words[place + 1], option.type)
 
 
-@functools.lru_cache(maxsize=65536)
+# Commands of a corpus consist of the same words.
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _option(words: tuple[str, ...], name: str, value: str | None, kind: ValueType | None) -> GivenOption:
+    return GivenOption(words, name, value, chosen_table().clang.get(name), kind)
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
 def _longest_match(word: str) -> str | None:
     """The option that clang takes `word` for: the longest spelling that `word` is, or starts with if that may be."""
     options = chosen_table().clang
@@ -92,14 +101,14 @@ def _llvm_option(words: Sequence[str], place: int, table: Table) -> GivenOption:
     name = spelling.removeprefix("-").removeprefix("-")
     # LLVM takes exactly one or two dashes, and no value with a space in front; anything else is another word.
     if not word.startswith("-") or not name or name.startswith("-"):
-        return GivenOption((LLVM, word), f"{LLVM} {word}", None, None, None)
+        return _option((LLVM, word), f"{LLVM} {word}", None, None)
     kind = table.llvm.get(name)
     given: tuple[str, ...] = (LLVM, word)
     # A value may be the next word, with a -mllvm of its own. Only these kinds never take one.
     if not has_value and kind not in (None, "flag", "bool") and words[place + 2 : place + 3] == [LLVM]:
         value = _next_word(words, place + 2)
         given, has_value = (*given, LLVM, value), "="
-    return GivenOption(given, llvm_name(name), value if has_value else None, None, kind)
+    return _option(given, llvm_name(name), value if has_value else None, kind)
 
 
 def _next_word(words: Sequence[str], place: int) -> str:

@@ -186,6 +186,7 @@ class AnyWordsTest(unittest.TestCase):
             self.assertNotIn("@", {word[:1] for word in option.words})
             if option.words[0] != LLVM:
                 self.assertIn(option.name, table.clang)
+                self.assertNotRegex("".join(option.words), r"[\x00-\x1f]")
                 continue
             name = option.name.removeprefix("-mllvm -")
             self.assertIn(name, table.llvm)

@@ -1,6 +1,7 @@
 """What becomes of an option of a recorded command: kept, dropped or refused."""
 
 import enum
+import functools
 import re
 from collections.abc import Collection
 
@@ -14,7 +15,6 @@ CARRIED_FILE = re.compile(r"files/[0-9a-f]{16}-[^/\x00-\x1f]+")
 
 # clang and LLVM replace an argument `@FILE` by the words in that file, wherever it stands.
 _EXPANDED = "@"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Verdict(enum.Enum):
@@ -30,14 +30,20 @@ class Verdict(enum.Enum):
 
 def judge(option: GivenOption, allowed: Collection[str] = ()) -> Verdict:
     """What becomes of `option`. Args: allowed: names (see `normal_name`) of further options that are kept."""
-    if any(word.startswith(_EXPANDED) for word in option.words):
-        return Verdict.REFUSED
-    if is_allowed(option, allowed):
+    if allowed and is_allowed(option, allowed) and not _is_expanded(option):
         return Verdict.KEPT
-    verdict = _judge_llvm(option) if option.words[0] == LLVM else _judge_clang(option)
-    if verdict is Verdict.KEPT and any(map(_CONTROL.search, option.words)):
+    return _judge(option)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _judge(option: GivenOption) -> Verdict:
+    if _is_expanded(option):
         return Verdict.REFUSED
-    return verdict
+    return _judge_llvm(option) if option.words[0] == LLVM else _judge_clang(option)
+
+
+def _is_expanded(option: GivenOption) -> bool:
+    return any(word.startswith(_EXPANDED) for word in option.words)
 
 
 def is_allowed(option: GivenOption, allowed: Collection[str]) -> bool:
