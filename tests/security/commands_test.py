@@ -4,6 +4,7 @@ Each attempt is first given to the compiler itself, without the filter, which sh
 """
 
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -12,7 +13,9 @@ from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileRequest, CompileResult
 from mlgo.compiler.server_executor import ServerExecutor, executor_for
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
+from mlgo.corpus import command
 from mlgo.corpus.corpus import Corpus, CorpusError
+from mlgo.corpus.options import table
 from mlgo.corpus.refusal import check_commands
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate
@@ -82,12 +85,12 @@ class CommandsTest(ScratchTestCase):
             "-mmlir": ("-mmlir", "-x", "-fprofile-instrument=clang", f"-stats-file={self.harm}"),
         }
 
-    def corpus(self, command: tuple[str, ...]) -> pathlib.Path:
+    def corpus(self, words: tuple[str, ...]) -> pathlib.Path:
         folder = self.root / "corpus"
         with CorpusWriter(folder) as writer:
             for name in (self.program, self.response):
                 writer.add_file(self.root / "files only" / name)
-            writer.add("a/m", _MODULE, command)
+            writer.add("a/m", _MODULE, words)
             writer.finish()
         return folder
 
@@ -99,7 +102,7 @@ class CommandsTest(ScratchTestCase):
     def test_the_harm_is_real(self):
         harmful = []
         for option, words in self.attempts().items():
-            command = [
+            compile_it = [
                 str(self.clang),
                 "-cc1",
                 *_COMMAND,
@@ -111,7 +114,7 @@ class CommandsTest(ScratchTestCase):
                 "ir",
             ]
             subprocess.run(
-                [*command, "m.bc"],
+                [*compile_it, "m.bc"],
                 cwd=self.root / "files only",
                 env=compiler_environment(),
                 capture_output=True,
@@ -124,6 +127,18 @@ class CommandsTest(ScratchTestCase):
         self.assertIn(f"@{self.response}", harmful)
         self.assertIn("-mllvm -training-log", harmful)
         self.assertGreaterEqual(len(harmful), 6, harmful)
+
+    def test_the_table_has_every_option_of_our_compiler(self):
+        listed = subprocess.run(
+            [str(self.clang), "-cc1", "-mllvm", "-help-list-hidden"], capture_output=True, text=True, check=True
+        )
+        names = set(re.findall(r"^ {2,6}--?([A-Za-z0-9_.+-]+)", listed.stdout, re.MULTILINE))
+        self.assertGreater(len(names), 2000)
+        self.assertEqual(names - set(table.chosen_table().llvm), set())
+        # They log, load models and print what they are made of.
+        for name in table.OF_OUR_COMPILERS & names:
+            with self.assertRaises(command.RefusedOptionsError):
+                command.portable_command(["-mllvm", f"-{name}=x"])
 
     def remove_harm(self) -> None:
         if self.harm.is_dir():

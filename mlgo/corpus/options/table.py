@@ -15,20 +15,14 @@ _CHOSEN = _FOLDER / "chosen.json"
 # Python without Bazel, as editors start it, has only the sources.
 _DEFAULT = _FOLDER / "llvm22.json"
 
-# What only compilers with TensorFlow Lite have (LLVM_HAVE_TFLITE in llvm/lib/Analysis and llvm/lib/CodeGen). The table
-# is made of packages, which have none.
-_OF_OUR_COMPILERS = dict.fromkeys(
-    (
-        "ml-inliner-model-under-training",
-        "ml-inliner-output-spec-override",
-        "regalloc-model",
-        "regalloc-priority-model",
-        "regalloc-priority-training-log",
-        "regalloc-training-log",
-        "tfutils-text-log",
-        "training-log",
-    ),
-    "string",
+#: What only our compilers have: LLVM with TensorFlow Lite, and our patches. The table is made of packages. No recorded
+#: command may have these; they are named here so that their values are found.
+OF_OUR_COMPILERS = frozenset(
+    """
+    ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix mlgo-policies
+    regalloc-model regalloc-priority-model regalloc-priority-training-log regalloc-training-log training-log
+    training-log-callsites
+    """.split()
 )
 
 #: The type of a value: "flag" (none), "bool", "int", "uint", "double", "string", or the values of an enumeration.
@@ -74,7 +68,7 @@ def read_table(path: pathlib.Path) -> Table:
             name: ClangOption(**{**option, "type": _type(option["type"]), "alias": tuple(option.get("alias", ()))})
             for name, option in content["cc1"].items()
         },
-        {**_OF_OUR_COMPILERS, **{name: _type(kind) for name, kind in content["llvm"].items()}},
+        {**dict.fromkeys(OF_OUR_COMPILERS, "string"), **{name: _type(kind) for name, kind in content["llvm"].items()}},
     )
 
 
