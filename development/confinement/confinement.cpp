@@ -10,6 +10,18 @@
 
 namespace mlgo {
 
+namespace {
+
+// Both walls need it. It also takes away what a program with the set-user-ID bit would give.
+const char *GiveUpPrivileges() { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? "prctl" : nullptr; }
+
+Execution WhatIsExecuted(const Executable *executable) {
+  if (!executable) return Execution::kNothing;
+  return executable->is_native ? Execution::kOnce : Execution::kEverything;
+}
+
+}  // namespace
+
 const char kEmptyPath[] = "";
 
 bool ParseWalls(const char *word, Walls *walls) {
@@ -26,26 +38,26 @@ Available FindWalls() {
   return found;
 }
 
+const char *ConfineCalls(const Walls &walls, const Executable *executable) {
+  if (const char *failed = GiveUpPrivileges()) return failed;
+  if (!walls.filter || !HasFilters()) return nullptr;
+  return ForbidSystemCalls(WhatIsExecuted(executable), executable ? executable->program : -1, kEmptyPath);
+}
+
 const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *executable) {
-  // Both walls need it. It also takes away what a program with the set-user-ID bit would give.
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return "prctl";
-  Execution execution = Execution::kNothing;
-  if (executable) execution = executable->is_native ? Execution::kOnce : Execution::kEverything;
-  const char *failed = nullptr;
+  if (const char *failed = GiveUpPrivileges()) return failed;
   const int version = walls.landlock ? LandlockVersion() : 0;
-  if (version) {
-    const int directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) return "open";
-    FileAccess access = {directory, execution == Execution::kEverything, {-1, -1}};
-    if (execution == Execution::kOnce) {
-      access.programs[0] = executable->program;
-      access.programs[1] = executable->loader;
-    }
-    failed = RestrictFiles(version, access);
-    close(directory);
+  if (!version) return nullptr;
+  const int directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return "open";
+  const Execution execution = WhatIsExecuted(executable);
+  FileAccess access = {directory, execution == Execution::kEverything, {-1, -1}};
+  if (execution == Execution::kOnce) {
+    access.programs[0] = executable->program;
+    access.programs[1] = executable->loader;
   }
-  if (!failed && walls.filter && HasFilters())
-    failed = ForbidSystemCalls(execution, executable ? executable->program : -1, kEmptyPath);
+  const char *failed = RestrictFiles(version, access);
+  close(directory);
   return failed;
 }
 

@@ -26,12 +26,14 @@ Available FindWalls();
 // An empty string at a fixed place, for ForbidSystemCalls and Become.
 extern const char kEmptyPath[];
 
-// Confines this process and its children to the current directory: they write nowhere else, reach no network and execute no program but
-// `executable`, once. Without a native executable, a child of the compile server executes nothing, and a script everything. Walls that
-// the kernel does not have are left out.
-//
-// Args: executable: null for a process that executes nothing.
-// Returns: null, or the failed system call, with errno set; then the process must end.
+// The functions below confine this process and its children. Of the programs that may be executed, `executable` says: null: none; a
+// native one: only this, once; a script: all, since its interpreter is another program. Walls that the kernel does not have are left out.
+// They return null, or the failed system call, with errno set; then the process must end.
+
+// No network, no other program, and no system call that a compiler does not need.
+const char *ConfineCalls(const Walls &walls, const Executable *executable);
+
+// Files are written in the current directory only. Inside a process that is confined to another directory, the current one must lie in it.
 const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *executable);
 
 }  // namespace mlgo

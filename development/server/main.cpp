@@ -93,6 +93,11 @@ int main(int argc, char **argv) {
   llvm::InitializeAllTargetMCs();
   llvm::InitializeAllAsmPrinters();
   llvm::InitializeAllAsmParsers();
+  // Once for all compiles, which inherit it: the server itself needs no more than they.
+  if (const char *failed = mlgo::ConfineCalls(walls, nullptr)) {
+    perror(failed);
+    return 1;
+  }
   Serve(atoi(argv[1]), walls);
   return 0;
 }

@@ -43,16 +43,18 @@ class NodeActor:
         sys.path.insert(0, os.path.join(self._root.name, "_main"))
         sys.dont_write_bytecode = True
         from mlgo.cluster import blobs, node  # pylint: disable=import-outside-toplevel
+        from mlgo.compiler import walls  # pylint: disable=import-outside-toplevel
 
         folder = os.environ.get("MLGO_CLUSTER_CACHE") or pathlib.Path(
             os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "mlgo", "cluster"
         )
         self._cache = blobs.BlobCache(folder, capacity_bytes)
         self._node = node.CompileNode(self._cache)
+        self._gaps = walls.gaps(walls.limited_exec())
 
-    def describe(self) -> str:
-        """Answers when everything is in place: where the cache is."""
-        return str(self._cache.folder)
+    def gaps(self) -> str | None:
+        """Answers when everything is in place: see `mlgo.compiler.walls.gaps`."""
+        return self._gaps
 
     def compile(self, run: str, parcel: bytes) -> bytes:
         """See `CompileNode.compile`; pickled on both ways, so that arrays arrive as the reader's own memory."""

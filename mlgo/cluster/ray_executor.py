@@ -125,10 +125,12 @@ class RayExecutor:
             with self._gate:
                 node = _RayNode(name, shown, slots, self._packer, self._code, self._digest, self._gate)
                 try:
-                    node.wait_until_ready()
+                    gaps = node.wait_until_ready()
                 except ray.exceptions.RayError as error:
                     self._pool.refuse(f"node {shown} cannot be used: {_cause(error)}")
                 else:
+                    if gaps is not None:
+                        tell(f"node {shown}: {gaps}")
                     self._pool.add(node)
                 # What is not in the pool is tried again, up to a limit.
                 self._members[name] = node
@@ -189,13 +191,16 @@ class _RayNode:
         )(bootstrap.NodeActor)
         self._actor = actor.remote(code, digest, _CACHE_BYTES)
 
-    def wait_until_ready(self) -> None:
-        """Raises: RayError: it never will be; Cancelled: the executor is closed first."""
-        described = self._actor.describe.options(concurrency_group="control").remote()
-        while not ray.wait([described], timeout=_POLL_SECONDS)[0]:
+    def wait_until_ready(self) -> str | None:
+        """Returns what does not confine compiles there (`mlgo.compiler.walls.gaps`).
+
+        Raises: RayError: it never will be ready; Cancelled: the executor is closed first.
+        """
+        gaps = self._actor.gaps.options(concurrency_group="control").remote()
+        while not ray.wait([gaps], timeout=_POLL_SECONDS)[0]:
             if self._gate.is_closing():
                 raise Cancelled()
-        ray.get(described)
+        return ray.get(gaps)
 
     def compile(self, run: scheduling.Run, request: CompileRequest) -> CompileResult | CompileFailure:
         """See `scheduling.Node`."""

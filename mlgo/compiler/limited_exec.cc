@@ -59,7 +59,9 @@ int main(int argc, char **argv) {
     return kCannotStart;
   }
   const mlgo::Executable executable = mlgo::OpenExecutable(argv[6]);
-  if (const char *failed = mlgo::ConfineToCurrentDirectory(walls, &executable)) {
+  const char *failed = mlgo::ConfineToCurrentDirectory(walls, &executable);
+  if (!failed) failed = mlgo::ConfineCalls(walls, &executable);
+  if (failed) {
     fprintf(stderr, "limited_exec: cannot confine %s: %s: %s\n", argv[6], failed, strerror(errno));
     return kCannotStart;
   }

@@ -1,6 +1,7 @@
 """One process inside limits and walls: started, watched, and ended together with every process it left in its group."""
 
 import dataclasses
+import errno
 import os
 import select
 import signal
@@ -17,6 +18,10 @@ CANNOT_START = 127
 # The first and the last error messages are what helps; a compiler that prints for ever must not fill the memory.
 _STDERR_HEAD_BYTES = 16 * 1024
 _STDERR_TAIL_BYTES = 16 * 1024
+
+# Of tools that read what compiles made, which were limited themselves: only against a runaway.
+_TOOL_ADDRESS_SPACE_BYTES = 256 * 1024**3
+_TOOL_FILE_BYTES = 64 * 1024**3
 
 
 class Cancelled(Exception):
@@ -177,6 +182,39 @@ def wait_for_end(
             poll.unregister(process.stderr_descriptor)
         if process.end_descriptor in ready:
             return process.finish()
+
+
+def run_confined(
+    command: Sequence[str | os.PathLike[str]],
+    directory: str | os.PathLike[str],
+    seconds: int,
+    given: bytes = b"",
+    walls: Walls = Walls.ALL,
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs a tool that reads foreign files: it may read and compute, and write in `directory` only.
+
+    Args:
+      command: a program and its arguments; files are absolute paths or relative to `directory`.
+      seconds: of time, and CPU seconds.
+      given: its standard input.
+      walls: a tool that copies permissions (llvm-objcopy) works behind LANDLOCK only.
+
+    Returns: exit code, and what it wrote to stdout and stderr.
+    Raises: OSError: it cannot be started. subprocess.TimeoutExpired: it was killed after `seconds`.
+    """
+    program = os.path.abspath(command[0])
+    limits = [walls, str(os.getpid()), str(seconds), str(_TOOL_ADDRESS_SPACE_BYTES), str(_TOOL_FILE_BYTES)]
+    done = subprocess.run(
+        [limited_exec(), *limits, program, *command[1:]],
+        cwd=directory,
+        input=given,
+        capture_output=True,
+        timeout=seconds,
+        check=False,
+    )
+    if done.returncode == CANNOT_START:
+        raise OSError(errno.ENOEXEC, done.stderr.decode("utf-8", "replace").strip())
+    return done
 
 
 def _kill_group(group: int) -> None:

@@ -6,8 +6,10 @@ Source of format and names: llvm/lib/Analysis/FunctionPropertiesAnalysis.cpp (LL
 import pathlib
 import re
 import subprocess
+import tempfile
 from collections.abc import Sequence
 
+from mlgo.compiler.process import run_confined
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
@@ -47,7 +49,7 @@ def properties_of(bitcode: pathlib.Path, opt: pathlib.Path) -> dict[str, dict[st
 
     Raises: RunError: opt cannot read it.
     """
-    return _printed(opt, ("-disable-output", bitcode), b"", f"bitcode {bitcode}")[0]
+    return _printed(opt, ("-disable-output", bitcode.absolute()), b"", f"bitcode {bitcode}")[0]
 
 
 def properties_and_text(bitcode: bytes, name: str, opt: pathlib.Path) -> tuple[dict[str, dict[str, int]], str]:
@@ -64,9 +66,8 @@ def _printed(
 ) -> tuple[dict[str, dict[str, int]], str]:
     """The properties, and what opt writes to its standard output."""
     try:
-        done = subprocess.run(
-            [opt, *_OPTIONS, *arguments], input=given, capture_output=True, timeout=_MAX_SECONDS, check=False
-        )
+        with tempfile.TemporaryDirectory(prefix="mlgo-properties-") as nothing_is_written:
+            done = run_confined([opt, *_OPTIONS, *arguments], nothing_is_written, _MAX_SECONDS, given)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(
             f"opt {opt}", f"does not work on {name}: {error}", "Give opt of the LLVM that made the bitcode"

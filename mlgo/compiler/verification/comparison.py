@@ -4,10 +4,11 @@ import dataclasses
 import enum
 import pathlib
 import re
-import subprocess
 import tempfile
 from collections.abc import Sequence
 
+from mlgo.compiler.process import run_confined
+from mlgo.compiler.walls import Walls
 from mlgo.corpus import elf
 from mlgo.corpus.elf import ElfError, ElfFile
 from mlgo.run import signals
@@ -94,13 +95,8 @@ class Comparer:
             given.write_bytes(content)
             removals = [f"--remove-section={name}" for name in self.embedded]
             try:
-                done = subprocess.run(
-                    [self.objcopy, *removals, given, taken],
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    check=False,
-                    timeout=_SECONDS,
-                )
+                # It copies permissions, which the filter forbids.
+                done = run_confined([self.objcopy, *removals, given, taken], directory, _SECONDS, walls=Walls.LANDLOCK)
             except OSError as error:
                 raise RunError(
                     f"--llvm_objcopy_path={self.objcopy}",

@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 
+from mlgo.compiler.process import run_confined
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
@@ -48,20 +49,20 @@ def link(
 
     Raises: RunError: the linker fails or is killed, or no code is left.
     """
-    by_path = {str(path): name for name, path in objects.items()}
+    by_path = {str(path.absolute()): name for name, path in objects.items()}
+    work = work.absolute()
     response, image, map_path = work / "objects.rsp", work / "image", work / "image.map"
     response.write_text("".join(f'"{path}"\n' for path in by_path), encoding="utf-8")
     command = [linker, *_FLAGS, *(["--icf=all"] if icf else []), f"--Map={map_path}", "-o", image, f"@{response}"]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=_SECONDS
-        )
+        done = run_confined(command, work, _SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(f"linker {linker}", f"does not run: {error}", "Give the path of ld.lld") from error
     # A map that was not written to its end would make the code look smaller.
     signals.check_not_killed(linker, done.returncode)
     if not map_path.exists():
-        wrong = f"writes no map of {len(objects)} objects: {done.stderr[-500:]}"
+        said = done.stderr.decode("utf-8", "replace")[-500:]
+        wrong = f"writes no map of {len(objects)} objects: {said}"
         raise RunError(f"linker {linker}", wrong, "See its message")
     sizes = dict.fromkeys(objects, 0)
     for path, size in code_in_map(map_path.read_text(encoding="utf-8", errors="replace")):
