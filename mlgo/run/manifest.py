@@ -87,7 +87,7 @@ def read_if_current(
         return None
     if dict(manifest.inputs) != dict(inputs):
         return None
-    if files.encode_json(dict(manifest.configuration)) != files.encode_json(dict(configuration)):
+    if not _same_configuration(manifest, files.encode_json(dict(configuration))):
         return None
     for name, digest in manifest.outputs.items():
         path = folder / name
@@ -95,6 +95,15 @@ def read_if_current(
         if not os.path.isfile(path) or digest_of_file(path) != digest:
             return None
     return manifest
+
+
+def _same_configuration(manifest: Manifest, encoded: bytes) -> bool:
+    """Whether `manifest` has the configuration that is `encoded`."""
+    try:
+        return files.encode_json(dict(manifest.configuration)) == encoded
+    except ValueError:
+        # Half of a surrogate pair, which JSON can hold and UTF-8 cannot: no manifest of ours has it.
+        return False
 
 
 def digest_of_json(value: Any) -> str:
