@@ -7,10 +7,10 @@ import threading
 
 from mlgo.cluster.blobs import BlobCache
 from mlgo.cluster.parcel import Parcel
-from mlgo.compiler import scratch
+from mlgo.compiler import machine, scratch
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.process import Cancellation, Cancelled
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus import corpus as corpora
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
@@ -60,13 +60,13 @@ class CompileNode:
         if missing := [digest for digest, path in found.items() if path is None]:
             return Answer(AnswerKind.MISSING, missing)
         try:
-            with scratch.scratch_directory() as directory:
+            with machine.recognised_shortages(), scratch.scratch_directory() as directory:
                 request = _unpack(parcel, found, pathlib.Path(directory))
                 outcome = certain_outcome(request, self._cancellation(run))
                 return Answer(AnswerKind.OUTCOME, _as_the_driver_would_say(outcome, request, parcel))
         except Cancelled:
             return Answer(AnswerKind.CANCELLED)
-        except RunError as error:
+        except (CompileDisturbed, RunError) as error:
             return Answer(AnswerKind.UNUSABLE, str(error))
 
     def end(self, run: str) -> None:

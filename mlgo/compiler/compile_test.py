@@ -86,6 +86,13 @@ class GoodCompileTest(FakeClangTestCase):
         (model / "output_spec.json").write_text("[]")
         self.fails("good", FailureKind.COMPILE_ERROR, "Could not load the policy model", model_dir=model)
 
+    def test_a_slow_compile_does_not_hang(self):
+        # It lasts for several windows of the guard, as it does on a machine with too much to do.
+        request = self.request(limits=CompileLimits(cpu_seconds=20, wall_factor=0.01))
+        (self.root / "corpus" / "a" / "b.c.bc").write_bytes(FakeModule.bitcode(FUNCTIONS, milliseconds=1000))
+        outcome = self.compile(request)
+        self.assertIsInstance(outcome, CompileResult, outcome)
+
     def test_the_command_does_not_depend_on_the_place(self):
         request = self.request(model_dir=self.root / "model")
         self.assertNotIn(str(self.root), " ".join(clang_command(request)[1:]))

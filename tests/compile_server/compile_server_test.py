@@ -10,6 +10,7 @@ import threading
 import unittest
 
 from mlgo.compiler import server as servers
+from mlgo.compiler.attempts import MAX_REPEATS
 from mlgo.compiler.compile import compile_module
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
@@ -170,6 +171,19 @@ class CompileServerTest(unittest.TestCase):
             for outcome in self.alike(requests):
                 self.assertNotEqual(described(outcome), "compiled")
 
+    def test_kills_change_nothing(self):
+        # As many as one compile survives, of servers and of the compiles in them.
+        requests = self.requests("inlining", self.modules) * 3
+        expected = list(LocalExecutor(_WORKERS).run_ordered(requests))
+        found, killed = [], 0
+        for outcome in self.server.run_ordered(requests):
+            found.append(comparable(outcome))
+            if killed < MAX_REPEATS and len(found) % 10 == 1:
+                os.kill(_youngest_process("compile_server"), signal.SIGKILL)
+                killed += 1
+        self.assertEqual(killed, MAX_REPEATS)
+        self.assertTrue(found == [comparable(outcome) for outcome in expected])
+
     def test_killed_in_the_middle_of_a_compile(self):
         request = self.requests("inlining", self.modules[-1:])[1]
         program = servers.beside(self.clang)
@@ -180,6 +194,25 @@ class CompileServerTest(unittest.TestCase):
                 for _ in range(1000):
                     compile_module(request, None, server)
             killer.join()
+
+
+def _youngest_process(name: str) -> int:
+    """The process of this name, descended from this one, that was started last."""
+    statuses = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            before, _, after = path.read_text(encoding="utf-8", errors="replace").rpartition(")")
+            fields = after.split()
+            # proc(5): parent and start time are the 2nd and the 20th field after the name.
+            statuses[int(path.parent.name)] = (before.partition("(")[2], int(fields[1]), int(fields[19]))
+
+    def is_ours(process: int) -> bool:
+        while process in statuses and process != os.getpid():
+            process = statuses[process][1]
+        return process == os.getpid()
+
+    found = [(status[2], process) for process, status in statuses.items() if status[0] == name and is_ours(process)]
+    return max(found)[1]
 
 
 if __name__ == "__main__":
