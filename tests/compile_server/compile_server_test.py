@@ -134,19 +134,15 @@ class CompileServerTest(unittest.TestCase):
     def test_failures(self):
         garbage = self.folder / "garbage.bc"
         garbage.write_bytes(b"BC\xc0\xde nothing that anybody wrote")
-        command = self.modules[0].command
-        broken = [Module.at("garbage", garbage, command)]
-        no_flag = [Module.at("flag", self.modules[0].bitcode_file(self.folder), (*command, "-fno-such-flag"))]
-        no_option = [
-            Module.at("option", self.modules[0].bitcode_file(self.folder), (*command, "-mllvm", "-no-such-option"))
-        ]
-        for modules, kind, limits in (
-            (broken, FailureKind.COMPILE_ERROR, CompileLimits()),
-            (no_flag, FailureKind.BAD_FLAGS, CompileLimits()),
-            (no_option, FailureKind.BAD_FLAGS, CompileLimits()),
-            (self.modules[-1:], FailureKind.BAD_LOG, CompileLimits(log_bytes=1000)),
+        broken = [Module.at("garbage", garbage, self.modules[0].command)]
+        first = self.modules[:1]
+        for modules, kind, changes in (
+            (broken, FailureKind.COMPILE_ERROR, {}),
+            (first, FailureKind.BAD_FLAGS, {"extra_flags": ("-fno-such-flag",)}),
+            (first, FailureKind.BAD_FLAGS, {"extra_flags": ("-mllvm", "-no-such-option")}),
+            (self.modules[-1:], FailureKind.BAD_LOG, {"limits": CompileLimits(log_bytes=1000)}),
         ):
-            for outcome in self.alike(self.requests("eviction", modules, limits=limits)):
+            for outcome in self.alike(self.requests("eviction", modules, **changes)):
                 self.assertRegex(described(outcome), f"^{kind.value} ")
 
     def test_out_of_memory(self):

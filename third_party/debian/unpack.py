@@ -189,15 +189,22 @@ def normal_path(name: str, strip: int, merge_usr: bool, origin: str) -> Optional
     """The path of a member below the destination, or None for the root itself.
 
     Raises:
-        UnpackError: the path is absolute or climbs out.
+        UnpackError: the path is absolute, climbs out or holds a NUL.
     """
     parts = [part for part in name.split("/") if part not in ("", ".")]
-    if name.startswith("/") or ".." in parts:
+    if name.startswith("/") or ".." in parts or "\0" in name:
         raise UnpackError(f"{origin}: member {name!r} lies outside the archive's tree; do not use this archive")
     parts = parts[strip:]
     if merge_usr and parts and parts[0] in MERGED_INTO_USR:
         parts.insert(0, "usr")
     return "/".join(parts) or None
+
+
+def refuse_way_out(dest: pathlib.Path, target: pathlib.Path, member: str) -> None:
+    """Raises: UnpackError: symbolic links that the archive brought lead from `target` out of `dest`."""
+    root = os.path.realpath(dest)
+    if os.path.commonpath([root, os.path.realpath(target)]) != root:
+        raise UnpackError(f"{member} is written through a link that leads out of the tree; do not use this archive")
 
 
 def relative_link(path: str, target: str, merge_usr: bool) -> str:
@@ -235,6 +242,7 @@ def _extract(
         if drop_bazel_files and posixpath.basename(path) in BAZEL_FILES and not member.isdir():
             continue
         target = dest / path
+        refuse_way_out(dest, target if member.isdir() else target.parent, f"{origin}: member {member.name!r}")
         if member.isdir():
             target.mkdir(parents=True, exist_ok=True)
             continue
@@ -245,6 +253,7 @@ def _extract(
             target.symlink_to(relative_link(path, member.linkname, merge_usr))
         elif member.islnk():
             linked = normal_path(member.linkname, strip, merge_usr, origin)
+            refuse_way_out(dest, dest / linked, f"{origin}: member {member.name!r}")
             if (dest / linked).exists():
                 os.link(dest / linked, target)
         elif member.isfile():

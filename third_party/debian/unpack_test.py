@@ -97,6 +97,15 @@ class UnpackTest(unittest.TestCase):
                 unpack.unpack_deb(self.write(archives.deb_bytes({name: b"x"})), self.dest)
         self.assertFalse((self.scratch / "evil").exists())
 
+    def test_a_member_below_a_link_that_leads_out_is_refused(self):
+        for member in (b"x", ("hardlink", "./usr/out/secret")):
+            files = {"./usr/out": ("symlink", "../.."), "./usr/out/evil" if member == b"x" else "./usr/copy": member}
+            (self.scratch / "secret").write_bytes(b"secret")
+            with self.subTest(member), self.assertRaisesRegex(unpack.UnpackError, "leads out of the tree"):
+                unpack.unpack_deb(self.write(archives.deb_bytes(files)), self.dest)
+            self.assertFalse((self.scratch / "evil").exists())
+            self.assertFalse((self.dest / "usr/copy").exists())
+
     def test_source_takes_what_is_included_and_drops_bazel_files(self):
         archive = self.write(
             archives.tar_bytes(
