@@ -39,6 +39,9 @@ from mlgo.run.run_folder import RunFolder
 
 FLAGS = flags.FLAGS
 
+# Folder of the builds in the output folder.
+_GN_PROGRAMS = "gn_programs"
+
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
 flags.DEFINE_list(
     "programs", [], "Names of built-in programs. Default: all that are not slow; with --program_file: none."
@@ -71,10 +74,10 @@ def main(arguments: list[str]) -> int:
     if FLAGS.list:
         show(catalogue.lines())
         return ExitCode.DONE
-    folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name))
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
     described = [locate.user_path(path) for path in FLAGS.program_file]
     packages = packages_given(FLAGS.package)
-    programs = catalogue.programs(FLAGS.programs, described, packages, folder.path / "gn_programs")
+    programs = catalogue.programs(FLAGS.programs, described, packages, folder.path / _GN_PROGRAMS)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = (locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("release/clang")).resolve()
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler))

@@ -26,15 +26,18 @@ _LOCK_NAME = ".lock"
 class RunFolder:
     """An output directory that this process has locked until `close`, or until the process ends.
 
-    Args: path: created when absent.
+    Args:
+      path: created when absent.
+      build_tree: name of the folder in it that the command makes with links to sources; "": none.
+
     Raises: RunError: it cannot be written to, another process has locked it, or a link in it leads out of it.
     """
 
-    def __init__(self, path: pathlib.Path):
+    def __init__(self, path: pathlib.Path, build_tree: str = ""):
         self.path = path
         self._lock = open_output(path)
         try:
-            _refuse_links(path)
+            _refuse_links(path, build_tree)
         except BaseException:
             self.close()
             raise
@@ -114,10 +117,10 @@ def open_output(folder: pathlib.Path) -> int:
     return lock
 
 
-def _refuse_links(folder: pathlib.Path) -> None:
+def _refuse_links(folder: pathlib.Path, build_tree: str) -> None:
     """Raises: RunError: a symbolic link below `folder`, which others may have made, leads out of it.
 
-    Runs make no links. A file written below such a link would replace one elsewhere.
+    Runs make no links outside of their build tree. A file written below such a link would replace one elsewhere.
     """
     root = pathlib.Path(os.path.realpath(folder))
     for directory, folders, names in os.walk(folder):
@@ -129,6 +132,8 @@ def _refuse_links(folder: pathlib.Path) -> None:
                     f"holds the symbolic link {os.path.relpath(path, folder)}, which leads out of it",
                     "Remove the link, or give another --output_dir",
                 )
+        if build_tree in folders and directory == os.fspath(folder):
+            folders.remove(build_tree)
 
 
 def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any]) -> bool:

@@ -70,6 +70,16 @@ class RunFolderTest(unittest.TestCase):
                     RunFolder(path)
                 self.assertEqual(list(outside.iterdir()), [])
 
+    def test_only_the_build_tree_has_links_to_sources(self):
+        (self.path / "build").mkdir(parents=True)
+        (self.path / "build" / "src").symlink_to(self.path.parent)
+        RunFolder(self.path, "build").close()
+        with self.assertRaisesRegex(RunError, "holds the symbolic link build/src, which leads out of it"):
+            RunFolder(self.path)
+        (self.path / "other").symlink_to(self.path.parent)
+        with self.assertRaisesRegex(RunError, "holds the symbolic link other, which leads out of it"):
+            RunFolder(self.path, "other")
+
     def test_links_inside_and_the_folder_itself_as_a_link(self):
         self.path.mkdir()
         (self.path / "latest").symlink_to("trace")

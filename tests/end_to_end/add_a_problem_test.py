@@ -102,8 +102,8 @@ class AddAProblemTest(unittest.TestCase):
 
 
 def _is_data(folder: str, names: list[str]) -> list[str]:
-    """What the copy leaves out: everything but sources, settings, BUILD files and the table of slots."""
-    wanted = (".py", ".gin", "slots.bzl", "BUILD.bazel")
+    """What the copy leaves out: everything but sources, settings, BUILD files and the tables of slots and options."""
+    wanted = (".py", ".gin", "slots.bzl", "BUILD.bazel", "chosen.json")
     here = pathlib.Path(folder)
     return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
 

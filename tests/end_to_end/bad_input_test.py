@@ -98,7 +98,7 @@ class BadInputTest(unittest.TestCase):
 
     def test_vocabulary_that_lacks_a_feature(self):
         (self.folder / "vocabulary").mkdir()
-        self.refused(ExitCode.USER_ERROR, r"\.buckets: does not exist", f"--vocabulary={self.folder / 'vocabulary'}")
+        self.refused(ExitCode.USER_ERROR, r"\.buckets\): does not exist", f"--vocabulary={self.folder / 'vocabulary'}")
 
     def test_empty_corpus(self):
         (self.folder / "empty").mkdir()

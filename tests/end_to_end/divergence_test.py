@@ -18,6 +18,7 @@ from mlgo.learning.divergence import Divergence, DivergenceError
 from mlgo.learning.network import NetworkConfig
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.trace.vocabulary import VocabularyConfig
+from mlgo.training.learning_records import read_records
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import Configurations, RunSettings
 from mlgo.training.training_run import TrainingRun
@@ -72,8 +73,8 @@ class DivergenceTest(unittest.TestCase):
         return self.records()
 
     def records(self) -> list[dict]:
-        found = sorted((self.inputs.output / "learning" / "iterations").glob("*.json"))
-        return [json.loads(path.read_text(encoding="utf-8")) for path in found]
+        iterations, _ = read_records(self.inputs.output / "learning")
+        return iterations
 
     def test_stop(self):
         for _ in range(2):
