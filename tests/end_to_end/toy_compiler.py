@@ -4,7 +4,8 @@ A module is a JSON object, function name -> list of loops [latency, trip_count].
 for each loop, trip_count / (1 + (distance - latency / 10)^2). The compiler's own heuristic always takes the distance 1.
 
 The program `clang` is a client of `ToyCompiler`, which compiles in the process of the test: a process of its own would
-spend seconds per module on loading TensorFlow Lite.
+spend seconds per module on loading TensorFlow Lite. Compilers in processes have no network, so commands find a compile
+server beside it, which is not confined. Only the first module of a run, one of textual IR, is compiled by a process.
 """
 
 import functools
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from mlgo.compiler.testing import log_writer
+from mlgo.compiler.testing import fake_server, log_writer
 from mlgo.problems.problem import Problem
 
 FIXED = 20.0
@@ -28,7 +29,12 @@ Decide = Callable[[int, int], float]
 Loops = Iterable[tuple[int, int]]
 
 _CLIENT = """\
-import json, os, socket, sys
+import json, os, shutil, socket, sys
+if not open(sys.argv[-1], "rb").read(1) == b"{{":
+    (log,) = [word.partition("=")[2] for word in sys.argv if word.startswith("-{log_flag}=")]
+    shutil.copyfile({log!r}, log)
+    open(sys.argv[sys.argv.index("-o") + 1], "wb").write(b"object")
+    sys.exit()
 with socket.create_connection(("127.0.0.1", {port})) as server:
     stream = server.makefile("rwb")
     stream.write(json.dumps([os.getcwd(), *sys.argv[1:]]).encode() + b"\\n")
@@ -79,10 +85,14 @@ class ToyCompiler:
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         client = folder / "client.py"
-        client.write_text(_CLIENT.format(port=self._server.server_address[1]), encoding="utf-8")
+        log = folder / "textual_ir.log"
+        log.write_bytes(log_writer.write_log(problem, [("preflight", [])]))
+        port = self._server.server_address[1]
+        client.write_text(_CLIENT.format(port=port, log_flag=problem.log_flag, log=str(log)), encoding="utf-8")
         self.clang = folder / "clang"
         self.clang.write_text(f"#!/bin/sh\nexec '{sys.executable}' -I -S '{client}' \"$@\"\n", encoding="utf-8")
         self.clang.chmod(0o755)
+        fake_server.install(folder)
 
     def __enter__(self) -> "ToyCompiler":
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -100,9 +110,7 @@ class ToyCompiler:
         problem = self._problem
         if unknown := set(flags) - {problem.advisor_flag, problem.log_flag, problem.model_flag}:
             return f"clang (LLVM option parsing): Unknown command line argument '-{sorted(unknown)[0]}'."
-        content = pathlib.Path(folder, arguments[-1]).read_bytes()
-        # The first module that a run compiles is textual IR, and has no loop.
-        module = json.loads(content) if content.startswith(b"{") else {"preflight": []}
+        module = json.loads(pathlib.Path(folder, arguments[-1]).read_bytes())
         decide = default
         if problem.model_flag in flags:
             decide = _model(pathlib.Path(folder, flags[problem.model_flag], "model.tflite").read_bytes())

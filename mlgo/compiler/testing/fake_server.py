@@ -115,7 +115,7 @@ def _main(deaths: str, descriptor: int) -> None:
             os.close(messages)
             shared = _texts(payload)[1:]
             with open(os.path.join(_texts(payload)[0], b"module.bc"), encoding="utf-8") as file:
-                behaviour = json.load(file)["behaviour"]
+                behaviour = json.load(file).get("behaviour")
             if behaviour == "hang_before_decision":
                 if _receive(connection)[0] != b"K":
                     return
