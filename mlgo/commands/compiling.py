@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from absl import flags
 
+from mlgo.commands.help import flag_group
 from mlgo.compiler import server_executor, walls
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.compiler.repeats import CountingExecutor
@@ -19,6 +20,7 @@ FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 
+@flag_group("Compiles")
 def define_compiler_flags() -> None:
     """Defines the flags. --clang_path and --num_workers are ml-compiler-opt's names of the first two."""
     flags.DEFINE_string("clang", None, "Development clang. Default: //development:clang.")
@@ -69,6 +71,7 @@ def corpus_given(path: pathlib.Path) -> Corpus:
     return corpus
 
 
+@flag_group("Compiles")
 def define_cache_flags() -> None:
     """Defines the flags of commands that keep results of compiles."""
     flags.DEFINE_string(

@@ -2,6 +2,7 @@
 
 from absl import flags
 
+from mlgo.commands.help import flag_group
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -15,6 +16,7 @@ flags.disclaim_key_flags()  # --help of a command lists the flags that this modu
 _BINDING = f"--gin_bindings=\"RunSettings.reward='{ESTIMATED_CODE}'\""
 
 
+@flag_group("Learning")
 def define_estimation_flags() -> None:
     """Defines --size_estimator and --opt."""
     flags.DEFINE_string(

@@ -5,6 +5,7 @@ from typing import Any
 
 from absl import flags
 
+from mlgo.commands.help import flag_group
 from mlgo.learning.algorithms.registry import ACCEPTED_NAMES, algorithm_named
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -26,6 +27,7 @@ _SETTING_FLAGS = (
 )
 
 
+@flag_group("Learning")
 def define_learning_flags() -> None:
     """Defines the algorithm, start and resume flags, and what `define_settings_flags` defines."""
     flags.DEFINE_enum(
@@ -87,6 +89,7 @@ def define_learning_flags() -> None:
     define_settings_flags()
 
 
+@flag_group("Settings")
 def define_settings_flags() -> None:
     """Defines the flags of every command that learns."""
     flags.DEFINE_integer("seed", None, f"Random seed. Default: {RunSettings.seed}.", lower_bound=0)

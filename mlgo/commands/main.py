@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from absl import app, flags
 
+from mlgo.commands.help import asks_for_help, help_text
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -23,7 +24,11 @@ def run_command(main: Callable[[list[str]], int]) -> None:
 
 
 def parse_flags(arguments: list[str]) -> list[str]:
-    """For app.run: reports a wrong flag in one sentence and exits with ExitCode.USER_ERROR."""
+    """For app.run: prints the help, or reports a wrong flag in one sentence and exits with ExitCode.USER_ERROR."""
+    if asks_for_help(arguments[1:]):
+        main = sys.modules["__main__"]
+        print(help_text(main.__doc__ or "", FLAGS.get_key_flags_for_module(arguments[0])))
+        raise SystemExit(int(ExitCode.DONE))
     try:
         return FLAGS(arguments)
     except flags.Error as error:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from absl import flags
 
 from mlgo.commands.compiling import clang_given, executor_given
+from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.request import CompileLimits
@@ -21,6 +22,7 @@ FLAGS = flags.FLAGS
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 
+@flag_group("Measuring")
 def define_measuring_flags() -> None:
     """Defines --seed and the limits of compiles."""
     flags.DEFINE_integer("seed", RunSettings.seed, "Seed of bootstraps and of random samples.", lower_bound=0)
