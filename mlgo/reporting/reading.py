@@ -4,7 +4,7 @@ A shipped policy (models/NAME) is a run whose other results lie in folders insid
 """
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
@@ -127,9 +127,11 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
     table_path = folder / "modules.csv"
     rows = tables.modules_table(_content(table_path, "modules"), str(table_path)) if table_path.is_file() else {}
     with readable(f"result of an evaluation ({folder / 'result.json'})"):
-        policies, corpora = content["policies"], []
-        for corpus, result in sorted(content["corpora"].items()):
-            names = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
+        policies, corpora, order = content["policies"], [], content.get("order", {})
+        for corpus in _ordered(sorted(content["corpora"]), order.get("corpora", [])):
+            result = content["corpora"][corpus]
+            by_kind = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
+            names = _ordered(by_kind, order.get("sides", []))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
             corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides))
         return Evaluation(
@@ -176,6 +178,12 @@ def _corpus(
 
 def _summary(content: Mapping[str, Any] | None) -> RatioSummary | None:
     return None if content is None else RatioSummary(**content)
+
+
+def _ordered(names: Sequence[str], given: Sequence[str]) -> list[str]:
+    """`names` in the order of `given`; those that are not among them come last and keep their order."""
+    place = {name: index for index, name in enumerate(given)}
+    return sorted(names, key=lambda name: place.get(name, len(place)))
 
 
 def _by_number(side: str) -> tuple[str, int]:

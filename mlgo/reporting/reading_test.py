@@ -62,11 +62,26 @@ class ReadingTest(unittest.TestCase):
         path.write_bytes(path.read_bytes() + b'{"kind": "iter')
         self.assertEqual(len(self.read()[0].iterations), 12)
 
-    def test_sides_of_an_evaluation_are_policies_first_and_thresholds_by_number(self):
+    def test_corpora_of_an_evaluation_have_their_digests(self):
+        made_up.write_evaluation(self.folder, {"z": 0.01})
+        (evaluation,) = self.read()
+        self.assertEqual([corpus.digest for corpus in evaluation.corpora], ["a" * 64, "b" * 64])
+
+    def test_sides_and_corpora_keep_the_order_in_which_they_were_given(self):
+        given = {"z": 0.01, "a": 0.02}
+        made_up.write_evaluation(self.folder, given, thresholds={"threshold_25": 0.01}, corpora=("beta", "alpha"))
+        (evaluation,) = self.read()
+        self.assertEqual([corpus.name for corpus in evaluation.corpora], ["beta", "alpha"])
+        self.assertEqual([side.name for side in evaluation.corpora[0].sides], ["z", "a", "threshold_25"])
+
+    def test_results_without_an_order_have_policies_first_and_thresholds_by_number(self):
         made_up.write_evaluation(self.folder, {"z": 0.01}, thresholds={"threshold_100": 0.0, "threshold_25": 0.01})
+        path = self.folder / "result.json"
+        content = json.loads(path.read_text("utf-8"))
+        del content["order"]
+        path.write_text(json.dumps(content), "utf-8")
         (evaluation,) = self.read()
         self.assertEqual([side.name for side in evaluation.corpora[0].sides], ["z", "threshold_25", "threshold_100"])
-        self.assertEqual([corpus.digest for corpus in evaluation.corpora], ["a" * 64, "b" * 64])
 
     def test_results_before_digests_were_recorded_are_read(self):
         made_up.write_evaluation(self.folder, {"z": 0.01})

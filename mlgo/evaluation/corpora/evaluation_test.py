@@ -139,8 +139,18 @@ class EvaluationTest(unittest.TestCase):
             (folder / "worst_regressions.md").read_text(encoding="utf-8"),
         )
         self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown.getvalue())
+        self.assertEqual(content["order"], {"sides": ["other"], "corpora": ["written"]})
         with self.assertRaisesRegex(RunError, "0 corpora: have no function or module to compare"):
             Results([], [], {}, {}).write(folder, lambda regression: [])
+
+    def test_the_worst_of_all_corpora_is_shown_first(self):
+        slight = self.evaluated("slight", dict.fromkeys(_MODULES, 100), dict.fromkeys(_MODULES, 101))
+        severe = self.evaluated("severe", dict.fromkeys(_MODULES, 100), {**dict.fromkeys(_MODULES, 100), "m2.cpp": 170})
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            Results([slight, severe], ["other"], {"other": "d1"}, {}).write(self.folder.path / "worst", lambda each: [])
+        worst = shown.getvalue().split("Worst regressions:\n")[1].splitlines()
+        self.assertTrue(worst[0].startswith("  severe, other: m2.cpp"), worst[0])
 
     def test_csv_and_parquet_hold_the_same(self):
         sizes = dict.fromkeys(_MODULES, 93)

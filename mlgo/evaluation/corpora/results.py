@@ -15,7 +15,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
 from mlgo.run.tabular import encode_csv, markdown_text
 
-#: How many regressions are listed for each corpus and policy.
+#: How many regressions worst_regressions.md has for each corpus and policy, and the terminal for all together.
 _WORST = 5
 
 
@@ -56,6 +56,8 @@ class Results:
             )
         corpora = {result.corpus: result.to_json() for result in self.corpora}
         content = {**self.description, "kind": "evaluation", "policies": dict(self.policies), "corpora": corpora}
+        # The file is sorted by key; whoever reads it needs the order in which sides and corpora were given.
+        content["order"] = {"sides": list(self.sides), "corpora": [result.corpus for result in self.corpora]}
         files.write_json_atomically(folder / "result.json", content)
         for name, columns, rows in (
             ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
@@ -78,7 +80,8 @@ class Results:
         lines = ["", "Change against the compiler's default; negative is better:", ""]
         lines += tables.table_lines(self.corpora, self.sides, self.unit)
         if worst:
-            lines += ["", "Worst regressions:", *(f"  {_described(each)}" for each in worst[:_WORST])]
+            most = sorted(worst, key=lambda each: -each.ratio)[:_WORST]
+            lines += ["", "Worst regressions:", *(f"  {_described(each)}" for each in most)]
         thresholds = [side for side in self.sides if threshold_of(side) is not None]
         for result in self.corpora:
             if failed := result.comparison.failed:

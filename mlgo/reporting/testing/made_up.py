@@ -158,6 +158,7 @@ def write_evaluation(
         "icf": False,
         "problem": problem,
         "reward": reward,
+        "order": {"sides": list(sides), "corpora": list(corpora)},
         "corpora": {result.corpus: result.to_json() for result in results},
     }
     files.write_json_atomically(folder / "result.json", content)
