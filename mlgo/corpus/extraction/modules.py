@@ -9,12 +9,13 @@ from typing import Protocol
 
 from mlgo.corpus.command import THINLTO_INDEX
 from mlgo.corpus.corpus import split_command
-from mlgo.corpus.extraction import bitcode, build_directory, object_file
+from mlgo.corpus.extraction import bitcode, build_directory, object_file, producer
 from mlgo.corpus.extraction.carried_files import FileOutside, FileRoots
 from mlgo.corpus.extraction.listing import BuildObject, absolute
 from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
+from mlgo.corpus.options.table import chosen_table
 from mlgo.corpus.self_contained import self_contained_command
 from mlgo.run.exit_codes import RunError
 
@@ -67,6 +68,7 @@ class EmbeddedModules:
             )
         if (count := bitcode.module_count(embedded.bitcode)) > 1:
             raise LeftOut(Kind.SEVERAL_MODULES, f"holds {count} modules: extract from the objects it was merged from")
+        _check_producer(embedded.bitcode)
         if not embedded.command:
             raise LeftOut(Kind.NO_COMMAND, "has no command: compile with -Xclang -fembed-bitcode=all")
         recorded = split_command(embedded.command)
@@ -94,7 +96,15 @@ def local_thinlto_module(name: str, found: BuildObject) -> ModuleContent:
         content = span.read(0, span.size)
     if not bitcode.is_bitcode(content):
         raise LeftOut(Kind.UNREADABLE_OBJECT, f"is no bitcode ({len(content)} bytes)")
+    _check_producer(content)
     return ModuleContent(content, None, _read_index(found.path + build_directory.INDEX_SUFFIX))
+
+
+def _check_producer(content: bytes) -> None:
+    """Raises: LeftOut: the bitcode states that another major of LLVM wrote it, whose commands and features differ."""
+    needed = chosen_table().major
+    if (made_by := producer.llvm_major(content)) not in (None, needed):
+        raise LeftOut(Kind.OTHER_LLVM, f"was made by clang {made_by}; this needs clang {needed}")
 
 
 def _index_of(recorded: Sequence[str], directory: str, roots: FileRoots) -> bytes:

@@ -25,6 +25,18 @@ class PlaceholderTest(unittest.TestCase):
         self.assertEqual(caught.exception.reason, "has a bitcode section without bitcode in its 1 bytes")
 
 
+class OtherCompilerTest(unittest.TestCase):
+    def test_bitcode_of_another_major_is_left_out_with_both_majors(self):
+        # Written by llvm-as 14; see producer_test.
+        made_by_14 = bytes.fromhex("4243c0de3514000005000000620c30244a59be668dfbb4af0b51804c01000000")
+        read = EmbeddedModules(lambda span, found: Embedded(made_by_14, b"-cc1\0"), str, roots_of_build([]))
+        with tempfile.NamedTemporaryFile() as file, self.assertRaises(LeftOut) as caught:
+            read("a.o", BuildObject("a.o", file.name, "/"))
+        self.assertEqual(caught.exception.kind, Kind.OTHER_LLVM)
+        self.assertTrue(caught.exception.kind.is_failure)
+        self.assertRegex(caught.exception.reason, r"^was made by clang 14; this needs clang \d+$")
+
+
 class FilesOfObjectsTest(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

@@ -17,6 +17,7 @@ class Kind(enum.Enum):
     OBJCOPY_FAILED = "objcopy_failed", "on which llvm-objcopy failed"
     LTO_OBJECT = "lto_object", "that are bitcode themselves (-flto; see --thinlto_build)"
     SEVERAL_MODULES = "several_modules", "that hold several modules (merged by ld -r)"
+    OTHER_LLVM = "other_llvm", "whose bitcode another major of LLVM made: build them with the clang that mlgo has"
     NO_COMMAND = "no_command", "with bitcode and without its command"
     MISSING_INDEX = "missing_index", "without their ThinLTO index"
     NOT_PORTABLE = "not_portable", "whose command cannot be carried to another machine"

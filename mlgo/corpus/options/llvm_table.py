@@ -16,6 +16,8 @@ from mlgo.run.exit_codes import RunError
 _OPTION_LINE = re.compile(r"^(?P<indent> {2}| {6})--?(?P<name>[A-Za-z0-9_.+-]+)(?P<value>\[?=.*?)?\s+- ")
 _ENUMERATOR_LINE = re.compile(r"^    =(?P<value>\S*)\s+- ")
 
+_VERSION = re.compile(r"LLVM version (\d+)\.")
+
 #: No number, no truth value, no enumerator.
 _PROBE = "?"
 #: The last option of a probe: LLVM's complaint about it shows that it read all options before.
@@ -35,6 +37,14 @@ _COMPLAINTS = (
     (re.compile(r"Cannot find option named"), "enum"),
 )
 _COMPLAINT = re.compile(r"for the --?(?P<name>\S+) option: (?P<why>.*)$", re.MULTILINE)
+
+
+def read_major(clang: pathlib.Path) -> int:
+    """The major version of a clang. Raises: RunError: this is no clang."""
+    found = _VERSION.search(_run(clang, ["-version"]).stdout)
+    if found is None:
+        raise RunError(f"compiler {clang}", "does not tell its version", "give clang's executable")
+    return int(found[1])
 
 
 def read_llvm_table(clang: pathlib.Path) -> dict[str, str | list[str]]:

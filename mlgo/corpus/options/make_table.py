@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mlgo.corpus.options.clang_table import read_clang_table
-from mlgo.corpus.options.llvm_table import read_llvm_table
+from mlgo.corpus.options.llvm_table import read_llvm_table, read_major
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
@@ -30,7 +30,8 @@ def make_table(clang: pathlib.Path, headers: Iterable[pathlib.Path]) -> str:
         "cc1": read_clang_table(path.read_text("utf-8"), str(path)),
         "llvm": read_llvm_table(clang),
     }
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {_lines(table)}" for name, table in tables.items()) + "\n}\n"
+    parts = [f'"major": {read_major(clang)}', *(f'"{name}": {_lines(table)}' for name, table in tables.items())]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _lines(table: Mapping[str, Any]) -> str:

@@ -54,10 +54,12 @@ class Table:
     Attributes:
       clang: options of cc1 by their spelling.
       llvm: types of the options of -mllvm by their name without dashes.
+      major: version of LLVM.
     """
 
     clang: Mapping[str, ClangOption]
     llvm: Mapping[str, ValueType]
+    major: int
 
 
 def read_table(path: pathlib.Path) -> Table:
@@ -69,6 +71,7 @@ def read_table(path: pathlib.Path) -> Table:
             for name, option in content["cc1"].items()
         },
         {**dict.fromkeys(OF_OUR_COMPILERS, "string"), **{name: _type(kind) for name, kind in content["llvm"].items()}},
+        content["major"],
     )
 
 
