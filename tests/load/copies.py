@@ -1,18 +1,16 @@
-"""Corpora of any size: small real modules, repeated under other names.
-
-No stage of a run shares work between modules of equal content: only the cache of compile results does, which the
-commands measured here are told not to use.
-"""
+"""Corpora of any size: small real modules, repeated under other names and in other bytes."""
 
 import json
 import pathlib
 import shutil
+import struct
 
 from mlgo.corpus.corpus import DESCRIPTION_NAME, Corpus, Module
 
 #: Modules of the built-in corpus that are repeated, the smallest ones of those that are large enough for decisions.
 DIFFERENT = 8
-_LEAST_BITCODE_BYTES = 20_000
+_LEAST_BITCODE_BYTES = 10_000
+_WRAPPER_BYTES = 20
 #: Modules in one folder.
 _TOGETHER = 100
 
@@ -26,11 +24,20 @@ def write_copies(source: pathlib.Path, folder: pathlib.Path, count: int) -> None
         name = f"project{number % 3}/folder{number // _TOGETHER}/{pathlib.PurePath(module.name).stem}{number}.cpp"
         target = folder / f"{name}.bc"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(module.bitcode_file(folder), target)
+        target.write_bytes(_wrapped(module.read_bitcode(), number))
         shutil.copyfile(module.file(".cmd", folder), folder / f"{name}.cmd")
         names.append(name)
     description = {"modules": names, "has_thinlto": False}
     (folder / DESCRIPTION_NAME).write_text(json.dumps(description), encoding="utf-8")
+
+
+def _wrapped(bitcode: bytes, number: int) -> bytes:
+    """The same module in other bytes: behind the wrapper that Apple's tools write, with `number` as its CPU type.
+
+    Commands leave out modules with equal bitcode. LLVM skips the wrapper (llvm/Bitcode/BitcodeReader.h,
+    SkipBitcodeWrapperHeader).
+    """
+    return struct.pack("<5I", 0x0B17C0DE, 0, _WRAPPER_BYTES, len(bitcode), number) + bitcode
 
 
 def _smallest(corpus: Corpus) -> list[Module]:

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="mlgo-load-", dir=flags.scratch) as scratch:
             stages = Stages(pathlib.Path(scratch), locate.runfile("development/clang"))
-            write_copies(locate.runfile("mlgo/corpus/llvm_small_train"), pathlib.Path(scratch, "corpus"), size)
+            write_copies(locate.runfile("mlgo/corpus/lua"), pathlib.Path(scratch, "corpus"), size)
             column, seconds = {}, 0.0
             for name, cost in stages.costs():
                 column[name] = shown(cost)
