@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.evaluation.corpora.comparison import Comparison
+from mlgo.evaluation.judgement import Claim, judge_summary
 from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration
 from mlgo.score.problem_score import score_of
@@ -79,12 +80,14 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
 
 
 def _judgement(comparison: Comparison) -> str:
-    summary = comparison.summaries["policy"]
-    if summary is None or summary.low <= 1.0 <= summary.high:
-        return "The interval holds 0 %: this run does not show a difference from the default."
-    return (
-        "Better than the default." if summary.high < 1.0 else "Worse than the default: train longer before you ship it."
-    )
+    found = judge_summary(comparison.summaries["policy"])
+    return {
+        Claim.BETTER: "Better than the default.",
+        Claim.WORSE: "Worse than the default: train longer before you ship it.",
+        Claim.NO_DIFFERENCE: "The interval holds 0 %: this run does not show a difference from the default.",
+        Claim.TOO_SMALL: f"The held-out part is too small to call this better or worse: {found.reason}."
+        " Train on a larger corpus, or give a --held_out_corpus with more modules.",
+    }[found.claim]
 
 
 def _build_command(output: pathlib.Path, workspace: pathlib.Path | None, setting: str) -> list[str]:
