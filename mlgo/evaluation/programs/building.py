@@ -105,7 +105,7 @@ def sysroot_given(path: str | None) -> pathlib.Path | None:
 def compile_command(
     toolchain: Toolchain, side: Side, program: Program, path: str, level: str, more: Sequence[str]
 ) -> list[str]:
-    """The command that compiles one unit in the program's root, without -o."""
+    """The command that compiles one unit in its folder, `program.directory_of(path)`, without -o."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
     if pathlib.PurePath(path).suffix != ".S":  # Policies do not apply to assembly.
@@ -129,7 +129,7 @@ def compile_objects(
         if shared is not None and shared.is_file():
             shutil.copyfile(shared, folder / name)
             return folder / name
-        run_tool(side, path, [*command, "-o", str(folder / name)], program.root)
+        run_tool(side, path, [*command, "-o", str(folder / name)], program.directory_of(path))
         if shared is not None:
             files.write_atomically(shared, (folder / name).read_bytes())
         return folder / name

@@ -4,6 +4,7 @@ Format: https://clang.llvm.org/docs/JSONCompilationDatabase.html; written by CMa
 """
 
 import dataclasses
+import fnmatch
 import os
 import pathlib
 import re
@@ -14,7 +15,10 @@ from typing import Any
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
-_REMEDY = "Give a compile_commands.json of C and C++ alone, with one entry for each object of the program"
+_REMEDY = (
+    "Give a compile_commands.json of C and C++ alone, with one entry for each object of the program; `objects` in the"
+    " description selects entries by their outputs"
+)
 #: Options that an evaluation sets itself: level, LTO, embedded bitcode, debug information, dependency files.
 _DROPPED = re.compile(
     r"-c|-O.*|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|"
@@ -34,34 +38,66 @@ class CompileCommands:
     """The content of a database.
 
     Attributes:
-      directory: folder in which the commands run.
-      options: source as the commands name it -> its options, without compiler, source and output.
+      directory: folder in which the commands run; the database's own where they run in several.
+      options: source -> its options, without compiler, source and output. The source is as the commands name it; where
+        they run in several folders, its absolute path.
+      directories: source -> folder in which its command runs, where they run in several.
     """
 
     directory: pathlib.Path
     options: Mapping[str, tuple[str, ...]]
+    directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
 
 
-def load_commands(path: pathlib.Path) -> CompileCommands:
+def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCommands:
     """Reads the database `path`.
 
-    Raises: RunError: it is malformed, its commands run in several folders, or a source is compiled twice.
+    Args: objects: shell patterns of the outputs that make up the program; empty: all.
+    Raises: RunError: it is malformed, or a source is compiled twice.
     """
     subject = f"compile commands {path}"
     entries = files.read_json(path, "compilation database", _REMEDY)
     if not isinstance(entries, list) or not entries:
         raise RunError(subject, "is not a list of commands", _REMEDY)
-    directories: set[pathlib.Path] = set()
+    entries = _of_objects(entries, objects, subject)
+    parsed = [_words(entry, f"{subject}, entry {index}") for index, entry in enumerate(entries)]
+    folders = [path.parent / entry["directory"] for entry in entries]
+    several = len(set(folders)) > 1
     options: dict[str, tuple[str, ...]] = {}
-    for index, entry in enumerate(entries):
-        source, words = _words(entry, f"{subject}, entry {index}")
-        if source in options:
-            raise RunError(subject, f"compiles {source} twice", _REMEDY)
-        options[source] = own_options(words, source)
-        directories.add(path.parent / entry["directory"])
-    if len(directories) > 1:
-        raise RunError(subject, f"has commands of {len(directories)} folders", _REMEDY)
-    return CompileCommands(directories.pop(), options)
+    directories: dict[str, pathlib.Path] = {}
+    for folder, (source, words) in zip(folders, parsed):
+        # Unix Makefiles of CMake run each command in its target's folder; two folders may have a source of one name.
+        name = str(folder / source) if several else source
+        if name in options:
+            raise RunError(subject, f"compiles {name} twice", _REMEDY)
+        options[name] = own_options(words, source)
+        directories[name] = folder
+    return CompileCommands(path.parent, options, directories) if several else CompileCommands(folders[0], options)
+
+
+def _of_objects(entries: Sequence[Any], patterns: Sequence[str], subject: str) -> list[Any]:
+    """The entries whose output one of `patterns` matches; without patterns, all.
+
+    Raises: RunError: a pattern matches no output.
+    """
+    if not patterns:
+        return list(entries)
+    outputs = [_output(entry, f"{subject}, entry {index}") for index, entry in enumerate(entries)]
+    for pattern in patterns:
+        if not any(fnmatch.fnmatchcase(output, pattern) for output in outputs):
+            raise RunError(
+                subject, f"makes no object that matches {pattern!r}", f"It makes {', '.join(outputs[:3])}, ..."
+            )
+    chosen = [any(fnmatch.fnmatchcase(output, pattern) for pattern in patterns) for output in outputs]
+    return [entry for entry, is_chosen in zip(entries, chosen) if is_chosen]
+
+
+def _output(entry: Any, subject: str) -> str:
+    """The object that an entry makes, as `output` or its command names it; "" if neither does."""
+    _, words = _words(entry, subject)
+    named = [value for word, value in zip(words, words[1:]) if word == "-o"]
+    output = entry.get("output", named[-1] if named else "")
+    return output if isinstance(output, str) else ""
 
 
 def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:

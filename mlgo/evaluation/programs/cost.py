@@ -59,7 +59,7 @@ def _compile(side: Side, program: Program, path: str, command: list[str]) -> dic
         output, trace = pathlib.Path(folder, "unit.o"), pathlib.Path(folder, "trace.json")
         tracing = [f"-ftime-trace={trace}", f"-ftime-trace-granularity={GRANULARITY}"]
         words = ([*command, *more, "-o", str(output)] for more in ([], tracing))
-        ended, _ = (run_tool(side, path, each, program.root) for each in words)
+        ended, _ = (run_tool(side, path, each, program.directory_of(path)) for each in words)
         try:
             stages = parse_time_trace(trace.read_bytes())
         except (OSError, TraceFailure) as error:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import os
 import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,12 +49,14 @@ class Program:
       root: source tree; compilers run here.
       sources: paths relative to `root`, sorted.
       mains: sources beside the description.
-      includes: folders in `root`, or in another package as "@NAME/folder".
+      includes: folders relative to `root`, absolute (such as a build's generated headers), or in another package as
+        "@NAME/folder".
       defines, flags, libraries: macros without -D, compiler flags, linker flags such as "-lm".
       inputs: name of an input -> the files that it is concatenated from.
       runs: at least one.
       packages: package name -> source tree, for `includes`.
       options: source -> its options from a compilation database; then there are no includes and defines.
+      directories: source -> folder in which it is compiled, where that is not `root`.
       fingerprints: files that change whenever the headers of such sources change.
     """
 
@@ -70,6 +73,7 @@ class Program:
     runs: tuple[ProgramRun, ...]
     packages: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
     options: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
     fingerprints: tuple[pathlib.Path, ...] = ()
 
     def units(self) -> list[tuple[str, str]]:
@@ -88,6 +92,10 @@ class Program:
             *self.flags,
         ]
 
+    def directory_of(self, path: str) -> pathlib.Path:
+        """The folder in which the unit `path` is compiled."""
+        return self.directories.get(path, self.root)
+
     def digest(self) -> str:
         """Digest of description, sources, files that they may include, and inputs."""
         whole = hashlib.sha256()
@@ -96,8 +104,11 @@ class Program:
         whole.update(digest_of_json([self.name, *map(list, fields), runs]).encode())
         if self.options:
             whole.update(digest_of_json({path: list(words) for path, words in self.options.items()}).encode())
+        if self.directories:
+            folders = {path: str(folder) for path, folder in self.directories.items()}
+            whole.update(digest_of_json(folders).encode())
         for path in sorted({self.root / path for path in self.sources} | (set() if self.options else self._included())):
-            whole.update(f"{path.relative_to(self.root)} {digest_of_file(path)}\n".encode())
+            whole.update(f"{self._place(path)} {digest_of_file(path)}\n".encode())
         for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder.startswith("@")):
             for path in sorted(_included_in(folder, whole=True)):
                 whole.update(f"{path.relative_to(folder)} {digest_of_file(path)}\n".encode())
@@ -115,6 +126,10 @@ class Program:
         # Include folders count with their subfolders: "include/box2d/box2d.h" is found from "include".
         folders = own | {(self.root / path).parent for path in self.sources}
         return {path for folder in folders for path in _included_in(folder, whole=folder != self.root)}
+
+    def _place(self, path: pathlib.Path) -> str:
+        """`path` relative to the root, also where it lies outside: build systems name sources by absolute paths."""
+        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else os.path.relpath(path, self.root))
 
     def _spelled(self, folder: str) -> str:
         if not folder.startswith("@"):
@@ -192,6 +207,7 @@ class _Reader:
             raise self._wrong(
                 f"includes from the package {min(unknown)!r}; known: {', '.join(sorted(packages)) or 'none'}"
             )
+        self._check_folders(root, includes, packages)
         program = Program(
             name=name,
             about=self._text("about", ""),
@@ -206,6 +222,7 @@ class _Reader:
             runs=self._runs(inputs),
             packages={name: packages[name] for name in sorted(used)},
             options={} if commands is None else commands.options,
+            directories={} if commands is None else commands.directories,
             fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
         )
         self._content.pop("slow", None)
@@ -213,13 +230,25 @@ class _Reader:
             raise self._wrong(f"has the unknown field {min(self._content)!r}")
         return program
 
+    def _check_folders(self, root: pathlib.Path, includes: Iterable[str], packages: Mapping[str, pathlib.Path]) -> None:
+        for folder in includes:
+            package, _, rest = folder[1:].partition("/")
+            path = packages[package] / rest if folder.startswith("@") else root / folder
+            if not path.is_dir():
+                raise RunError(
+                    self._subject,
+                    f"has the folder {folder!r} in `includes`, but {path} is not a folder",
+                    f"Give a folder relative to {root}, an absolute one, or @NAME/FOLDER with --package=NAME=TREE;"
+                    " build the project first if it generates headers",
+                )
+
     def _commands(self) -> CompileCommands | None:
         """The compilation database that the description names, if any."""
         if "compile_commands" not in self._content:
             return None
         if more := {"defines", "exclude", "includes", "mains", "package", "root", "sources"} & self._content.keys():
             raise self._wrong(f"has both compile_commands and {min(more)!r}")
-        return load_commands(self._beside(self._text("compile_commands")))
+        return load_commands(self._beside(self._text("compile_commands")), self._texts("objects"))
 
     def _root(self, packages: Mapping[str, pathlib.Path]) -> pathlib.Path:
         if "package" not in self._content:

@@ -105,6 +105,57 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(len(digests), 4)
         self.assertIn(program.digest(), digests)
 
+    def test_sources_and_generated_headers_may_lie_outside_of_the_build_folder(self):
+        build, elsewhere = self.folder / "build", self.folder / "other" / "generated"
+        build.mkdir()
+        elsewhere.mkdir(parents=True)
+        absolute = str(self.tree / "b.c")
+        command = ["clang", f"-I{elsewhere}", "-c", absolute]
+        entry = {"directory": str(build), "file": absolute, "arguments": command}
+        (self.folder / "cmake.json").write_text(json.dumps([entry]), encoding="utf-8")
+        program = self.load_with_commands(compile_commands="cmake.json", inputs={}, runs=[_RUN])
+        self.assertEqual(program.compile_flags(absolute), [f"-I{elsewhere}"])
+        before = program.digest()
+        (self.tree / "b.c").write_text("int changed;", encoding="utf-8")
+        self.assertNotEqual(program.digest(), before)
+
+    def test_units_of_several_folders_are_compiled_in_their_own(self):
+        entries = []
+        for name in ("b.c", "inc/c.c"):
+            (self.tree / name).touch()
+            folder = (self.tree / name).parent
+            source = pathlib.Path(name).name
+            entries.append({"directory": str(folder), "file": source, "command": f"cc -c {source}"})
+        (self.folder / "make.json").write_text(json.dumps(entries), encoding="utf-8")
+        program = self.load_with_commands(compile_commands="make.json", inputs={}, runs=[_RUN])
+        self.assertEqual([program.directory_of(path) for path in program.sources], [self.tree, self.tree / "inc"])
+        elsewhere = dataclasses.replace(program, directories={})
+        self.assertNotEqual(elsewhere.digest(), program.digest())
+        self.assertEqual(elsewhere.directory_of(program.sources[1]), program.root)
+
+    def test_include_folders_may_be_absolute_and_their_headers_count(self):
+        generated = self.folder / "build" / "generated"
+        generated.mkdir(parents=True)
+        for spelled in (str(generated), "../build/generated"):
+            digests = set()
+            for content in ("1", "2"):
+                (generated / "config.h").write_text(f"#define C {content}", encoding="utf-8")
+                program = self.load(includes=["inc", spelled])
+                digests.add(program.digest())
+            self.assertEqual(program.compile_flags("a.cc")[-1], f"-I{spelled}")
+            self.assertEqual(len(digests), 2)
+
+    def test_an_include_folder_that_does_not_exist_is_named(self):
+        for folder, path in (
+            ("absent", self.tree / "absent"),
+            ("/absent/generated", pathlib.Path("/absent/generated")),
+            ("@tree/absent", self.tree / "absent"),
+        ):
+            with self.assertRaises(RunError) as caught:
+                self.load(includes=[folder])
+            self.assertIn(f"has the folder {folder!r} in `includes`, but {path} is not a folder", str(caught.exception))
+            self.assertIn("--package=NAME=TREE", str(caught.exception))
+
     def test_the_former_name_of_fingerprints_is_read(self):
         program = self.load_with_commands(fingerprints=None, made_of=["stamp"])
         self.assertEqual(program.fingerprints, self.load_with_commands().fingerprints)
