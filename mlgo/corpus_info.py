@@ -28,12 +28,13 @@ from mlgo.trace import decision_counts
 def run(arguments: list[str]) -> int:
     """Runs the command; returns its exit code."""
     parser = command_parser("corpus_info", __doc__)
-    parser.add_argument("--corpus", metavar="PATH", help="directory or archive. Default: the built-in corpus")
+    text = "directory, archive, or label of a target that is then built. Default: %(default)s"
+    parser.add_argument("--corpus", metavar="CORPUS", default="//mlgo/corpus:llvm_small", help=text)
     text = "--output_dir of a training run, or a trace below it. Repeatable"
     parser.add_argument("--trace", action="append", default=[], metavar="DIR", help=text)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     flags = parser.parse_args(arguments)
-    corpus = Corpus.load(locate.user_path(flags.corpus) if flags.corpus else locate.runfile("mlgo/corpus/llvm_small"))
+    corpus = Corpus.load(locate.user_path(flags.corpus))
     traces = [folder for path in flags.trace for folder in decision_counts.stage_folders(locate.user_path(path))]
     decisions = decision_counts.count_decisions(traces, [module.name for module in corpus.modules])
     with contextlib.closing(progress.start("corpus_info", len(corpus.modules), "modules")) as shown:

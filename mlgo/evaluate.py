@@ -41,7 +41,12 @@ define_compiler_flags()
 define_measuring_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policies are for: {', '.join(problem_names())}.")
 flags.DEFINE_multi_string("policy", [], "Folder of a policy, as [NAME=]FOLDER; repeatable.")
-flags.DEFINE_multi_string("corpus", [], "Corpus, as [NAME=]PATH; repeatable. Default: the built-in held-out corpus.")
+flags.DEFINE_multi_string(
+    "corpus",
+    [],
+    "Corpus, as [NAME=]PATH or [NAME=]LABEL; repeatable. Default: //mlgo/corpus:llvm_small_oz_held_out for"
+    " inlining_for_size, //mlgo/corpus:llvm_small_held_out for others. A label is built when it is not yet.",
+)
 flags.DEFINE_list("inline_thresholds", [], "For inlining: values of -inline-threshold to compare as well.")
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
@@ -61,11 +66,6 @@ def main(arguments: list[str]) -> int:
     """Evaluates; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
-    paths = flag_values.named_paths("--corpus", FLAGS.corpus, (DEFAULT,))
-    if not paths:
-        built_in = held_out_corpus(problem)
-        paths = {built_in.rpartition("/")[2]: locate.runfile(built_in)}
-    corpora = {name: _selected(corpus_given(path), None, FLAGS.sampling_rate) for name, path in paths.items()}
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     sides = policies.sides() + threshold_sides(FLAGS.inline_thresholds, problem)
     if not sides:
@@ -74,6 +74,9 @@ def main(arguments: list[str]) -> int:
     links = score_of(problem).links_images
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER") if links else None
     allowed = flag_values.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
+    # Last, for a corpus that is given by its label may have to be compiled.
+    paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
+    corpora = {name: _selected(corpus_given(path), None, FLAGS.sampling_rate) for name, path in paths.items()}
     configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
     with compiling_given(problem, "evaluation") as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)

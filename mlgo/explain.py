@@ -43,7 +43,7 @@ define_compiler_flags()
 define_measuring_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policy is for: {', '.join(problem_names())}.")
 flags.DEFINE_string("policy", None, "Folder of the policy.")
-flags.DEFINE_string("corpus", None, "Path of the corpus. Default: the built-in held-out corpus.")
+flags.DEFINE_string("corpus", None, "Path or label of the corpus. Default: that of //mlgo:evaluate.")
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/explanation/PROBLEM in the workspace.")
 flags.DEFINE_string("module", None, "Module to explain: its name, or a part that only one name contains.")
 flags.DEFINE_string("function", None, "Function to explain; for inlining, the caller. Default: list the functions.")
@@ -65,8 +65,8 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     _check_flags(problem)
-    corpus = corpus_given(locate.user_path(FLAGS.corpus) if FLAGS.corpus else locate.runfile(held_out_corpus(problem)))
     network, record = load_policy(locate.user_path(FLAGS.policy), problem)
+    corpus = corpus_given(locate.user_path(FLAGS.corpus or held_out_corpus(problem)))
     module = None
     if FLAGS.module:
         names = {each.name: each.name for each in corpus.modules}

@@ -38,7 +38,7 @@ FLAGS = flags.FLAGS
 
 define_compiler_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem whose decisions to record: {', '.join(problem_names())}.")
-flags.DEFINE_string("corpus", None, "The corpus.", required=True)
+flags.DEFINE_string("corpus", None, "Path or label of the corpus.", required=True)
 flags.DEFINE_string("output_dir", None, "Folder of the trace.", required=True)
 flags.DEFINE_string("policy", None, "Folder of the policy that makes the decisions. Default: the compiler's heuristic.")
 flags.DEFINE_string("output_performance_path", None, "CSV file for all scores beside the default's. Default: none.")

@@ -23,7 +23,7 @@ done, 2 wrong input or flags and nothing was trained, 10 input empty, 11 too man
 
 from mlgo.commands import training
 
-DEFAULTS = training.Defaults(("inlining_for_size",), "mlgo/corpus/llvm_small_oz", "inlining")
+DEFAULTS = training.Defaults(("inlining_for_size",), "//mlgo/corpus:llvm_small_oz", "inlining")
 
 training.define_flags(DEFAULTS)
 

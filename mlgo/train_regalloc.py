@@ -25,7 +25,7 @@ nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted
 
 from mlgo.commands import training
 
-DEFAULTS = training.Defaults(("regalloc_eviction", "regalloc_priority"), "mlgo/corpus/llvm_small", "regalloc")
+DEFAULTS = training.Defaults(("regalloc_eviction", "regalloc_priority"), "//mlgo/corpus:llvm_small", "regalloc")
 
 training.define_flags(DEFAULTS)
 

@@ -38,8 +38,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _define_flags() -> None:
-    flags.DEFINE_string("train_corpus", None, "Corpus to learn from. Default: the built-in one at -Oz.")
-    flags.DEFINE_string("held_out_corpus", None, "Corpus to measure on. Default: the built-in one at -Oz.")
+    label = PROBLEM.score.built_in_corpus
+    flags.DEFINE_string("train_corpus", f"{label}_train", "Corpus to learn from: a path or a label.")
+    flags.DEFINE_string("held_out_corpus", f"{label}_held_out", "Corpus to measure on: a path or a label.")
     flags.DEFINE_string("output_dir", None, "Folder of the result. Default: out/size_estimator in the workspace.")
     flags.DEFINE_string("opt", None, "LLVM's opt, of the same version as the clang. Default: //development:opt.")
     flags.DEFINE_integer("seed", 1, "Seed of the network's initial weights.", lower_bound=0)
@@ -75,8 +76,7 @@ def _train(arguments: list[str]) -> int:
 
 
 def _examples(part: str, output: pathlib.Path, setup: CompileSetup, opt: pathlib.Path) -> Examples:
-    given = FLAGS[f"{part}_corpus"].value
-    corpus = locate.user_path(given) if given else locate.runfile(f"mlgo/corpus/llvm_small_oz_{part}")
+    corpus = locate.user_path(FLAGS[f"{part}_corpus"].value)
     return collect(output / "optimised" / part, corpus_given(corpus), setup, opt, part)
 
 

@@ -37,14 +37,12 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
         main = "//mlgo:{}.py".format(command),
         args = args,
         data = [
-            train_corpus,
-            held_out_corpus,
             "//development:clang",
             "//development:compile_server",
         ],
         env = {
-            "MLGO_TRAIN_CORPUS": "$(rlocationpath {})".format(train_corpus),
-            "MLGO_HELD_OUT_CORPUS": "$(rlocationpath {})".format(held_out_corpus),
+            "MLGO_TRAIN_CORPUS": train_corpus,
+            "MLGO_HELD_OUT_CORPUS": held_out_corpus,
         },
         # `//...` must not fetch and compile the programs of its corpora.
         tags = ["manual"],

@@ -58,5 +58,5 @@ def compiling_given(problem: Problem, output: str) -> Iterator[tuple[RunFolder, 
 
 
 def held_out_corpus(problem: Problem) -> str:
-    """Runfile of the built-in corpus on which policies of `problem` are evaluated."""
+    """Label of the built-in corpus on which policies of `problem` are evaluated."""
     return f"{score_of(problem).built_in_corpus}_held_out"

@@ -1,6 +1,7 @@
 """The commands that train: their flags, and a run from these flags to its summary."""
 
 import dataclasses
+import os
 import pathlib
 
 from absl import flags
@@ -31,7 +32,7 @@ class Defaults:
 
     Attributes:
       problems: values of --problem, the first of which is the default; (): any problem, and the flag is required.
-      corpus: runfile of the built-in corpora, to which "_train" and "_held_out" are added; None: a corpus is required.
+      corpus: label of the built-in corpora, to which "_train" and "_held_out" are added; None: a corpus is required.
       output: name below out/ in the workspace; None: --output_dir is required.
     """
 
@@ -53,12 +54,12 @@ def define_flags(defaults: Defaults) -> None:
     flags.DEFINE_string(
         "corpus",
         None,
-        "Corpus to learn from and to measure on; it is split as //mlgo:split_corpus does. A path, or the label of a"
-        " target that is built, as for --train_corpus and --held_out_corpus.",
+        "Corpus to learn from and to measure on; it is split as //mlgo:split_corpus does. A path, or a label, which is"
+        " built, as for --train_corpus and --held_out_corpus.",
     )
-    built_in, none = ("Default: the built-in one.",) * 2 if defaults.corpus else ("", "Default: none.")
-    flags.DEFINE_string("train_corpus", None, f"Corpus to learn from. {built_in}")
-    flags.DEFINE_string("held_out_corpus", None, f"Corpus to measure on; no module may be in both. {none}")
+    train, held_out = (f"Default: {_default_part(defaults, part) or 'none'}." for part in ("train", "held_out"))
+    flags.DEFINE_string("train_corpus", None, f"Corpus to learn from. {train if defaults.corpus else ''}")
+    flags.DEFINE_string("held_out_corpus", None, f"Corpus to measure on; no module may be in both. {held_out}")
     if not defaults.corpus:
         flags.mark_flags_as_mutual_exclusive(["corpus", "train_corpus"], required=True)
     flags.DEFINE_string(
@@ -118,11 +119,15 @@ def _corpora_given(defaults: Defaults, folder: pathlib.Path) -> tuple[pathlib.Pa
 
 
 def _part_given(defaults: Defaults, part: str) -> pathlib.Path | None:
-    if value := FLAGS[f"{part}_corpus"].value:
-        return locate.user_path(value)
+    value = FLAGS[f"{part}_corpus"].value or _default_part(defaults, part)
+    return locate.user_path(value) if value else None
+
+
+def _default_part(defaults: Defaults, part: str) -> str | None:
+    """Label of the corpus that is taken without a flag: that of the command's target, or the built-in one."""
     if not defaults.corpus:
         return None
-    return locate.of_environment(f"MLGO_{part.upper()}_CORPUS") or locate.runfile(f"{defaults.corpus}_{part}")
+    return os.environ.get(f"MLGO_{part.upper()}_CORPUS") or f"{defaults.corpus}_{part}"
 
 
 def _train(inputs: RunInputs, configurations: Configurations) -> int:

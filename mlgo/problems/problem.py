@@ -58,7 +58,7 @@ class LoggedScore:
         is that of ml-compiler-opt (compiler_opt/rl/constant.py, DELTA) and suits scores of 1 and more.
       unit: what reports call one score.
       level_flags: cc1 flags that set the optimisation level of the problem. None: each module's own level.
-      built_in_corpus: runfile of the built-in corpora of the problem, to which "_train" or "_held_out" is added.
+      built_in_corpus: label of the built-in corpora of the problem, to which "_train" or "_held_out" is added.
     """
 
     spec: TensorSpec
@@ -66,7 +66,7 @@ class LoggedScore:
     offset: float = 0.01
     unit: str = "score"
     level_flags: tuple[str, ...] = ()
-    built_in_corpus: str = "mlgo/corpus/llvm_small"
+    built_in_corpus: str = "//mlgo/corpus:llvm_small"
 
     def __post_init__(self):
         if self.spec.element_count != 1:
@@ -90,7 +90,7 @@ class CodeSize:
     offset: float = 0.01
     unit: str = "bytes of code"
     level_flags: tuple[str, ...] = ("-Oz",)
-    built_in_corpus: str = "mlgo/corpus/llvm_small_oz"
+    built_in_corpus: str = "//mlgo/corpus:llvm_small_oz"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,16 +7,13 @@ directory in BUILD_WORKING_DIRECTORY and the root of the workspace in BUILD_WORK
 import functools
 import os
 import pathlib
-import re
 from collections.abc import Mapping
 
+from mlgo.run import labels
 from mlgo.run.exit_codes import ExitCode, RunError
 
 #: The name that bzlmod gives to the main repository in runfiles trees.
 MAIN_REPOSITORY = "_main"
-
-# A label of the user's workspace.
-_LABEL = re.compile(r"//(?P<package>[^:]*):(?P<name>[^:]+)")
 
 
 @functools.cache
@@ -24,7 +21,7 @@ def runfile(path: str) -> pathlib.Path:
     """The file or directory that the running target's `data` provides at workspace path `path`.
 
     Args:
-      path: relative to the workspace root, for example "mlgo/corpus/llvm_small_train".
+      path: relative to the workspace root, for example "development/clang".
 
     Raises:
       RunError: it is not among the runfiles, or the program was not started by Bazel.
@@ -85,13 +82,13 @@ def _rlocation(name: str) -> pathlib.Path | None:
 def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathlib.Path:
     """The absolute path for `path`, which is relative to the user's directory or begins with `~`.
 
-    A label, //package:name, stands for its file below bazel-bin.
+    A label (mlgo/run/labels.py) stands for what Bazel makes of it, and is built if it is not yet.
 
-    Raises: RunError: a relative path or a label outside of `bazel run`, or a label that is not built.
+    Raises: RunError: a relative path or a label outside of `bazel run`, or a label that cannot be built.
     """
     environment = os.environ if environment is None else environment
-    if label := _LABEL.fullmatch(path):
-        return _built(label, workspace(environment))
+    if labels.is_label(path):
+        return labels.built(path, workspace(environment), _rlocation(f"{MAIN_REPOSITORY}/{labels.OPTIONS}"))
     expanded = pathlib.Path(path).expanduser()
     if expanded.is_absolute():
         return pathlib.Path(os.path.normpath(expanded))
@@ -103,21 +100,6 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
             "Give an absolute path or start the command with ./bazelw run",
         )
     return pathlib.Path(os.path.normpath(os.path.join(base, expanded)))
-
-
-def _built(label: re.Match[str], root: pathlib.Path | None) -> pathlib.Path:
-    if root is None:
-        raise RunError(
-            f"label {label[0]}",
-            "cannot be found: the command was not started with `bazel run`",
-            "Give a path, or start the command with ./bazelw run",
-        )
-    found = root / "bazel-bin" / label["package"] / label["name"]
-    if not found.exists():
-        raise RunError(
-            f"label {label[0]}", f"is not built: there is no {found}", f"Build it first: ./bazelw build {label[0]}"
-        )
-    return found
 
 
 def workspace(environment: Mapping[str, str] | None = None) -> pathlib.Path | None:

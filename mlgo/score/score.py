@@ -46,7 +46,7 @@ class Score(abc.ABC):
     Attributes:
       unit: what reports call one score.
       level_flags: cc1 flags that set the optimisation level of the problem.
-      built_in_corpus: runfile of the built-in corpora, to which "_train" or "_held_out" is added.
+      built_in_corpus: label of the built-in corpora, to which "_train" or "_held_out" is added.
       rewards: names of the ways to count the score, the default first.
       compared_items: what is compared with the default one by one, "functions" or "modules".
       needs_log, needs_object: what a compile must return so that `read` can score it.

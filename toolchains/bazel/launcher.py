@@ -29,7 +29,7 @@ WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
 if str(WORKSPACE) not in sys.path:
     sys.path.insert(0, str(WORKSPACE))
 
-from toolchains.bazel import command_line, selection
+from toolchains.bazel import command_line, run_options, selection
 from toolchains.bazel.errors import LauncherError
 
 # Files whose digest, with the lock's group, names an installed tree: a change of any of them installs another tree.
@@ -129,7 +129,9 @@ def main(arguments, environ):
         if command_line.is_below_tmp(lying_in):
             rc_files.append(str(WORKSPACE / command_line.BELOW_TMP))
         command = command_line.command(program, rc_files, arguments, own)
-        os.execve(program, command, with_user_name(environ, os.getuid()))
+        given = run_options.of_run(arguments)
+        carried = {run_options.VARIABLE: json.dumps(given)} if given else {}
+        os.execve(program, command, dict(with_user_name(environ, os.getuid()), **carried))
     except LauncherError as error:
         say(str(error))
     except OSError as error:

@@ -97,6 +97,15 @@ class CommandTest(unittest.TestCase):
             (code, words[0], words[-3:], said), (3, str(self.clone), ["--output_base=/o", "build", "//x y"], "")
         )
 
+    def test_a_program_that_runs_knows_the_options_of_run(self):
+        self.program("bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else echo "$MLGO_BAZEL_OPTIONS"; fi')
+        _, words, _ = self.bazelw(
+            "--output_base=/o", "run", "--disk_cache=/c", "//x", BAZEL=f"{self.scratch}/bin/bazel"
+        )
+        self.assertEqual(words, ['[["--output_base=/o"], ["--disk_cache=/c"]]'])
+        _, words, _ = self.bazelw("build", "//x")
+        self.assertEqual(words, [""])
+
     def test_below_tmp_the_sandbox_keeps_the_hosts_tmp(self):
         _, words, _ = self.bazelw("--output_base=/tmp/o", "build")
         self.assertEqual(words[1], f"--bazelrc={self.clone}/toolchains/bazel/below_tmp.bazelrc")

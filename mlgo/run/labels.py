@@ -1,0 +1,184 @@
+"""Builds what the user names by a label, when a command needs it, with the Bazel that started the command.
+
+A corpus of LLVM takes minutes to compile. As `data` of a command it would be built whenever the command is started; by
+its label it is built when it is used. `bazel run` holds no lock while the command runs, so the command can start Bazel
+again in the user's workspace. This build has the options of the first one that decide what is built: with others, Bazel
+would build something else and forget its analysis.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from mlgo.run.exit_codes import RunError
+from mlgo.run.progress import tell
+
+#: Runfile with the options of the build of the running command (//:build_options).
+OPTIONS = "build_options.json"
+#: Written by ./bazelw (toolchains/bazel/launcher.py): startup options and options of `bazel run`, two lists in JSON.
+GIVEN = "MLGO_BAZEL_OPTIONS"
+
+_LABEL = re.compile(r"(?:@@?[\w.~+-]+)?//(?:[^/:@]+(?:/[^/:]+)*)?(?P<name>:[^:]+)?")
+
+# Variables that `bazel run` and the starter of a py_binary set; the user's Bazel has not seen them.
+_OF_THE_COMMAND = re.compile(
+    r"BUILD_(?:WORKSPACE|WORKING)_DIRECTORY|BUILD_EXECROOT|BUILD_ID|\w*RUNFILES\w*|PYTHONPATH|" + GIVEN
+)
+
+# Bazel's exit code after Ctrl-C or SIGTERM.
+_INTERRUPTED = 8
+
+# On a terminal, Bazel shows what it compiles; apart from that, only what the user may have to act on.
+_QUIET = ("--ui_event_filters=-info", "--show_result=0")
+
+
+def is_label(value: str) -> bool:
+    """Whether `value`, of a flag that takes paths, is a label: //package:name, //package or @repository//package:name.
+
+    Something that exists is a path: //package also names the folder /package.
+    """
+    label = _LABEL.fullmatch(value)
+    return label is not None and (label["name"] is not None or not os.path.lexists(value))
+
+
+@dataclasses.dataclass(frozen=True)
+class Workspace:
+    """The user's workspace, and how Bazel built the running command in it.
+
+    Attributes:
+      root: its folder.
+      execution_root: the folder that paths of built files are relative to.
+      startup: Bazel's startup options.
+      options: options of a build.
+      environment: environment for Bazel.
+    """
+
+    root: pathlib.Path
+    execution_root: pathlib.Path
+    startup: tuple[str, ...]
+    options: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    @classmethod
+    def of_command(
+        cls, root: pathlib.Path, options: pathlib.Path, environment: Mapping[str, str]
+    ) -> "Workspace | None":
+        """The workspace `root` of a command whose runfile OPTIONS is `options`; None: Bazel did not build it there."""
+        if not (root / "bazelw").is_file():
+            return None
+        real = options.resolve()
+        execution_root = next((folder for folder in real.parents if folder.parent.name == "execroot"), None)
+        if execution_root is None:
+            return None
+        given = json.loads(environment.get(GIVEN, "null"))
+        startup, more = given or (_startup_options(execution_root.parent.parent, root), [])
+        kept = {name: value for name, value in environment.items() if not _OF_THE_COMMAND.fullmatch(name)}
+        configured = json.loads(real.read_text(encoding="utf-8"))
+        return cls(root, execution_root, tuple(startup), (*more, *configured), kept)
+
+    def build(self, label: str) -> pathlib.Path:
+        """The file or folder that `label` stands for, built. Shows Bazel's progress on stderr.
+
+        Raises: RunError: it cannot be built, or is not one file or folder.
+        """
+        tell(f"building {label}")
+        again = f"`./bazelw build {label}` repeats"
+        code, _ = self._bazel("build", *self.options, *_QUIET, "--", label)
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+        if code:
+            raise RunError(
+                f"label {label}",
+                f"cannot be built: Bazel ended with exit code {code}",
+                f"See its messages above, which {again}",
+            )
+        query = ("--output=files", "--noshow_progress", *_QUIET[:1])
+        code, printed = self._bazel("cquery", *self.options, *query, "--", label)
+        found = [self._path(line) for line in printed.splitlines()]
+        if code or len(found) != 1 or not found[0].exists():
+            raise RunError(
+                f"label {label}",
+                f"is not one file or folder, but {len(found)}",
+                "Give the label of a corpus, or the path of what you mean",
+            )
+        return found[0]
+
+    def _path(self, printed: str) -> pathlib.Path:
+        """The file that `bazel cquery --output=files` calls `printed`: built, of another repository, or a source."""
+        if printed.startswith("bazel-out/"):
+            return self.execution_root / printed
+        if printed.startswith("external/"):
+            return self.execution_root.parent.parent / printed
+        return self.root / printed
+
+    def _bazel(self, command: str, *arguments: str) -> tuple[int, str]:
+        """Runs a command of Bazel; returns its exit code and what it prints on stdout."""
+        words = [str(self.root / "bazelw"), *self.startup, command, *arguments]
+        with subprocess.Popen(
+            words,
+            cwd=self.root,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            errors="surrogateescape",
+        ) as process:
+            try:
+                printed, _ = process.communicate()
+            except KeyboardInterrupt:
+                _end(process)
+                raise
+        return process.returncode, printed
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Lets Bazel end what it does, however often the user presses Ctrl-C."""
+    process.send_signal(signal.SIGTERM)
+    while process.poll() is None:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            pass
+
+
+def _startup_options(output_base: pathlib.Path, root: pathlib.Path) -> Sequence[str]:
+    """Startup options with which Bazel finds the server of this output base and need not start another."""
+    # Bazel names an output base that the user does not choose after the MD5 digest of the workspace's path.
+    if output_base.name == hashlib.md5(os.fsencode(root), usedforsecurity=False).hexdigest():
+        return [f"--output_user_root={output_base.parent}"]
+    return [f"--output_base={output_base}"]
+
+
+@functools.cache
+def built(label: str, root: pathlib.Path | None, options: pathlib.Path | None) -> pathlib.Path:
+    """The file or folder that `label` stands for; it is built if it is not yet.
+
+    Args:
+      root: the user's workspace; None: the command was not started with `bazel run`.
+      options: the runfile OPTIONS of the command; None: it has none.
+
+    Raises: RunError: it cannot be built.
+    """
+    if root is None:
+        raise RunError(
+            f"label {label}",
+            "can be built only by a command that was started with ./bazelw run",
+            "Start it so, or give a path",
+        )
+    workspace = Workspace.of_command(root, options, os.environ) if options else None
+    if workspace is None:
+        raise RunError(
+            f"label {label}",
+            f"cannot be built: this command does not belong to the workspace {root}",
+            f"Build it there, and give the path that `bazel cquery --output=files {label}` prints",
+        )
+    sys.stdout.flush()
+    return workspace.build(label)

@@ -1,0 +1,200 @@
+"""Labels are built by the workspace's Bazel, in the configuration of the command, when they are used."""
+
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from mlgo.run import labels
+from mlgo.run.exit_codes import RunError
+
+# A Bazel that knows //a:corpus, a folder; //a:source, a file of the workspace; @b//:file; and //a:two, which has two
+# files. It refuses other options than those of the command, and writes down its words and what it sees of the command.
+_BAZELW = """\
+#!{python}
+import json, os, pathlib, signal, sys, time
+root, base = pathlib.Path({root!r}), pathlib.Path({base!r})
+words = sys.argv[1:]
+seen = sorted(name for name in os.environ if "RUNFILES" in name or name.startswith("BUILD_"))
+with open(root / "calls", "a") as calls:
+    calls.write(json.dumps([words, os.getcwd(), seen]) + "\\n")
+startup, command, *options, separator, label = words
+if [startup] != {startup!r} or separator != "--" or options[:2] != ["--compilation_mode=opt", "--//x:flag=True"]:
+    sys.exit(2)
+outputs = {{
+    "//a:corpus": ["bazel-out/k8-opt/bin/a/corpus"],
+    "//a:source": ["a/source"],
+    "@b//:file": ["external/b/file"],
+    "//a:two": ["a/source", "bazel-out/k8-opt/bin/a/corpus"],
+}}
+if command == "build":
+    if label == "//a:slow":
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(8))
+        print("ready", file=sys.stderr, flush=True)
+        time.sleep(600)
+    if label == "//a:interrupted":
+        sys.exit(8)
+    if label not in outputs:
+        print("ERROR: no such target", file=sys.stderr)
+        sys.exit(1)
+    (base / "execroot/_main/bazel-out/k8-opt/bin/a/corpus").mkdir(parents=True, exist_ok=True)
+elif command == "cquery" and "--output=files" in options:
+    print("\\n".join(outputs[label]))
+else:
+    sys.exit(2)
+"""
+
+
+class IsLabelTest(unittest.TestCase):
+    def test_table(self):
+        for value, expected in (
+            ("//mlgo/corpus:llvm_small", True),
+            ("//:top", True),
+            ("@mlgo//mlgo/corpus:zstd", True),
+            ("@@mlgo~//mlgo/corpus:zstd", True),
+            ("//no/such/package", True),
+            ("//tmp", False),
+            ("/tmp", False),
+            ("//data//x", False),
+            ("data:x", False),
+            ("a//b:c", False),
+            ("corpus", False),
+            ("", False),
+        ):
+            with self.subTest(value):
+                self.assertEqual(labels.is_label(value), expected)
+
+
+class BuiltTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.addCleanup(labels.built.cache_clear)
+        self.root = pathlib.Path(scratch.name).resolve() / "clone"
+        self.base = self.root.parent / "bazel" / hashlib.md5(os.fsencode(self.root)).hexdigest()
+        written = self.base / "execroot/_main/bazel-out/k8-opt/bin/build_options.json"
+        self.write(written, json.dumps(["--compilation_mode=opt", "--//x:flag=True"]))
+        self.options = self.root.parent / "command.runfiles" / "build_options.json"
+        self.options.parent.mkdir()
+        self.options.symlink_to(written)
+        self.write(self.root / "a/source", "x")
+        self.write(self.base / "external/b/file", "x")
+        self.put_bazelw(f"--output_user_root={self.base.parent}")
+
+    def write(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def put_bazelw(self, *startup):
+        program = self.root / "bazelw"
+        text = _BAZELW.format(python=sys.executable, root=str(self.root), base=str(self.base), startup=list(startup))
+        self.write(program, text)
+        program.chmod(0o755)
+
+    def calls(self):
+        return [json.loads(line) for line in (self.root / "calls").read_text(encoding="utf-8").splitlines()]
+
+    def built(self, label):
+        return labels.built(label, self.root, self.options)
+
+    def test_what_bazel_makes(self):
+        for label, expected in (
+            ("//a:corpus", self.base / "execroot/_main/bazel-out/k8-opt/bin/a/corpus"),
+            ("//a:source", self.root / "a/source"),
+            ("@b//:file", self.base / "external/b/file"),
+        ):
+            with self.subTest(label):
+                self.assertEqual(self.built(label), expected)
+
+    def test_once_for_a_command(self):
+        self.built("//a:corpus")
+        self.built("//a:corpus")
+        self.assertEqual([words[1] for words, _, _ in self.calls()], ["build", "cquery"])
+
+    def test_bazel_runs_as_the_user_would_run_it(self):
+        os.environ |= {"RUNFILES_DIR": "/r", "BUILD_WORKSPACE_DIRECTORY": "/w"}
+        self.addCleanup(os.environ.pop, "RUNFILES_DIR")
+        self.addCleanup(os.environ.pop, "BUILD_WORKSPACE_DIRECTORY")
+        self.built("//a:corpus")
+        for _, folder, seen in self.calls():
+            self.assertEqual(folder, str(self.root))
+            self.assertEqual(seen, [])
+
+    def test_an_output_base_that_the_user_chose(self):
+        other = self.base.rename(self.base.with_name("chosen"))
+        self.base = other
+        self.options.unlink()
+        self.options.symlink_to(other / "execroot/_main/bazel-out/k8-opt/bin/build_options.json")
+        self.put_bazelw(f"--output_base={other}")
+        self.assertEqual(self.built("//a:corpus"), other / "execroot/_main/bazel-out/k8-opt/bin/a/corpus")
+
+    def test_options_of_the_launcher(self):
+        os.environ[labels.GIVEN] = json.dumps([["--host_jvm_args=-Xmx2g"], ["--disk_cache=/cache"]])
+        self.addCleanup(os.environ.pop, labels.GIVEN)
+        found = labels.Workspace.of_command(self.root, self.options, os.environ)
+        self.assertEqual(found.startup, ("--host_jvm_args=-Xmx2g",))
+        # What decides the configuration comes last, so that it counts.
+        self.assertEqual(found.options, ("--disk_cache=/cache", "--compilation_mode=opt", "--//x:flag=True"))
+        self.assertNotIn(labels.GIVEN, found.environment)
+
+    def test_a_failing_build(self):
+        with self.assertRaisesRegex(
+            RunError, "^label //a:none: cannot be built: Bazel ended with exit code 1. See its messages above, which"
+        ):
+            self.built("//a:none")
+
+    def test_more_than_one_file(self):
+        with self.assertRaisesRegex(RunError, "^label //a:two: is not one file or folder, but 2. Give the label"):
+            self.built("//a:two")
+
+    def test_bazel_was_interrupted(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.built("//a:interrupted")
+
+    def test_an_interrupted_command_lets_bazel_end(self):
+        program = textwrap.dedent(
+            f"""
+            import pathlib
+            from mlgo.run import labels
+            try:
+                labels.built("//a:slow", pathlib.Path({str(self.root)!r}), pathlib.Path({str(self.options)!r}))
+            except KeyboardInterrupt:
+                print("interrupted")
+            """
+        )
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        with subprocess.Popen(
+            [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as command:
+            for line in command.stderr:
+                if line == "ready\n":
+                    break
+            command.send_signal(signal.SIGINT)
+            printed, _ = command.communicate(timeout=60)
+        self.assertEqual((command.returncode, printed), (0, "interrupted\n"))
+
+    def test_commands_that_cannot_build(self):
+        with self.assertRaisesRegex(
+            RunError, "^label //a:corpus: can be built only by a command that was started with ./bazelw run. Start it"
+        ):
+            labels.built("//a:corpus", None, self.options)
+        foreign = "^label //a:corpus: cannot be built: this command does not belong to the workspace .*cquery"
+        with self.assertRaisesRegex(RunError, foreign):
+            labels.built("//a:corpus", self.root, None)
+        copied = self.root.parent / "copied.json"
+        self.write(copied, "[]")
+        with self.assertRaisesRegex(RunError, foreign):
+            labels.built("//a:corpus", self.root, copied)
+        (self.root / "bazelw").unlink()
+        with self.assertRaisesRegex(RunError, foreign):
+            labels.built("//a:corpus", self.root, self.options)
+
+
+if __name__ == "__main__":
+    unittest.main()
