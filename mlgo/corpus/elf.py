@@ -10,7 +10,7 @@ from typing import NamedTuple
 MAGIC = b"\x7fELF"
 
 ET_EXEC, ET_DYN = 2, 3
-SHT_SYMTAB, SHT_NOBITS, SHT_GROUP, SHT_SYMTAB_SHNDX = 2, 8, 17, 18
+SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_NOBITS, SHT_REL, SHT_GROUP, SHT_SYMTAB_SHNDX = 2, 3, 4, 8, 9, 17, 18
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_COMPRESSED = 0x1, 0x2, 0x4, 0x800
 STT_FUNC, STT_SECTION, STT_FILE, STT_GNU_IFUNC = 2, 3, 4, 10
 GRP_COMDAT = 1
@@ -44,6 +44,9 @@ class Symbol(NamedTuple):
     Attributes:
       name: offset in the strings of the symbol table.
       section: index of the section that has it; 0: it is in no section, as undefined, absolute and common symbols are.
+      binding: STB_LOCAL 0, STB_GLOBAL 1, STB_WEAK 2.
+      other: st_other, which holds the visibility.
+      reserved: what stands in place of the index of a section, such as SHN_ABS; 0: none.
     """
 
     name: int
@@ -52,6 +55,18 @@ class Symbol(NamedTuple):
     section: int
     value: int
     size: int
+    binding: int = 0
+    other: int = 0
+    reserved: int = 0
+
+
+class Relocation(NamedTuple):
+    """A relocation. Attributes: symbol: index in the symbol table; addend: None where it stands in the section."""
+
+    offset: int
+    kind: int
+    addend: int | None
+    symbol: int
 
 
 class ElfFile:
@@ -126,13 +141,29 @@ class ElfFile:
         extended = self._extended_indices()
         for index, symbol in enumerate(fields):
             if self._wide:
-                name, information, _, section, value, size = symbol
+                name, information, other, section, value, size = symbol
             else:
-                name, value, size, information, _, section = symbol
-            is_defined = section != _SHN_UNDEF
-            if section >= _SHN_LORESERVE:
-                section = extended[index] if section == _SHN_XINDEX and index < len(extended) else 0
-            yield Symbol(name, information & 15, is_defined, section, value, size)
+                name, value, size, information, other, section = symbol
+            is_defined, reserved = section != _SHN_UNDEF, 0
+            if section == _SHN_XINDEX:
+                section = extended[index] if index < len(extended) else 0
+            elif section >= _SHN_LORESERVE:
+                section, reserved = 0, section
+            yield Symbol(name, information & 15, is_defined, section, value, size, information >> 4, other, reserved)
+
+    def relocations(self, table: Section) -> Iterator[Relocation]:
+        """The relocations of a section of kind SHT_REL or SHT_RELA; not of MIPS, which has another form of them.
+
+        Raises: ElfError: it is cut off.
+        """
+        with_addends = table.kind == SHT_RELA
+        word = "Q" if self._wide else "I"
+        entry = struct.Struct(self._order + 2 * word + (word.lower() if with_addends else ""))
+        shift, content = 32 if self._wide else 8, self.content(table)
+        for offset, information, *addend in entry.iter_unpack(content[: len(content) // entry.size * entry.size]):
+            yield Relocation(
+                offset, information & ((1 << shift) - 1), addend[0] if addend else None, information >> shift
+            )
 
     def defined_names(self) -> set[str]:
         """Names of the symbols that the file defines, without those of sections and source files. Raises: ElfError."""

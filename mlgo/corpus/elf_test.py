@@ -64,8 +64,8 @@ class ReadingTest(unittest.TestCase):
                 self.assertEqual(file.content(file.sections[1]), b"\xcc" * 8)
                 self.assertEqual((file.sections[4].size, file.content(file.sections[4])), (1 << 30, b""))
                 _, code, absolute = file.symbols(file.sections[2])
-                self.assertEqual(code, elf.Symbol(20, elf.STT_FUNC, True, 1, 4, 3))
-                self.assertEqual((absolute.is_defined, absolute.section), (True, 0))
+                self.assertEqual(code, elf.Symbol(20, elf.STT_FUNC, True, 1, 4, 3, 1, 0, 0))
+                self.assertEqual((absolute.is_defined, absolute.section, absolute.reserved), (True, 0, 0xFFF1))
                 self.assertEqual(file.defined_names(), {"code", ".text"})
 
     def test_what_is_no_elf_file(self):

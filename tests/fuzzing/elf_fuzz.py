@@ -1,7 +1,8 @@
-"""ELF files: sections, symbols, and what code sizes and checks for emptiness make of them."""
+"""ELF files: sections, symbols, relocations, and what code sizes and checks for emptiness make of them."""
 
 from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.empty_object import may_be_empty
+from mlgo.compiler.verification.linked import linked_object
 from mlgo.corpus.elf import SHT_SYMTAB, ElfError, ElfFile
 from mlgo.run.exit_codes import RunError
 from tests.fuzzing import search
@@ -9,6 +10,7 @@ from tests.fuzzing import search
 
 def run(content: bytes) -> None:
     may_be_empty(content)
+    linked_object(content, (".llvmbc", ".llvmcmd"))
     try:
         code = code_of_object(content, "input")
         assert all(function.size > 0 for function in code.functions)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 
 from mlgo.compiler.process import run_confined
+from mlgo.compiler.verification.linked import linked_object
 from mlgo.compiler.walls import Walls
 from mlgo.corpus import elf
 from mlgo.corpus.elf import ElfError, ElfFile
@@ -47,6 +48,8 @@ class Reason(enum.Enum):
     NOT_COMPARABLE = "not_comparable"
     #: Some sections differ; the detail names them.
     SECTIONS_DIFFER = "sections_differ"
+    #: No difference in what is linked: only names of local symbols, which clang numbers, are others.
+    LOCAL_NAMES = "local_names"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class Comparer:
-    """Compares objects, but for the sections in which clang embeds bitcode and command.
+    """Compares what is linked of objects, but for the sections in which clang embeds bitcode and command.
 
     Attributes:
       objcopy: llvm-objcopy, which takes those sections out: it renumbers what refers to the others.
@@ -71,6 +74,8 @@ class Comparer:
 
     def difference(self, original: bytes, compiled: bytes) -> Difference | None:
         """Why `compiled` is not `original`; None when they are the same, byte for byte but for COFF's time of creation.
+
+        ELF objects that differ only in the names of local symbols have the reason LOCAL_NAMES.
 
         Raises: RunError: llvm-objcopy cannot be started.
         """
@@ -87,6 +92,8 @@ class Comparer:
             return Difference(
                 Reason.NOT_COMPARABLE, "Mach-O keeps the addresses that sections had before bitcode was taken out"
             )
+        if (names := _other_names(original, compiled, self.embedded)) is not None:
+            return Difference(Reason.LOCAL_NAMES, f"what is linked is the same; only local names differ: {names}")
         return explain(stripped if stripped is not None else original, compiled)
 
     def _without_embedded(self, content: bytes) -> bytes | None:
@@ -105,6 +112,14 @@ class Comparer:
                 ) from error
             signals.check_not_killed(self.objcopy, done.returncode)
             return taken.read_bytes() if done.returncode == 0 and taken.is_file() else None
+
+
+def _other_names(original: bytes, compiled: bytes, embedded: Sequence[str]) -> str | None:
+    """The local names in which two objects differ, of which the linker takes the same; None: it does not."""
+    theirs, ours = linked_object(original, embedded), linked_object(compiled, embedded)
+    if theirs is None or ours is None or theirs.linked != ours.linked:
+        return None
+    return f"{_listed(sorted(theirs.names - ours.names))} -> {_listed(sorted(ours.names - theirs.names))}"
 
 
 def without_time(content: bytes) -> bytes:

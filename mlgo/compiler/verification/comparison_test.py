@@ -14,6 +14,7 @@ OBJCOPY = pathlib.Path(sys.argv.pop(2)).absolute()
 CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 
 SOURCE = "extern int g(int); static int kept(void) { return 3; } int f(int a) { return g(a) + g(a + 1) + kept(); }\n"
+_TARGET = ("--target=x86_64-pc-linux-gnu",)
 
 
 class ComparisonTest(unittest.TestCase):
@@ -27,7 +28,7 @@ class ComparisonTest(unittest.TestCase):
         target = self.folder / "m.o"
         given = self.folder / "m.c"
         given.write_text(source, encoding="utf-8")
-        command = [CLANG, "--target=x86_64-pc-linux-gnu", "-O2", *options, "-x", language, "-c", given, "-o", target]
+        command = [CLANG, *_TARGET, "-O2", *options, "-x", language, "-c", given, "-o", target]
         subprocess.run(command, check=True, cwd=self.folder)
         return target.read_bytes()
 
@@ -76,6 +77,37 @@ class ComparisonTest(unittest.TestCase):
         found = self.difference(self.compiled("-Xclang", "-fembed-bitcode=all"), self.compiled("-Qn"))
         self.assertEqual(found.reason, Reason.OTHER_COMPILER)
         self.assertRegex(found.detail, "made by .*clang version .*, this clang is unknown")
+
+    def test_only_local_names_differ(self):
+        # clang numbers the second table of `f` by how many names it has had to change before, strings included.
+        cases = "".join(f"case {value}: x = {value * value + 7}; break;" for value in range(6))
+        source = (
+            'void g(const char *, const char *); void h(void) { g("a", "b"); }\n'
+            f"int f(int a, int b) {{ int x, y; switch (a) {{ {cases} default: x = 0; }} y = x;"
+            f" switch (b) {{ {cases.replace('7', '9')} default: x = 1; }} return x * y; }}\n"
+        )
+        for options in (
+            ["-fdata-sections"],
+            ["-fdata-sections", "-fno-unique-section-names"],
+            ["-m32", "-fdata-sections"],
+        ):
+            with self.subTest(options):
+                original = self.compiled(*options, "-Xclang", "-fembed-bitcode=all", source=source)
+                self.compiled(*options, "-emit-llvm", "-Xclang", "-disable-llvm-passes", source=source)
+                (self.folder / "m.o").replace(self.folder / "m.bc")
+                again = [CLANG, *_TARGET, *options, "-O2", "-c", "m.bc", "-o", "again.o"]
+                subprocess.run(again, check=True, cwd=self.folder)
+                compiled = (self.folder / "again.o").read_bytes()
+                found = self.comparer.difference(original, compiled)
+                if "-fno-unique-section-names" in options:
+                    self.assertIsNone(found)
+                    continue
+                self.assertEqual(found.reason, Reason.LOCAL_NAMES, found)
+                self.assertRegex(found.detail, r"only local names differ: .*switch.table.f\.\d -> .*switch.table.f\.1")
+                self.assertEqual(
+                    self.difference(original, self.compiled(*options, source=source.replace("x * y", "x + y"))).reason,
+                    Reason.SECTIONS_DIFFER,
+                )
 
     def test_split_dwarf(self):
         split = self.compiled("-g", "-gsplit-dwarf")

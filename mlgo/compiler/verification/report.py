@@ -10,7 +10,7 @@ from mlgo.compiler.verification.comparison import Reason
 from mlgo.compiler.verification.verify import Verification
 from mlgo.corpus.corpus import Corpus
 
-_SHOWN = 20
+_SHOWN, _SHOWN_NAMES = 20, 3
 
 
 def to_json(corpus: Corpus, clang: pathlib.Path, found: Verification, with_originals: bool) -> dict[str, Any]:
@@ -26,6 +26,7 @@ def to_json(corpus: Corpus, clang: pathlib.Path, found: Verification, with_origi
         "different": {
             name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()
         },
+        "local_names": {name: why.detail for name, why in found.local_names.items()},
         "reasons": _counts(found),
         "same": list(found.same),
     }
@@ -37,10 +38,14 @@ def lines(found: Verification, with_originals: bool) -> Iterator[str]:
         yield f"{json.dumps(name, ensure_ascii=False)}: {why.reason.value}: {why.detail}"
     if len(found.different) > _SHOWN:
         yield f"and {len(found.different) - _SHOWN} more; --json=FILE has them all"
+    for name, why in list(found.local_names.items())[:_SHOWN_NAMES]:
+        yield f"{json.dumps(name, ensure_ascii=False)}: {why.detail}"
     total = len(found.same) + len(found.different)
     against = "the original objects" if with_originals else "themselves before the move"
     failed = ", ".join(f"{count} {reason}" for reason, count in _counts(found).items())
-    yield f"done {len(found.same)} of {total} the same as {against}" + (f", different: {failed}" if failed else "")
+    renamed = f" ({len(found.local_names)} but for local names, which no linker reads)" if found.local_names else ""
+    same = f"done {len(found.same)} of {total} the same as {against}{renamed}"
+    yield same + (f", different: {failed}" if failed else "")
 
 
 def _counts(found: Verification) -> dict[str, int]:

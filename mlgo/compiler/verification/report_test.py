@@ -14,6 +14,17 @@ class LinesTest(unittest.TestCase):
             ["done 2 of 2 the same as themselves before the move"],
         )
 
+    def test_modules_of_which_only_local_names_differ_are_the_same(self):
+        names = Difference(Reason.LOCAL_NAMES, "only local names differ: f.3 -> f.1")
+        found = Verification(("a", "b"), {}, {"b": names})
+        self.assertEqual(
+            list(report.lines(found, with_originals=True)),
+            [
+                '"b": only local names differ: f.3 -> f.1',
+                "done 2 of 2 the same as the original objects (1 but for local names, which no linker reads)",
+            ],
+        )
+
     def test_the_first_differences_and_counts_by_reason(self):
         different = {f"m{index}\n": Difference(Reason.COMPILE_FAILED, "crash") for index in range(21)}
         different["x"] = Difference(Reason.SPLIT_DWARF, "-")

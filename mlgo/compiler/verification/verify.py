@@ -25,10 +25,17 @@ Originals = Callable[[str], bytes | None]
 
 @dataclasses.dataclass(frozen=True)
 class Verification:
-    """The modules that are the same, and why the others are not; both sorted by name."""
+    """The modules that are the same, and why the others are not; sorted by name.
+
+    Attributes:
+      same: names of modules whose objects are the same.
+      different: the others.
+      local_names: of those in `same`, the ones in whose objects only local names differ, and which.
+    """
 
     same: tuple[str, ...]
     different: dict[str, Difference]
+    local_names: dict[str, Difference] = dataclasses.field(default_factory=dict)
 
     def count(self, reason: Reason) -> int:
         return sum(difference.reason == reason for difference in self.different.values())
@@ -56,13 +63,12 @@ def verify(
     Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.
     """
     shown = shown or progress.Silent()
-    same: list[str] = []
-    different = _refused(corpus)
-    shown.advance(len(different))
-    usable = [module for module in corpus.modules if module.name not in different]
+    found = _Found([], _refused(corpus), {})
+    shown.advance(len(found.different))
+    usable = [module for module in corpus.modules if module.name not in found.different]
     repeats = Repeats()
     with moved(corpus) as copy:
-        moved_modules = [module for module in copy.modules if module.name not in different]
+        moved_modules = [module for module in copy.modules if module.name not in found.different]
         here = None if originals is not None else _objects(usable, clang, workers, repeats)
         there = _objects(moved_modules, clang, workers, repeats)
         with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
@@ -72,12 +78,34 @@ def verify(
                 reference = next(here) if here is not None else None
                 waiting.append((module.name, pool.submit(_difference, module, outcome, reference, originals, comparer)))
                 while len(waiting) > 64:
-                    _settle(*waiting.popleft(), same, different, shown)
+                    _settle(*waiting.popleft(), found, shown)
             while waiting:
-                _settle(*waiting.popleft(), same, different, shown)
+                _settle(*waiting.popleft(), found, shown)
     if (line := repeats.describe()) is not None:
         progress.tell(line)
-    return Verification(tuple(same), dict(sorted(different.items())))
+    return found.result()
+
+
+@dataclasses.dataclass
+class _Found:
+    """What a verification has found so far; fields as of Verification."""
+
+    same: list[str]
+    different: dict[str, Difference]
+    local_names: dict[str, Difference]
+
+    def add(self, name: str, difference: Difference | None) -> None:
+        if difference is not None and difference.reason is not Reason.LOCAL_NAMES:
+            self.different[name] = difference
+            return
+        self.same.append(name)
+        if difference is not None:
+            self.local_names[name] = difference
+
+    def result(self) -> Verification:
+        return Verification(
+            tuple(self.same), *(dict(sorted(each.items())) for each in (self.different, self.local_names))
+        )
 
 
 def _refused(corpus: Corpus) -> dict[str, Difference]:
@@ -94,13 +122,9 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
     return found
 
 
-def _settle(name: str, answer, same: list[str], different: dict[str, Difference], shown: progress.Progress) -> None:
-    difference = answer.result()
-    if difference is None:
-        same.append(name)
-    else:
-        different[name] = difference
-    shown.advance(note=f"{len(different)} different" if different else "")
+def _settle(name: str, answer, found: _Found, shown: progress.Progress) -> None:
+    found.add(name, answer.result())
+    shown.advance(note=f"{len(found.different)} different" if found.different else "")
 
 
 def _objects(
