@@ -22,6 +22,7 @@ from absl import flags
 from mlgo.commands.main import run_command
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
+from mlgo.reporting.provenance import page_command
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
 from mlgo.run import files, flag_values, locate
@@ -42,7 +43,7 @@ def main(arguments: list[str]) -> int:
         raise RunError("the command line", wrong, "Give a folder with results, such as models/inlining_for_size")
     records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
     output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / "report.html"
-    page = compose(records)
+    page = compose(records, page_command(named, locate.workspace()))
     files.write_atomically(output, html(page))
     files.write_atomically(summary_path(output), markdown(page))
     show([page.verdict.text, "", f"Report:  {output}", f"Summary: {summary_path(output)}"])

@@ -15,17 +15,17 @@ from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Ru
 SEED = 1
 
 
-def compose(records: Sequence[Record]) -> Page:
+def compose(records: Sequence[Record], again: str = "") -> Page:
     """The page about `records`, of one policy or several.
 
-    Args: records: at least one.
+    Args: records: at least one; again: the command that writes this page, see provenance.page_command; "": unknown.
     Raises: RunError: a record has values that this version does not write.
     """
     with readable(f"results ({', '.join(dict.fromkeys(record.place for record in records))})"):
-        return _composed(records)
+        return _composed(records, again)
 
 
-def _composed(records: Sequence[Record]) -> Page:
+def _composed(records: Sequence[Record], again: str) -> Page:
     runs = [record for record in records if isinstance(record, Run)]
     evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
     programs = [record for record in records if isinstance(record, Programs)]
@@ -42,7 +42,7 @@ def _composed(records: Sequence[Record]) -> Page:
         training.learning_section(runs),
         explanation_section(explanations),
         training.failures_section(runs, evaluations),
-        commands_section([*runs, *evaluations, *programs, *explanations]),
+        commands_section([*runs, *evaluations, *programs, *explanations], again),
         provenance_section([*runs, *evaluations, *programs, *explanations]),
     ]
     names = list(dict.fromkeys(record.name for record in records))

@@ -1,5 +1,7 @@
 """The sections that make a report reproducible: commands, and digests of all inputs."""
 
+import collections
+import pathlib
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,6 +11,7 @@ from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
 from mlgo.reporting.records import Evaluation, Programs, Record, Run
+from mlgo.run.flag_values import default_name
 
 #: Problem -> the command that trains it on the built-in corpora; //mlgo:train_locally trains the others.
 _COMMANDS = {
@@ -18,12 +21,15 @@ _COMMANDS = {
 }
 
 
-def commands_section(records: Sequence[Record]) -> Section:
-    """The commands; folders of the reader's machine are variables."""
+def commands_section(records: Sequence[Record], again: str) -> Section:
+    """The commands; folders of the reader's machine are variables.
+
+    Args: again: the command that writes the page, see `page_command`; "": unknown.
+    """
     blocks: list[Block] = [
         Paragraph(
-            "Run these in a clone of the workspace. A variable in capitals is a folder with a corpus or a policy of the"
-            " digest that is listed under Provenance."
+            "Run these in a clone of the workspace. A variable in capitals is a folder with a corpus, a policy or"
+            " results of the digest that is listed under Provenance."
         )
     ]
     for record in records:
@@ -43,14 +49,32 @@ def commands_section(records: Sequence[Record]) -> Section:
                     f"Explain {record.name} again", [" ".join([*words, '--policy="$POLICY"', '--corpus="$CORPUS"'])]
                 )
             )
-    places = list(dict.fromkeys(record.place for record in records))
-    blocks.append(
-        Commands(
-            "Write this page again",
-            [" ".join(["./bazelw run //mlgo:report --", *map(shlex.quote, _outermost(places))])],
-        )
-    )
+    if again:
+        blocks.append(Commands("Write this page again", [again]))
     return Section("commands", "Commands to reproduce", "Commands", blocks)
+
+
+def page_command(named: Sequence[tuple[str, pathlib.Path]], workspace: pathlib.Path | None) -> str:
+    """The command that writes a page about these folders.
+
+    Args:
+      named: name and absolute path of each folder, in the order of the command line.
+      workspace: folders below it are named by relative paths; others are variables, because a page names no folder of
+        this machine.
+    """
+    words, taken = [], collections.Counter()
+    for name, folder in named:
+        if workspace is not None and folder.is_relative_to(workspace):
+            place = folder.relative_to(workspace).as_posix()
+            # "-x" would be a flag, "~x" the home folder of a user.
+            place = f"./{place}" if place.startswith(("-", "~")) else place
+            plain = name == default_name(folder) and "=" not in place
+            words.append(shlex.quote(place if plain else f"{name}={place}"))
+            continue
+        variable = _variable(name)
+        taken[variable] += 1
+        words.append(f'{name}="${variable}{"" if taken[variable] == 1 else f"_{taken[variable]}"}"')
+    return " ".join(["./bazelw run //mlgo:report --", *words])
 
 
 def training_command(run: Run) -> str:
@@ -134,11 +158,6 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, " ".join(map(str, value)) or "none"
     else:
         yield path, "none" if value is None or value == "" else str(value)
-
-
-def _outermost(places: Sequence[str]) -> list[str]:
-    """The folders that lie in no other one."""
-    return [place for place in places if not any(place.startswith(f"{other}/") for other in places)]
 
 
 def _variable(name: str) -> str:

@@ -1,23 +1,28 @@
 """The page: content, escaping, no external resources, equal bytes for equal inputs."""
 
 import dataclasses
+import html
 import html.parser
+import os
 import pathlib
 import re
+import shlex
 import shutil
 import tempfile
 import unittest
+import unittest.mock
 
 from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
 from mlgo.reporting.page import Tone
-from mlgo.reporting.provenance import training_command
+from mlgo.reporting.provenance import page_command, training_command
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Explanation, Programs, Run
 from mlgo.reporting.rendering import html as html_of
 from mlgo.reporting.testing import made_up
+from mlgo.run import flag_values
 from mlgo.run.tabular import markdown_text
 
 # JSON of the names that results of programs and explanations have, in every wrong place.
@@ -204,6 +209,13 @@ class PageTest(unittest.TestCase):
         self.assertTrue(self.page.verdict.text.startswith("Code of real programs: better, −2.00"))
         self.assertRegex(self.page.verdict.text, f"Better: against the compiler's default the policy gives {figures}")
 
+    def test_the_command_that_writes_the_page_stands_in_it(self):
+        command = "./bazelw run //mlgo:report -- 'new=out/a b' old=models/x"
+        page = html_of(compose(read_folder(self.folder, "mine", None), command)).decode()
+        self.assertIn("Write this page again", page)
+        self.assertIn("new=out/a b", html.unescape(re.sub("<[^>]*>", "", page)))
+        self.assertNotIn("Write this page again", self.html.decode())
+
     def test_regressions_have_the_command_that_shows_them_again(self):
         section = next(section for section in self.page.sections if section.anchor == "regressions")
         self.assertIn("--problem=inlining_for_size", section.blocks[0].rows[0][-1].text)
@@ -297,6 +309,40 @@ class OtherPagesTest(unittest.TestCase):
         self.assertEqual(columns, {6})
         # The name is code, in more backticks than it holds.
         self.assertRegex(text, r"`` lib/_Z1f<script>.*\.cpp ``")
+
+
+_PARTS = strategies.text(strategies.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=8)
+
+
+class PageCommandTest(unittest.TestCase):
+    def test_names_that_were_given_are_kept_in_their_order(self):
+        folders = (
+            ("new", "out/inlining"),
+            ("old", "models/inlining_for_size"),
+            ("new", "out/a b"),
+            ("p", "out/p/policy"),
+        )
+        named = [(name, pathlib.Path("/w", folder)) for name, folder in folders]
+        self.assertEqual(
+            page_command(named, pathlib.Path("/w")),
+            "./bazelw run //mlgo:report -- new=out/inlining old=models/inlining_for_size 'new=out/a b' out/p/policy",
+        )
+
+    def test_folders_outside_of_the_workspace_are_variables(self):
+        named = [("a.b", pathlib.Path("/x/a.b")), ("a-b", pathlib.Path("/y")), ("mine", pathlib.Path("/w/mine"))]
+        self.assertEqual(
+            page_command(named, pathlib.Path("/w")), './bazelw run //mlgo:report -- a.b="$A_B" a-b="$A_B_2" mine'
+        )
+        self.assertEqual(page_command(named[2:], None), './bazelw run //mlgo:report -- mine="$MINE"')
+
+    @given(strategies.lists(strategies.tuples(strategies.sampled_from(["new", "old"]), _PARTS, _PARTS), min_size=1))
+    def test_a_shell_reads_the_same_folders(self, drawn):
+        root = pathlib.Path("/w")
+        named = [(name, root / outer / inner) for name, outer, inner in drawn if not {outer, inner} & {".", ".."}]
+        words = shlex.split(page_command(named, root))[4:]
+        with unittest.mock.patch.dict(os.environ, {"BUILD_WORKING_DIRECTORY": "/w"}):
+            read = [entry for word in words for entry in flag_values.named_paths("", [word]).items()]
+        self.assertEqual(read, named)
 
 
 if __name__ == "__main__":

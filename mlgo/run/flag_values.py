@@ -30,7 +30,7 @@ def percent_given(flag: str, value: str | None) -> float | None:
 def named_paths(flag: str, values: Sequence[str], reserved: Collection[str] = ()) -> dict[str, pathlib.Path]:
     """Paths by name, read from values of the form [NAME=]PATH.
 
-    The default name is the last part of the path; for ".../NAME/policy" it is NAME.
+    The default name is `default_name`.
 
     Args:
       flag: the flag, for messages; "" for positional arguments.
@@ -43,7 +43,7 @@ def named_paths(flag: str, values: Sequence[str], reserved: Collection[str] = ()
     for value in values:
         given, separator, rest = value.partition("=")
         path = locate.user_path(rest if separator else value)
-        name = given if separator else path.parent.name if path.name == "policy" else path.name
+        name = given if separator else default_name(path)
         if name in found or name in reserved or not _NAME.fullmatch(name):
             raise RunError(
                 f"{prefix}{value}",
@@ -52,3 +52,8 @@ def named_paths(flag: str, values: Sequence[str], reserved: Collection[str] = ()
             )
         found[name] = path
     return found
+
+
+def default_name(path: pathlib.Path) -> str:
+    """The name of `path` where none is given: its last part; for ".../NAME/policy" it is NAME."""
+    return path.parent.name if path.name == "policy" else path.name
