@@ -5,6 +5,7 @@ import unittest
 
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
+from mlgo.reporting.provenance import page_command
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html
 
@@ -17,7 +18,8 @@ class ShippedReportsTest(unittest.TestCase):
         self.assertEqual(len(folders), 3)
         for folder in folders:
             with self.subTest(policy=folder.name):
-                page = compose(read_folder(folder, folder.name, _WORKSPACE))
+                command = page_command([(folder.name, folder)], _WORKSPACE)
+                page = compose(read_folder(folder, folder.name, _WORKSPACE), command)
                 remedy = f"out of date; run: ./bazelw run //mlgo:report -- models/{folder.name}"
                 self.assertTrue((folder / "report.html").read_bytes() == html(page), f"report.html is {remedy}")
                 self.assertTrue((folder / "report.md").read_bytes() == markdown(page), f"report.md is {remedy}")
