@@ -46,7 +46,8 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
     """`mlgo-clang-<version>.tar.gz`: a compiler that runs from any folder of any Debian 12 machine.
 
     Compressed with gzip, which every Debian can unpack. Equal inputs give equal bytes.
-    Also makes `<name>_provenance`, `provenance.json` and the receiver's README.
+    Also makes `<name>_provenance`, `provenance.json` and the receiver's README; and `<name>_tree.tar`, the same files
+    without compression, for `compiler_install`.
 
     Args:
       name: name of the target.
@@ -123,20 +124,25 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         renames = {"{}_runtime/{}".format(name, folder): folder for folder in _RUNTIME_FOLDERS},
         visibility = private,
     )
-    pkg_tar(
-        name = name,
-        out = _TOP + ".tar.gz",
-        srcs = [
-            name + "_compiler",
-            name + "_licence_files",
-            name + "_runtime_files",
-            name + "_texts",
-        ],
-        extension = "tar.gz",
-        mode = "0644",
-        package_dir = _TOP,
-        visibility = visibility,
-    )
+    for target, out, extension, tags in [
+        (name, _TOP + ".tar.gz", "tar.gz", []),
+        (name + "_tree", name + "_tree.tar", "tar", ["manual"]),
+    ]:
+        pkg_tar(
+            name = target,
+            out = out,
+            srcs = [
+                name + "_compiler",
+                name + "_licence_files",
+                name + "_runtime_files",
+                name + "_texts",
+            ],
+            extension = extension,
+            mode = "0644",
+            package_dir = _TOP,
+            tags = tags,
+            visibility = visibility,
+        )
 
 def compiler_image(name, tarball, visibility = None):
     """`<name>.oci.tar`: a container image whose command is the compiler of a `compiler_tarball`.
