@@ -60,6 +60,7 @@ def llvm_program(
         program = None,
         aliases = [],
         resource_directory = None,
+        beside = [],
         visibility = None):
     """An LLVM program that runs where it is built, from runfiles, and from any copy of its tree.
 
@@ -78,6 +79,7 @@ def llvm_program(
       program: file name of the program; default: `name`.
       aliases: more names of the program in the tree and beside the link; `clang++` selects another driver mode.
       resource_directory: label of the directory that becomes `lib/clang/<major>`.
+      beside: labels of files that are copied into `bin/`, such as configuration files of clang.
       visibility: visibility of `name`.
     """
     private = ["//visibility:private"]
@@ -103,6 +105,7 @@ def llvm_program(
     installed_program(
         name = name,
         aliases = aliases,
+        beside = beside,
         binary = binary,
         program = program or name,
         resources = resources,

@@ -22,6 +22,7 @@ with the right signature. Policies of //mlgo/policy make the same decisions with
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//llvm:llvm_program.bzl", "llvm_program")
 load("//llvm:slots.bzl", "SLOTS")
+load("//release/configuration:defs.bzl", "CONFIGURATION_FILES")
 load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots")
 load("//release/private:slot.bzl", "policy_slots")
 
@@ -49,6 +50,9 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
 def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots):
     """A clang with policies inside, in the tree `<name>.llvm` (see `llvm_program` of //llvm:llvm_program.bzl).
 
+    `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg`, which lie beside it, switch policies on for build systems that pass one set
+    of flags to compiles and links.
+
     Args:
       name: name of the target.
       policies: a `mlgo_policies`, in place of `backend` and `slots`.
@@ -64,6 +68,7 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
         slots,
         visibility,
         aliases = [name + "++"],
+        beside = CONFIGURATION_FILES,
         resource_directory = Label("//third_party/llvm:resource_headers"),
     )
 

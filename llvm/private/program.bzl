@@ -19,19 +19,32 @@ def _installed_program_impl(ctx):
         link = ctx.actions.declare_file(path)
         ctx.actions.symlink(output = link, target_file = program, is_executable = True)
         links.append(link)
+    copies = []
+    for file in ctx.files.beside:
+        copy = ctx.actions.declare_file(tree + file.basename)
+        ctx.actions.run_shell(
+            arguments = [file.path, copy.path],
+            command = "cp -L \"$1\" \"$2\"",
+            inputs = [file],
+            mnemonic = "CopyBesideProgram",
+            outputs = [copy],
+            progress_message = "Copying %{output}",
+        )
+        copies.append(copy)
     return [DefaultInfo(
         executable = links[0],
         files = depset([links[0]]),
-        runfiles = ctx.runfiles(links + [program] + ctx.files.resources),
+        runfiles = ctx.runfiles(links + copies + [program] + ctx.files.resources),
     )]
 
 installed_program = rule(
     implementation = _installed_program_impl,
-    doc = "Puts a program into the tree `<name>.llvm`, which contains nothing else, and links to it.",
+    doc = "Puts a program into the tree `<name>.llvm`, which contains nothing but it and its files, and links to it.",
     # A dependent's toolchain may be made of this program.
     cfg = bootstrap_elsewhere,
     attrs = {
         "aliases": attr.string_list(doc = "More names of the program, beside the link and in the tree."),
+        "beside": attr.label_list(doc = "Files that are copied into `<name>.llvm/bin`.", allow_files = True),
         # Not linked in the tree itself: Bazel leaves parameter files and runfiles beside the output of a cc_binary.
         "binary": attr.label(doc = "The linked program.", allow_single_file = True, mandatory = True),
         "program": attr.string(doc = "File name of the program in `<name>.llvm/bin`.", mandatory = True),

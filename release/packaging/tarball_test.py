@@ -19,6 +19,8 @@ from release.packaging.testing import machine
 GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 DEBIAN_12_GLIBC = (2, 36)
 POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
+#: Files beside clang for build systems, and the switches that they contain.
+CONFIGURATIONS = {"mlgo-size.cfg": "-enable-ml-inliner=release", "mlgo-speed.cfg": "-regalloc-enable-advisor=release"}
 C_SOURCE = (
     '#include <stdio.h>\n#include <stdint.h>\nint main(void) { printf("%d\\n", (int)sizeof(intptr_t)); return 0; }\n'
 )
@@ -96,7 +98,10 @@ class TarballTest(unittest.TestCase):
             names,
         )
         # bin/ has nothing that the link left beside the program, such as Bazel's parameter files.
-        self.assertEqual({name for name in names if name.startswith("bin/")}, {"bin/clang", "bin/clang++"})
+        self.assertEqual(
+            {name for name in names if name.startswith("bin/")},
+            {"bin/clang", "bin/clang++", *(f"bin/{name}" for name in CONFIGURATIONS)},
+        )
 
     def test_no_path_of_the_machine_that_built_it(self):
         # The directory of this test is the directory of the build.
@@ -168,6 +173,20 @@ class TarballTest(unittest.TestCase):
                 program,
             )
             self.assertEqual(self.run_here(program), says)
+
+    def test_flags_of_a_build_system_serve_compiles_and_links(self):
+        lld = runfile("release/packaging/ld.lld")
+        clang = [self.top / "bin/clang", f"--sysroot={self.root}", "-Werror", "-Oz"]
+        for name, switch in CONFIGURATIONS.items():
+            flags = [f"--config={name}"]
+            self.run_here(*clang, *flags, "-c", "x.c", "-o", self.scratch / "with_file.o")
+            self.run_here(*clang, "-mllvm", switch, "-c", "x.c", "-o", self.scratch / "with_switch.o")
+            self.assertEqual(
+                (self.scratch / "with_file.o").read_bytes(), (self.scratch / "with_switch.o").read_bytes(), name
+            )
+            program = self.scratch / name
+            self.run_here(*clang, *flags, f"--ld-path={lld}", "-static", self.scratch / "with_file.o", "-o", program)
+            self.assertEqual(self.run_here(program), "8\n")
 
     def test_works_on_another_debian_12(self):
         entered, how = machine.enter(self.root)

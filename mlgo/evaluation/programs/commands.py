@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.problems.slots import policy_slots
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -27,9 +28,12 @@ _DROPPED = re.compile(
 _DROPPED_WITH_VALUE = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ"))
 #: Options whose value is a separate word (clang/include/clang/Options/Options.td, LLVM 22).
 _WITH_VALUE = frozenset(
-    "-D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot -isystem"
-    " -ivfsoverlay -mllvm -resource-dir -target -x --param --sysroot".split()
+    "--config -D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot"
+    " -isystem -ivfsoverlay -mllvm -resource-dir -target -x --param --sysroot".split()
 )
+#: Options that switch a policy on, as such and by a file of release/configuration: sides do that.
+_SWITCHES = tuple(f"-{slot['advisor_flag']}=" for slot in policy_slots().values())
+_CONFIGURATION = re.compile(r"(.*/)?mlgo-[a-z]+\.cfg")
 _RELOCATION = frozenset(("-fPIC", "-fPIE", "-fpic", "-fpie"))
 
 
@@ -101,7 +105,7 @@ def _output(entry: Any, subject: str) -> str:
 
 
 def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
-    """The options of a compile command that an evaluation keeps.
+    """The options of a compile command that an evaluation keeps: all but those that it sets itself.
 
     Args: words: the command with its compiler, which may follow a launcher such as ccache.
     """
@@ -114,11 +118,17 @@ def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
             del rest[:1]
         elif word in _WITH_VALUE and rest:
             value = rest.pop(0)
-            if not (word == "-Xclang" and _DROPPED.fullmatch(value)):
+            if not (word == "-Xclang" and _DROPPED.fullmatch(value)) and not _switches_policy(word, value):
                 kept += [word, value]
-        elif word != source and not _DROPPED.fullmatch(word):
+        elif word != source and not _DROPPED.fullmatch(word) and not _switches_policy(*word.partition("=")[::2]):
             kept.append(word)
     return tuple(kept)
+
+
+def _switches_policy(option: str, value: str) -> bool:
+    if option == "--config":
+        return _CONFIGURATION.fullmatch(value) is not None
+    return option == "-mllvm" and value.startswith(_SWITCHES)
 
 
 def code_generation(options: Sequence[str]) -> list[str]:

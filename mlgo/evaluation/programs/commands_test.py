@@ -27,7 +27,16 @@ _OWN = (
 )
 # An option and its value are drawn together.
 _KEPT = strategies.sampled_from(
-    [("-DA=1",), ("-I", "-O2"), ("-mllvm", "-g"), ("-isystem", "a b"), ("-Xclang", "-fno-pch"), ("-fPIC",)]
+    [
+        ("-DA=1",),
+        ("--config=size.cfg",),
+        ("-mllvm=-g",),
+        ("-I", "-O2"),
+        ("-mllvm", "-g"),
+        ("-isystem", "a b"),
+        ("-Xclang", "-fno-pch"),
+        ("-fPIC",),
+    ]
 )
 _LEFT = strategies.sampled_from(
     [
@@ -39,6 +48,10 @@ _LEFT = strategies.sampled_from(
         ("-flto=thin",),
         ("-Xclang", "-fembed-bitcode=all"),
         ("-c",),
+        ("-mllvm", "-enable-ml-inliner=release"),
+        ("-mllvm=-regalloc-enable-advisor=release",),
+        ("--config=mlgo-size.cfg",),
+        ("--config", "/opt/mlgo/bin/mlgo-speed.cfg"),
     ]
 )
 

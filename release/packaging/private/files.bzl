@@ -4,7 +4,7 @@ load("@rules_pkg//pkg:providers.bzl", "PackageFilegroupInfo", "PackageFilesInfo"
 
 def _compiler_files_impl(ctx):
     tree = ctx.attr.program.label.name + ".llvm/"
-    programs, directories, links = {}, {}, []
+    programs, directories, settings, links = {}, {}, {}, []
     for file in ctx.attr.program[DefaultInfo].default_runfiles.files.to_list():
         _, inside, path = file.short_path.partition(tree)
         if not inside:
@@ -13,6 +13,8 @@ def _compiler_files_impl(ctx):
             directories[path] = file
         elif path == "bin/" + ctx.attr.program_name:
             programs[path] = file
+        elif path.endswith(".cfg"):
+            settings[path] = file
     if len(programs) != 1:
         fail("{}: has no {}bin/{} among its runfiles, so it is not a target of mlgo_clang; name one".format(
             ctx.attr.program.label,
@@ -30,16 +32,16 @@ def _compiler_files_impl(ctx):
             pkg_dirs = [],
             pkg_files = [
                 (PackageFilesInfo(attributes = {"mode": "0755"}, dest_src_map = programs), ctx.label),
-                (PackageFilesInfo(attributes = {"mode": "0644"}, dest_src_map = directories), ctx.label),
+                (PackageFilesInfo(attributes = {"mode": "0644"}, dest_src_map = directories | settings), ctx.label),
             ],
             pkg_symlinks = links,
         ),
-        DefaultInfo(files = depset(programs.values() + directories.values())),
+        DefaultInfo(files = depset(programs.values() + directories.values() + settings.values())),
     ]
 
 compiler_files = rule(
     implementation = _compiler_files_impl,
-    doc = "A target of `mlgo_clang` as files for rules_pkg: bin/clang, more names of it, lib/clang.",
+    doc = "A target of `mlgo_clang` as files for rules_pkg: bin/clang, more names of it, configuration files, lib/clang.",
     attrs = {
         "links": attr.string_list(doc = "More names of the program in bin/."),
         "program": attr.label(doc = "The compiler.", mandatory = True),
