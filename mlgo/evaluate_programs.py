@@ -49,7 +49,7 @@ flags.DEFINE_list(
 flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
 flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
 flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
-flags.DEFINE_string("clang", None, "Release clang with policies inside. Default: //release:clang.")
+flags.DEFINE_string("clang", "//release:clang", "Release clang with policies inside: a path or a label.")
 flags.DEFINE_string("packaged_clang", None, "Clang of the default side; also links. Default: the packaged one.")
 flags.DEFINE_multi_string("compiler", [], "Further side, as NAME=PATH[,FLAG...]; repeatable.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
     packages = packages_given(FLAGS.package)
     programs = catalogue.programs(FLAGS.programs, described, packages, folder.path / _GN_PROGRAMS)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
-    release = (locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("release/clang")).resolve()
+    release = locate.user_path(FLAGS.clang).resolve()
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler))
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
     runs = compilers.for_runs() if FLAGS.problem != INLINING else []

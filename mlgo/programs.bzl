@@ -1,4 +1,4 @@
-"""Data and environment of //mlgo:evaluate_programs, for the command and for targets that run it."""
+"""Data and environment of //mlgo:evaluate_programs, for the command and for targets that run it where there is no Bazel."""
 
 # Packages of the programs that //mlgo/evaluation/programs describes.
 _PACKAGES = [
@@ -11,7 +11,7 @@ _PACKAGES = [
     "zstd",
 ]
 
-# Tools that build and run programs, besides the compiler under comparison.
+# Tools that build and run programs, besides the compilers under comparison.
 PACKAGED_PROGRAMS_TOOLS = [
     "@llvm//:clang",
     "@llvm//:ld.lld",
@@ -22,10 +22,7 @@ PACKAGED_PROGRAMS_TOOLS = [
     "@valgrind//:valgrind",
 ]
 
-# Tools for any programs.
-PROGRAMS_TOOLS = ["//release:clang"] + PACKAGED_PROGRAMS_TOOLS
-
-PROGRAMS_DATA = PROGRAMS_TOOLS + [
+PROGRAMS_DATA = PACKAGED_PROGRAMS_TOOLS + [
     "@corpora//:{}_{}".format(package, part)
     for package in _PACKAGES
     for part in ("root", "sources")
@@ -36,6 +33,12 @@ PROGRAMS_TOOLS_ENV = {
     "MLGO_PACKAGED_LINKER": "$(rlocationpath @llvm//:ld.lld)",
     "MLGO_SYSROOT": "$(rlocationpath @sysroot//:usr)",
     "MLGO_VALGRIND": "$(rlocationpath @valgrind//:valgrind)",
+}
+
+# The command fetches the packages of the programs that it builds: by their labels, when it uses them.
+PROGRAMS_LABELS = {
+    "MLGO_PROGRAM_PACKAGE_" + package: "@corpora//:{}_root".format(package)
+    for package in _PACKAGES
 }
 
 PROGRAMS_ENV = PROGRAMS_TOOLS_ENV | {

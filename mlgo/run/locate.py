@@ -49,9 +49,16 @@ def program(given: str | None, flag: str, variable: str) -> pathlib.Path:
 
 
 def of_environment(variable: str) -> pathlib.Path | None:
-    """The runfile whose rlocationpath the command's BUILD target puts into `variable`; None without the variable."""
+    """The file that the command's BUILD target names in `variable`; None without the variable.
+
+    It is a runfile, named by its rlocationpath, or is built, named by its label.
+
+    Raises: RunError: the label cannot be built.
+    """
     name = os.environ.get(variable)
-    return None if name is None else _rlocation(name)
+    if name is None:
+        return None
+    return user_path(name) if labels.is_label(name) else _rlocation(name)
 
 
 def rlocation(name: str) -> pathlib.Path:

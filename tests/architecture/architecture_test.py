@@ -8,7 +8,6 @@ from tests.clones import clone
 
 # "SOURCE -> TARGET" of dependencies that break a rule, with the reason. They are to become fewer.
 ALLOWED = {
-    "mlgo/programs.bzl -> //release:clang": "programs are evaluated with the shipping clang",
     "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_chromium": "a former public label",
     "third_party/chromium/BUILD.bazel -> //mlgo/corpus/chromium:": "as above",
     "third_party/chromium/defs.bzl -> //mlgo/corpus/chromium:defs.bzl": "as above",

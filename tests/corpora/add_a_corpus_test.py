@@ -42,13 +42,11 @@ class AddACorpusTest(unittest.TestCase):
         self.addCleanup(nested.remove, self.folder)
         self.workspace = self.folder / "copy"
         clone.copy(clone.root(), self.workspace)
+        base = self.folder / "base"
         self.bazel = nested.NestedBazel(
-            self.workspace / "bazelw",
-            self.workspace,
-            self.folder / "base",
-            # A label as --corpus needs the link bazel-bin.
-            [*nested.shared_repositories(self.shared), "--symlink_prefix=bazel-"],
+            self.workspace / "bazelw", self.workspace, base, nested.shared_repositories(self.shared)
         )
+        self.built = base / "execroot/_main/bazel-out/k8-fastbuild/bin"
         self.addCleanup(self.bazel.end)
 
     def run_command(self, line: str) -> None:
@@ -72,14 +70,25 @@ class AddACorpusTest(unittest.TestCase):
             for line in content.splitlines():
                 self.run_command(line)
                 commands += 1
-        self.assertEqual(commands, 7)
-        built = self.workspace / "bazel-bin/corpora/greeting/corpus"
+        self.assertEqual(commands, 6)
         for corpus, modules in (
-            (built, ["corpora/greeting/farewell.c", "corpora/greeting/greeting.c"]),
+            (self.built / "corpora/greeting/corpus", ["corpora/greeting/farewell.c", "corpora/greeting/greeting.c"]),
             (self.workspace / "out/greeting", ["farewell.o", "greeting.o"]),
         ):
             description = json.loads((corpus / "corpus_description.json").read_bytes())
             self.assertEqual(description["modules"], modules)
+        self.check_corpus_info()
+
+    def check_corpus_info(self):
+        """A command builds the corpus that it is given, and no other."""
+        for corpus in ("//corpora/greeting:corpus", "out/greeting"):
+            described = json.loads(self.bazel.run("run", "//mlgo:corpus_info", "--", f"--corpus={corpus}", "--json"))
+            self.assertEqual(described["modules"], 2)
+        with self.assertRaisesRegex(
+            AssertionError, r"exit code 2\n(?s:.*)ERROR: (?s:.*)error: label //corpora/greeting:none: cannot be built"
+        ):
+            self.bazel.run("run", "//mlgo:corpus_info", "--", "--corpus=//corpora/greeting:none")
+        self.assertEqual(list(self.built.glob("mlgo/corpus/llvm*")), [], "a corpus of LLVM was built")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
 from mlgo.evaluation.programs.program import Program, load_program, read_description
@@ -84,19 +84,44 @@ class Catalogue:
         return list(found.values())
 
 
-def packages_given(values: Sequence[str]) -> dict[str, pathlib.Path]:
-    """Package name -> source tree: those that the command brings along and those of --package.
+class _Packages(Mapping[str, pathlib.Path]):
+    """Package name -> source tree. A package that the command names is fetched when it is used."""
+
+    def __init__(self, given: Mapping[str, pathlib.Path]):
+        self._given = given
+        self._variables = {
+            variable.removeprefix(_PACKAGE_VARIABLE): variable
+            for variable in sorted(os.environ)
+            if variable.startswith(_PACKAGE_VARIABLE)
+        }
+
+    def __getitem__(self, name: str) -> pathlib.Path:
+        if name in self._given:
+            return self._given[name]
+        root = locate.of_environment(self._variables[name])
+        if root is None:
+            raise RunError(f"package {name}", "is not among the files of this command", "Give --package=NAME=FOLDER")
+        return root.parent
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._given or name in self._variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._variables, **self._given})
+
+    def __len__(self) -> int:
+        return len(self._given.keys() | self._variables.keys())
+
+
+def packages_given(values: Sequence[str]) -> Mapping[str, pathlib.Path]:
+    """Package name -> source tree: those that the command names and those of --package.
 
     Raises: RunError: a value is not NAME=FOLDER.
     """
-    found = {
-        variable.removeprefix(_PACKAGE_VARIABLE): locate.of_environment(variable).parent
-        for variable in sorted(os.environ)
-        if variable.startswith(_PACKAGE_VARIABLE)
-    }
+    found: dict[str, pathlib.Path] = {}
     for value in values:
         name, separator, path = value.partition("=")
         if not separator or not locate.user_path(path).is_dir():
             raise RunError(f"--package={value}", "is not NAME=FOLDER", "Give the folder of a package's sources")
         found[name] = locate.user_path(path)
-    return found
+    return _Packages(found)

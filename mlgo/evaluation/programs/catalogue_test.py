@@ -1,9 +1,11 @@
 """Selection of programs."""
 
 import json
+import os
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
 from mlgo.run.exit_codes import RunError
@@ -48,6 +50,13 @@ class CatalogueTest(unittest.TestCase):
         self.assertEqual(packages_given([f"x={self.folder}"])["x"], self.folder)
         with self.assertRaisesRegex(RunError, "is not NAME=FOLDER"):
             packages_given(["x"])
+
+    def test_a_package_of_the_command_is_fetched_when_it_is_used(self):
+        with unittest.mock.patch.dict(os.environ, {"MLGO_PROGRAM_PACKAGE_lua": "@corpora//:lua_root"}):
+            packages = packages_given([f"x={self.folder}"])
+            self.assertEqual((sorted(packages), len(packages)), (["lua", "x"], 2))
+            with self.assertRaisesRegex(RunError, "^label @corpora//:lua_root: can be built only by a command"):
+                _ = packages["lua"]
 
 
 if __name__ == "__main__":
