@@ -33,7 +33,6 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import parse_json
 from release.installation import contents, policies
 from release.installation.prefix import PREVIOUS, Prefix, opened
-from release.packaging.arguments import pair
 
 #: The environment variable in which the BUILD target names its archive.
 ARCHIVE_VARIABLE = "MLGO_COMPILER_ARCHIVE"
@@ -41,24 +40,20 @@ _VERSION_SECONDS = 120
 _DIGITS = 12
 
 
-def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Runs the command; returns its exit code."""
+def run(arguments: Sequence[str], environment: Mapping[str, str], archive: pathlib.Path | None) -> int:
+    """Runs the command; returns its exit code.
+
+    Args: archive: the compiler that was built with this command; None: the command was not started by Bazel.
+    """
     parser = command_parser("install", __doc__)
     parser.add_argument("--prefix", metavar="DIR", required=True, help="directory to install into; created when absent")
     for slot, fields in policy_slots().items():
         text = f"policy for {fields['decides']}: its directory, or {policies.NONE}. Default: the shipped one"
         parser.add_argument(f"--{slot}", metavar="DIR", help=text)
-    parser.add_argument(
-        "--backend", choices=("aot", "cpp"), default="cpp", help="compiler of other policies. Default: %(default)s"
-    )
-    parser.add_argument(
-        "--build_flag", action="append", default=[], metavar="FLAG", help="flag of the Bazel build. Repeatable"
-    )
-    text = "PROBLEM=SHA256: refuse a compiler without exactly the policies that are named so. Repeatable"
-    parser.add_argument("--expect", type=pair, action="append", default=[], metavar="POLICY", help=text)
+    text = "what compiles the policies: generated C++, or TensorFlow. Default: that of the shipped compiler, cpp"
+    parser.add_argument("--backend", choices=("aot", "cpp"), help=text)
     flags = parser.parse_args(arguments)
     prefix = locate.user_path(flags.prefix, environment)
-    archive = locate.of_environment(ARCHIVE_VARIABLE)
     if archive is None or not archive.is_file():
         raise RunError(
             "the compiler's archive", "is not there", "Start the command with ./bazelw run //release:install"
@@ -69,37 +64,16 @@ def run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         if (value := getattr(flags, slot)) is not None
     ]
     provenance = _provenance(archive)
-    if policies.differing(choices, provenance):
-        expected = [f"--expect={problem}={digest}" for problem, digest in policies.wanted(choices, provenance).items()]
-        words = [f"--prefix={prefix}", *expected]
-        return _build_and_install(words, archive, choices, flags.backend, flags.build_flag, environment)
-    policies.refuse_others(dict(flags.expect), provenance)
-    install(archive, provenance, prefix)
-    return ExitCode.DONE
-
-
-def _build_and_install(
-    arguments: Sequence[str],
-    archive: pathlib.Path,
-    choices: Sequence[policies.Choice],
-    backend: str,
-    build_flags: Sequence[str],
-    environment: Mapping[str, str],
-) -> int:
-    """Builds a compiler with the chosen policies and runs its installer with `arguments`."""
+    present = provenance["predicate"]["buildDefinition"]["externalParameters"]["backend"]
+    if not policies.differing(choices, provenance) and flags.backend in (None, present):
+        return install(archive, prefix)
     workspace = locate.workspace(environment)
     if workspace is None:
         raise RunError(
-            "the policies that are not inside",
-            "need a build, and no workspace is known",
-            "Start the command with ./bazelw run",
+            "another compiler", "needs a build, and no workspace is known", "Start the command with ./bazelw run"
         )
-    command = policies.build_command(workspace, archive, build_flags, environment)
-    try:
-        label = policies.write_package(workspace, choices, backend)
-        return policies.run_build([*command, label, "--", *arguments], workspace)
-    finally:
-        policies.remove_package(workspace)
+    with policies.built(workspace, choices, flags.backend or present) as other:
+        return install(other, prefix)
 
 
 def _provenance(archive: pathlib.Path) -> Any:
@@ -118,11 +92,12 @@ def _version_name(archive: pathlib.Path, provenance: Mapping[str, Any]) -> str:
         return f"mlgo-clang-{llvm}-{hashlib.file_digest(file, 'sha256').hexdigest()[:_DIGITS]}"
 
 
-def install(archive: pathlib.Path, provenance: Mapping[str, Any], path: pathlib.Path) -> None:
+def install(archive: pathlib.Path, path: pathlib.Path) -> ExitCode:
     """Installs the archive's compiler into the prefix `path`, and prints what is there now.
 
     Raises: RunError: the prefix is not usable, or the compiler does not run on this machine.
     """
+    provenance = _provenance(archive)
 
     def check(folder: pathlib.Path) -> None:
         _check(folder / "bin" / "clang", provenance)
@@ -133,6 +108,7 @@ def install(archive: pathlib.Path, provenance: Mapping[str, Any], path: pathlib.
         removed, kept = prefix.remove_old()
         lines = _summary(prefix, provenance, removed, kept)
     print("\n".join(lines))
+    return ExitCode.DONE
 
 
 def _check(clang: pathlib.Path, provenance: Mapping[str, Any]) -> None:
@@ -171,4 +147,4 @@ def _summary(prefix: Prefix, provenance: Mapping[str, Any], removed: Sequence[st
 
 
 if __name__ == "__main__":
-    raise SystemExit(exit_code_of(lambda: run(sys.argv[1:], os.environ)))
+    raise SystemExit(exit_code_of(lambda: run(sys.argv[1:], os.environ, locate.of_environment(ARCHIVE_VARIABLE))))

@@ -1,15 +1,17 @@
 """Which policies an installation is to contain, and the workspace package that builds a compiler with them."""
 
+import contextlib
 import dataclasses
+import fcntl
 import os
 import pathlib
 import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.policy.identity import identity
 from mlgo.problems.slots import policy_slots
+from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 
 #: Value of a policy flag: the slot stays empty.
@@ -69,32 +71,51 @@ def differing(choices: Sequence[Choice], provenance: Mapping[str, Any]) -> list[
     return [choice for choice in choices if present.get(choice.problem, {}).get("sha256") != choice.digest]
 
 
-def wanted(choices: Sequence[Choice], provenance: Mapping[str, Any]) -> dict[str, str]:
-    """Problem -> digest of the policies that the compiler of `provenance` has after the choices."""
-    digests = {problem: policy["sha256"] for problem, policy in inside(provenance).items()}
-    digests.update({choice.problem: choice.digest for choice in choices})
-    return {problem: digest for problem, digest in digests.items() if digest is not None}
+@contextlib.contextmanager
+def built(
+    workspace: pathlib.Path,
+    choices: Sequence[Choice],
+    backend: str,
+    build: Callable[[str], pathlib.Path] = locate.user_path,
+) -> Iterator[pathlib.Path]:
+    """The archive of a compiler with the chosen policies, built in PACKAGE, which exists until the end of the block.
 
+    Slots without a choice have the policies of the build that made this command.
 
-def refuse_others(expected: Mapping[str, str], provenance: Mapping[str, Any]) -> None:
-    """Raises: RunError: the policies inside are not exactly `expected`; nothing is checked if that is empty."""
-    found = {problem: policy["sha256"] for problem, policy in inside(provenance).items()}
-    if expected and found != expected:
-        shown = ", ".join(f"{problem}={digest}" for problem, digest in sorted(found.items())) or "none"
-        raise RunError(
-            "--expect",
-            f"does not name the policies inside: {shown}",
-            "Give policies by the flags of this command only, not by flags of the build",
-        )
+    Args: build: makes the file that a label stands for.
 
-
-def write_package(workspace: pathlib.Path, choices: Sequence[Choice], backend: str) -> str:
-    """Writes PACKAGE into the workspace, with a copy of each policy, and returns the label of its installer.
-
-    Slots without a choice have the policies of //release. The package is replaced; see `removed_package`.
+    Raises: RunError: it cannot be built, or another command is using PACKAGE.
     """
-    folder = workspace / PACKAGE
-    remove_package(workspace)
+    out = workspace / PACKAGE
+    out.parent.mkdir(exist_ok=True)
+    lock = os.open(out.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RunError(str(out), "is in use by another installation", "Wait for it") from error
+        shutil.rmtree(out, ignore_errors=True)
+        try:
+            _write_package(out, choices, backend)
+            yield _archive(choices, build)
+        finally:
+            shutil.rmtree(out, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _archive(choices: Sequence[Choice], build: Callable[[str], pathlib.Path]) -> pathlib.Path:
+    try:
+        return build(f"//{PACKAGE}:tarball_tree")
+    except RunError as error:
+        given = ", ".join(f"--{choice.slot}={choice.folder or NONE}" for choice in choices)
+        raise RunError(
+            given, "cannot be built into a compiler", "Bazel's messages above name the file and the remedy"
+        ) from error
+
+
+def _write_package(folder: pathlib.Path, choices: Sequence[Choice], backend: str) -> None:
+    """Writes the package, with a copy of each policy: Bazel reads no files outside of a workspace."""
     folder.mkdir(parents=True)
     labels = {slot: f"@mlgo//release:{slot}" for slot in policy_slots()}
     groups = []
@@ -106,7 +127,6 @@ def write_package(workspace: pathlib.Path, choices: Sequence[Choice], backend: s
         groups.append(f'filegroup(name = "{choice.slot}_files", srcs = glob(["{choice.slot}/**"]))\n')
         labels[choice.slot] = f":{choice.slot}_files"
     (folder / "BUILD.bazel").write_text(_build_file(groups, labels, backend), encoding="utf-8")
-    return f"//{PACKAGE}:install"
 
 
 def _build_file(groups: Sequence[str], labels: Mapping[str, str], backend: str) -> str:
@@ -118,7 +138,6 @@ def _build_file(groups: Sequence[str], labels: Mapping[str, str], backend: str) 
     )
     return f"""# Written by ./bazelw run //release:install, and removed when it ends.
 load("@mlgo//release:defs.bzl", "mlgo_clang")
-load("@mlgo//release/installation:defs.bzl", "compiler_install")
 load("@mlgo//release/packaging:defs.bzl", "compiler_tarball")
 
 {"".join(groups)}
@@ -134,39 +153,4 @@ compiler_tarball(
     policies = {{
 {problems}    }},
 )
-
-compiler_install(
-    name = "install",
-    tarball = "tarball",
-)
 """
-
-
-def remove_package(workspace: pathlib.Path) -> None:
-    """Removes PACKAGE from the workspace."""
-    shutil.rmtree(workspace / PACKAGE, ignore_errors=True)
-
-
-def build_command(
-    workspace: pathlib.Path, archive: pathlib.Path, build_flags: Sequence[str], environment: Mapping[str, str]
-) -> list[str]:
-    """The words that start Bazel's `run` in this workspace, with the server that has built `archive`.
-
-    Raises: RunError: there is no Bazel.
-    """
-    program = workspace / "bazelw"
-    if not program.exists():
-        found = environment.get("BAZEL") or shutil.which("bazel", path=environment.get("PATH", os.defpath))
-        if not found:
-            raise RunError(
-                "the policies that are not inside", "need Bazel, and there is no bazelw and no bazel", "Set BAZEL"
-            )
-        program = pathlib.Path(found)
-    base, separator, _ = os.path.realpath(archive).partition("/execroot/")
-    startup = [f"--output_base={base}"] if separator else []
-    return [str(program), *startup, "run", *build_flags]
-
-
-def run_build(command: Sequence[str], workspace: pathlib.Path) -> int:
-    """Runs the command in the workspace and returns its exit code."""
-    return subprocess.run(list(command), cwd=workspace, check=False).returncode
