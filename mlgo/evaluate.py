@@ -23,6 +23,7 @@ from absl import flags
 from mlgo.commands.compiling import corpus_given, define_compiler_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
+from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
@@ -85,7 +86,8 @@ def main(arguments: list[str]) -> int:
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
-    Results(found, [side.name for side in sides], policies.digests, described).write(folder.path, _flags_of)
+    results = Results(found, [side.name for side in sides], policies.digests, described)
+    results.write(folder.path, _flags_of, Demangler.of_command())
     worse = [] if allowed is None else worse_than(found, list(policies.digests), allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")

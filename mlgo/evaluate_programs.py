@@ -26,6 +26,7 @@ from absl import flags
 
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
+from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs import results, run_time, size
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
@@ -99,7 +100,7 @@ def main(arguments: list[str]) -> int:
     workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, packaged, workers, objects)
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
-    return results.write(folder.path, results.measure(evaluation, programs, plan))
+    return results.write(folder.path, results.measure(evaluation, programs, plan), Demangler.of_command())
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from absl import flags
 from mlgo.commands.compiling import corpus_given, define_compiler_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
+from mlgo.compiler.symbols import CXXFILT
 from mlgo.explanation import selection
 from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus
 from mlgo.explanation.explainer import Explainer
@@ -95,9 +96,9 @@ def _check_flags(problem: Problem) -> None:
 
 
 def _cxxfilt() -> pathlib.Path | None:
-    if FLAGS.cxxfilt is None and locate.of_environment("MLGO_PACKAGED_CXXFILT") is None:
+    if FLAGS.cxxfilt is None and locate.of_environment(CXXFILT) is None:
         return None
-    return locate.program(FLAGS.cxxfilt, "--cxxfilt", "MLGO_PACKAGED_CXXFILT")
+    return locate.program(FLAGS.cxxfilt, "--cxxfilt", CXXFILT)
 
 
 if __name__ == "__main__":

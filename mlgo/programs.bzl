@@ -15,6 +15,7 @@ _PACKAGES = [
 PACKAGED_PROGRAMS_TOOLS = [
     "@llvm//:clang",
     "@llvm//:ld.lld",
+    "@llvm//:llvm-cxxfilt",
     "@llvm//:runtime",
     "@sysroot",
     "@sysroot//:usr",
@@ -30,6 +31,7 @@ PROGRAMS_DATA = PACKAGED_PROGRAMS_TOOLS + [
 
 PROGRAMS_TOOLS_ENV = {
     "MLGO_PACKAGED_CLANG": "$(rlocationpath @llvm//:clang)",
+    "MLGO_PACKAGED_CXXFILT": "$(rlocationpath @llvm//:llvm-cxxfilt)",
     "MLGO_PACKAGED_LINKER": "$(rlocationpath @llvm//:ld.lld)",
     "MLGO_SYSROOT": "$(rlocationpath @sysroot//:usr)",
     "MLGO_VALGRIND": "$(rlocationpath @valgrind//:valgrind)",

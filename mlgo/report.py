@@ -20,6 +20,7 @@ import pathlib
 from absl import flags
 
 from mlgo.commands.main import run_command
+from mlgo.compiler.symbols import Demangler
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
 from mlgo.reporting.provenance import page_command
@@ -43,7 +44,7 @@ def main(arguments: list[str]) -> int:
         raise RunError("the command line", wrong, "Give a folder with results, such as models/inlining_for_size")
     records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
     output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / "report.html"
-    page = compose(records, page_command(named, locate.workspace()))
+    page = compose(records, page_command(named, locate.workspace()), Demangler.of_command())
     files.write_atomically(output, html(page))
     files.write_atomically(summary_path(output), markdown(page))
     show([page.verdict.text, "", f"Report:  {output}", f"Summary: {summary_path(output)}"])

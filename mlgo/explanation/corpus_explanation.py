@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from mlgo.compiler.symbols import demangled
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import document, terminal
 from mlgo.explanation.attribution import formula
@@ -17,7 +18,6 @@ from mlgo.explanation.importance import Share, importances, share_of
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
 from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, differing, observe, ways_of
-from mlgo.explanation.symbols import demangled
 from mlgo.learning.observations import concatenate
 from mlgo.run import files, progress
 from mlgo.run.determinism import generator

@@ -5,13 +5,13 @@ import pathlib
 import sys
 from collections.abc import Mapping, Sequence
 
+from mlgo.compiler.symbols import demangled
 from mlgo.explanation import function_report, selection, terminal
 from mlgo.explanation.decision import typical_of
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.function_report import FunctionReport
 from mlgo.explanation.page import page
 from mlgo.explanation.sections import Shown, View, sections_of
-from mlgo.explanation.symbols import demangled
 from mlgo.learning.linear_network import linear_effect
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError

@@ -3,26 +3,31 @@
 import dataclasses
 from collections.abc import Sequence
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.reporting import drawings, results, training
 from mlgo.reporting import programs as real_programs
 from mlgo.reporting.explanation import explanation_section
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.page import Card, Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
+from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
 
 #: Seed of the bootstraps that a page computes itself.
 SEED = 1
 
 
-def compose(records: Sequence[Record], again: str = "") -> Page:
+def compose(records: Sequence[Record], again: str = "", demangler: Demangler | None = None) -> Page:
     """The page about `records`, of one policy or several.
 
-    Args: records: at least one; again: the command that writes this page, see provenance.page_command; "": unknown.
+    Args:
+      records: at least one.
+      again: the command that writes this page, see provenance.page_command; "": unknown.
+      demangler: of the names of functions; default: they stay mangled.
     Raises: RunError: a record has values that this version does not write.
     """
     with readable(f"results ({', '.join(dict.fromkeys(record.place for record in records))})"):
-        return _composed(records, again)
+        return with_readable_names(_composed(records, again), demangler or Demangler())
 
 
 def _composed(records: Sequence[Record], again: str) -> Page:

@@ -68,7 +68,9 @@ def html_escaped(text: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return markdown_code(cell.text) if cell.code else markdown_text(cell.text)
+    # A long name as on the page before it is unfolded.
+    text = cell.folded or cell.text
+    return markdown_code(text) if cell.code else markdown_text(text)
 
 
 def _tables(blocks: Sequence[Block], name: str) -> Iterator[tuple[str, Table]]:

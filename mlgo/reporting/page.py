@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from mlgo.evaluation.statistics import RatioSummary
 
+#: `folded` of a cell with commands.
+COMMANDS = "commands"
+
 
 class Tone(enum.StrEnum):
     """How good a figure is; also its class in the style sheet."""
@@ -86,13 +89,17 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Cell(_OfTexts):
-    """A cell. Attributes: number: aligned right; code: monospaced; folded: text shown until it is unfolded."""
+    """A cell.
+
+    Attributes: number: aligned right; code: monospaced; folded: text shown until it is unfolded; title: tooltip.
+    """
 
     text: str
     tone: Tone = Tone.PLAIN
     number: bool = False
     code: bool = False
     folded: str = ""
+    title: str = ""
 
     @classmethod
     def of_name(cls, name: str, longest: int = 100) -> "Cell":

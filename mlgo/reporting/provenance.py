@@ -62,7 +62,8 @@ def page_command(named: Sequence[tuple[str, pathlib.Path]], workspace: pathlib.P
       workspace: folders below it are named by relative paths; others are variables, because a page names no folder of
         this machine.
     """
-    words, taken = [], collections.Counter()
+    words: list[str] = []
+    taken: collections.Counter[str] = collections.Counter()
     for name, folder in named:
         if workspace is not None and folder.is_relative_to(workspace):
             place = folder.relative_to(workspace).as_posix()

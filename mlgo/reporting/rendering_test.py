@@ -14,13 +14,16 @@ import unittest.mock
 
 from hypothesis import HealthCheck, given, settings, strategies
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
-from mlgo.reporting.page import Tone
+from mlgo.reporting.page import COMMANDS, Cell, Commands, Details, Group, Page, Paragraph, Point, Section, Table, Tone
 from mlgo.reporting.provenance import page_command, training_command
+from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import Explanation, Programs, Run
 from mlgo.reporting.rendering import html as html_of
+from mlgo.reporting.results import REPRODUCE
 from mlgo.reporting.testing import made_up
 from mlgo.run import flag_values
 from mlgo.run.tabular import markdown_text
@@ -309,6 +312,45 @@ class OtherPagesTest(unittest.TestCase):
         self.assertEqual(columns, {6})
         # The name is code, in more backticks than it holds.
         self.assertRegex(text, r"`` lib/_Z1f<script>.*\.cpp ``")
+
+
+class ReadableNamesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        program = self.folder / "cxxfilt"
+        program.write_text(
+            "#!/bin/sh\nsed 's/_Z4longv/long<aaaaaaaaaa, '$(printf %0120d 0)'>()/; s/_Z1fv/f<\\&>()/'\n", "utf-8"
+        )
+        program.chmod(0o755)
+        self.demangler = Demangler(program)
+
+    def page(self, blocks) -> Page:
+        verdict = Point(Tone.WORSE, "The worst regression is +3 % in _Z1fv.")
+        section = Section("regressions", "R", "R", [Group("g", [*blocks, Details("d", blocks)])])
+        return with_readable_names(Page("t", "l", verdict, [verdict], [], [section]), self.demangler)
+
+    def test_names_are_demangled_where_people_read_them(self):
+        reproduce = Cell("explain --function=_Z1fv", code=True, folded=COMMANDS)
+        rows = [[Cell.of_name("_Z1fv"), reproduce], [Cell.of_name("_Z4longv"), Cell("main", code=True)]]
+        page = self.page(
+            [Table("c", ("function", REPRODUCE), rows), Commands("again", ["x _Z1fv"]), Paragraph("_Z1fv")]
+        )
+        text = html_of(page).decode()
+        self.assertEqual(page.verdict.text, "The worst regression is +3 % in f<&>().")
+        self.assertIn('<code title="f&lt;&amp;&gt;()\n_Z1fv">', text)
+        self.assertIn('explain</span> <span class="word">--function=_Z1fv', text)
+        self.assertIn('<span class="word">_Z1fv</span>\n</code></pre>', text)
+        # Shortened, with the full name as tooltip and when it is unfolded.
+        full = f"long&lt;aaaaaaaaaa, {'0' * 120}&gt;()"
+        self.assertIn(f'<summary title="{full}\n_Z4longv"><code>long&lt;…&gt;()</code></summary>', text)
+        self.assertEqual(_outline(html_of(page)).faults, [])
+        self.assertIn("| `long<…>()` |", markdown(page).decode())
+
+    def test_a_page_without_such_names_is_the_same(self):
+        page = self.page([Table("c", ("function",), [[Cell.of_name("main")]])])
+        self.assertIs(with_readable_names(page, Demangler(self.folder / "absent")), page)
 
 
 _PARTS = strategies.text(strategies.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=8)

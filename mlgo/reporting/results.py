@@ -9,6 +9,7 @@ from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
 from mlgo.reporting import drawings
 from mlgo.reporting.page import (
+    COMMANDS,
     Block,
     Card,
     Cell,
@@ -161,8 +162,7 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
         if worst.ratio > 1.0:
             name = worst.function or worst.module
             yield Point(
-                Tone.WORSE,
-                f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {shortened(name)}.",
+                Tone.WORSE, f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {name}."
             )
     if failed := sum(len(result.corpus.failed) for result in results):
         yield Point(Tone.WORSE, f"{failed} modules failed to compile on one side and are omitted on all sides.")
@@ -321,7 +321,7 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
                 Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
                 Cell(score_text(row.default_score), number=True),
                 Cell(score_text(row.score), number=True),
-                Cell(reproduce(result, row), code=True, folded="commands"),
+                Cell(reproduce(result, row), code=True, folded=COMMANDS),
             )
         )
     columns = ("module", *(("function",) if by_function else ()), "corpus", "change", "default", "policy", REPRODUCE)
@@ -363,11 +363,6 @@ def samples(corpus: CorpusResult, side: SideResult) -> str:
 def score_text(score: float) -> str:
     """A score; large ones without decimals."""
     return number(score, 0 if abs(score) >= 1000 else 2)
-
-
-def shortened(name: str, longest: int = 60) -> str:
-    """A symbol, cut to `longest` characters."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _by_title(results: Sequence[Result]) -> dict[str, list[Result]]:

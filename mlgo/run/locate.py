@@ -96,7 +96,8 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
     environment = os.environ if environment is None else environment
     if labels.is_label(path):
         return labels.built(path, workspace(environment), _rlocation(f"{MAIN_REPOSITORY}/{labels.OPTIONS}"))
-    expanded = pathlib.Path(path).expanduser()
+    # Not Path.expanduser: a Path has lost the "./" of "./~x", and fails for a user who does not exist.
+    expanded = pathlib.Path(os.path.expanduser(path))
     if expanded.is_absolute():
         return pathlib.Path(os.path.normpath(expanded))
     base = environment.get("BUILD_WORKING_DIRECTORY")

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import io
 import json
 import math
@@ -14,6 +15,7 @@ import pyarrow.parquet
 
 from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind
+from mlgo.compiler.symbols import Demangler
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.corpus.corpus import Corpus
@@ -151,6 +153,22 @@ class EvaluationTest(unittest.TestCase):
             Results([slight, severe], ["other"], {"other": "d1"}, {}).write(self.folder.path / "worst", lambda each: [])
         worst = shown.getvalue().split("Worst regressions:\n")[1].splitlines()
         self.assertTrue(worst[0].startswith("  severe, other: m2.cpp"), worst[0])
+
+    def test_texts_have_demangled_names_and_data_have_mangled_ones(self):
+        sizes = dict.fromkeys(_MODULES, 93)
+        result = self.evaluated("names", sizes, {**sizes, "m2.cpp": 193})
+        rows = [dataclasses.replace(row, function="_Z1fv") for row in result.comparison.rows]
+        result = dataclasses.replace(result, comparison=dataclasses.replace(result.comparison, rows=rows))
+        program = self.folder.path / "cxxfilt"
+        program.write_text("#!/bin/sh\nsed 's/_Z1fv/f()/'\n", encoding="utf-8")
+        program.chmod(0o755)
+        folder, shown = self.folder.path / "names", io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            results = Results([result], ["other"], {"other": "d1"}, {})
+            results.write(folder, lambda each: [], Demangler(program))
+        self.assertRegex(shown.getvalue(), r"names, other: m2\.cpp, f\(\): \d+ -> \d+")
+        self.assertIn("m2.cpp, f():", (folder / "worst_regressions.md").read_text("utf-8"))
+        self.assertIn("_Z1fv", (folder / "modules.csv").read_text("utf-8"))
 
     def test_csv_and_parquet_hold_the_same(self):
         sizes = dict.fromkeys(_MODULES, 93)

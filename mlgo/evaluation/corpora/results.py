@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora import tables
 from mlgo.evaluation.corpora.evaluation import CorpusResult, best_side
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
@@ -41,10 +42,17 @@ class Results:
         by_function = any(row.function for result in self.corpora for row in result.comparison.rows)
         return "functions" if by_function else "modules"
 
-    def write(self, folder: pathlib.Path, flags_of: Callable[[tables.Regression], list[str]]) -> None:
+    def write(
+        self,
+        folder: pathlib.Path,
+        flags_of: Callable[[tables.Regression], list[str]],
+        demangler: Demangler | None = None,
+    ) -> None:
         """Writes all result files into `folder` and prints the summary.
 
-        Args: flags_of: the flags of //mlgo:evaluate that select the policy and the corpus of a regression.
+        Args:
+          flags_of: the flags of //mlgo:evaluate that select the policy and the corpus of a regression.
+          demangler: of names of functions in texts; data keep mangled names. None: texts too.
         Raises: RunError: no function or module was compared.
         """
         if not any(result.comparison.rows for result in self.corpora):
@@ -70,11 +78,13 @@ class Results:
         summary = tables.markdown(self.corpora, self.sides, self.unit)
         files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
+        demangler = demangler or Demangler()
+        descriptions = map(markdown_text, demangler.texts(map(_described, worst)))
         commands = [
-            f"{markdown_text(_described(each))}\n\n    {_reproduction(each, flags_of(each))}\n\n" for each in worst
+            f"{text}\n\n    {_reproduction(each, flags_of(each))}\n\n" for text, each in zip(descriptions, worst)
         ]
         files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
-        show(self._summary_lines(folder, worst))
+        show(demangler.texts(self._summary_lines(folder, worst)))
 
     def _summary_lines(self, folder: pathlib.Path, worst: Sequence[tables.Regression]) -> list[str]:
         lines = ["", "Change against the compiler's default; negative is better:", ""]

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side
@@ -82,12 +83,13 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
     return result
 
 
-def write(folder: pathlib.Path, result: Mapping[str, Any]) -> ExitCode:
+def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler | None = None) -> ExitCode:
     """Writes the files, prints the tables; returns the exit code.
 
+    Args: demangler: of names of functions in the tables; None: they stay mangled.
     Raises: RunError: no program could be compared.
     """
-    summary = tables.markdown(result)
+    summary = tables.markdown(result, demangler)
     files.write_json_atomically(folder / "result.json", result)
     files.write_atomically(folder / "programs.csv", tables.to_csv(result))
     files.write_atomically(folder / "summary.md", summary.encode("utf-8"))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs.cost import MEASURES
 from mlgo.evaluation.programs.run_time import COUNTS
 from mlgo.evaluation.programs.sides import DEFAULT
@@ -49,8 +50,8 @@ def _ratio(value: float | None, base: float | None) -> float | None:
     return value / base if value is not None and base else None
 
 
-def markdown(result: Mapping[str, Any]) -> str:
-    """All tables."""
+def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> str:
+    """All tables. Args: demangler: of names of functions; None: they stay mangled."""
     parts = [
         "# Real programs",
         "",
@@ -58,7 +59,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     ]
     if result["size"]:
         title = "## Size at -Oz: the program's own code in the linked image"
-        parts += ["", title, "", *size_lines(result), *_symbol_lines(result)]
+        parts += ["", title, "", *size_lines(result), *_symbol_lines(result, demangler or Demangler())]
     if result["run"]:
         parts += ["", f"## What runs at -O2: counted by {result['counters']['counts']}", "", *run_lines(result)]
     for level, sides in sorted(result["cost"].items()):
@@ -140,15 +141,15 @@ def left_out_lines(result: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _symbol_lines(result: Mapping[str, Any], count: int = 5) -> list[str]:
+def _symbol_lines(result: Mapping[str, Any], demangler: Demangler, count: int = 5) -> list[str]:
     title = f"The functions that changed most (the {count} largest changes of each program; more in result.json):"
     lines = ["", title, ""]
     lines += markdown_head(["program", "function", "default, bytes", "policy, bytes"])
     for program, rows in result["symbols"].items():
         largest = sorted(rows, key=lambda row: (-abs(row["policy"] - row["default"]), row["symbol"]))[:count]
-        for row in largest:
+        for row, name in zip(largest, demangler.texts(row["symbol"] for row in largest)):
             sizes = (f"{row[side]:,}" for side in ("default", "policy"))
-            lines.append(markdown_row([program, markdown_code(row["symbol"]), *sizes]))
+            lines.append(markdown_row([program, markdown_code(name), *sizes]))
     return lines if any(result["symbols"].values()) else []
 
 

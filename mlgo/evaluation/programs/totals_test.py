@@ -2,8 +2,11 @@
 
 import csv
 import io
+import pathlib
+import tempfile
 import unittest
 
+from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs import tables
 from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
@@ -110,6 +113,15 @@ class TablesTest(unittest.TestCase):
         self.assertIn("| geometric mean of 1 |  | -50.00 % | -50.00 % |", text)
         self.assertIn("| a | `h` | 4 | 0 |", text)
         self.assertIn("Left out of size: c: policy: x.c: exit code 1", text)
+
+    def test_functions_have_demangled_names(self):
+        result = _result() | {"symbols": {"a": [{"symbol": "_Z1fv", "default": 9, "policy": 8}]}}
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "cxxfilt")
+            program.write_text("#!/bin/sh\nsed 's/_Z1fv/f()/'\n", encoding="utf-8")
+            program.chmod(0o755)
+            self.assertIn("| a | `f()` | 9 | 8 |", tables.markdown(result, Demangler(program)))
+        self.assertIn("| a | `_Z1fv` | 9 | 8 |", tables.markdown(result))
 
     def test_the_csv_holds_them_too(self):
         rows = list(csv.DictReader(io.StringIO(tables.to_csv(_result()).decode("utf-8"))))
