@@ -50,6 +50,11 @@ class Demangler:
         return [_MANGLED.sub(lambda found: names[found[0]], text) for text in given]
 
 
+def is_mangled(name: str) -> bool:
+    """Whether `name` looks like a mangled name as a whole."""
+    return _MANGLED.fullmatch(name) is not None
+
+
 def mangled_names(text: str) -> list[str]:
     """What looks like a mangled name in `text`."""
     return _MANGLED.findall(text)
@@ -62,7 +67,7 @@ def demangled(program: pathlib.Path | None, names: Iterable[str]) -> dict[str, s
     """
     found = {name: name for name in names}
     # Others may contain anything, such as line ends.
-    wanted = [name for name in found if _MANGLED.fullmatch(name)]
+    wanted = [name for name in found if is_mangled(name)]
     if program is None or not wanted:
         return found
     what, remedy = f"the demangler {program}", "Start the command with ./bazelw run; explain has --cxxfilt=PATH"

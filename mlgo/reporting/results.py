@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
+from mlgo.compiler.symbols import is_mangled
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
 from mlgo.reporting import drawings
@@ -162,7 +163,8 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
         if worst.ratio > 1.0:
             name = worst.function or worst.module
             yield Point(
-                Tone.WORSE, f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {name}."
+                Tone.WORSE,
+                f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {recognisable(name)}.",
             )
     if failed := sum(len(result.corpus.failed) for result in results):
         yield Point(Tone.WORSE, f"{failed} modules failed to compile on one side and are omitted on all sides.")
@@ -363,6 +365,11 @@ def samples(corpus: CorpusResult, side: SideResult) -> str:
 def score_text(score: float) -> str:
     """A score; large ones without decimals."""
     return number(score, 0 if abs(score) >= 1000 else 2)
+
+
+def recognisable(name: str, longest: int = 60) -> str:
+    """A symbol, cut to `longest` characters; a mangled one is demangled, and shortened, later (readable_names.py)."""
+    return name if len(name) <= longest or is_mangled(name) else f"{name[: longest - 1]}…"
 
 
 def _by_title(results: Sequence[Result]) -> dict[str, list[Result]]:
