@@ -29,6 +29,7 @@ from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
 
 _LIMITS = CompileLimits(cpu_seconds=60, address_space_bytes=1 << 30, log_bytes=1 << 20)
 
@@ -121,6 +122,19 @@ class NodeTest(ScratchTestCase):
         before = self.compile(requests[0], packer)
         self.assertEqual(len(self.sent), 3)
         self.assertEqual(comparable(before.content), comparable(next(run_ordered(requests[:1], 1))))
+
+    def test_a_refused_command_is_sent_to_no_node(self):
+        self.requests({"m": FakeModule.bitcode({"f": 1})})
+        recorded = self.root / "corpus" / "m.cmd"
+        recorded.write_bytes(recorded.read_bytes() + b"-mllvm\0-ir-dump-directory=/tmp\0")
+        for allowed in ((), ("-mllvm -ir-dump-directory",)):
+            (module,) = Corpus.load(self.root / "corpus", allowed).modules
+            request = CompileRequest(self.clang, module, PROBLEM, limits=_LIMITS)
+            if allowed:
+                self.assertEqual(Packer().pack(request).parcel.allowed_options, allowed)
+            else:
+                with self.assertRaisesRegex(RunError, "has -mllvm -ir-dump-directory, which may do more"):
+                    Packer().pack(request)
 
     def test_a_large_policy_is_cached(self):
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})}, model_dir=self.model)

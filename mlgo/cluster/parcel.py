@@ -80,8 +80,10 @@ class Packer:
         self._lock = threading.Lock()
 
     def pack(self, request: CompileRequest) -> Job:
-        """Raises: CorpusError, OSError: a file of the request cannot be read."""
+        """Raises: CorpusError, OSError: a file cannot be read, or the command has an option that is refused."""
         module = request.module
+        # Here, as a local compile does: on a node it would look like a fault of every node, one after the other.
+        command.portable_command(module.command, module.allowed_options)
         clang = pathlib.Path(os.path.realpath(request.clang))
         of_clang, of_module = self._file_digest(clang), self._module_digests(module)
         contents = {f"corpus/{module.name}{COMMAND_SUFFIX}": join_command(module.command)}
