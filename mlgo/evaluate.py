@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
     allowed = flag_values.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
     # Last, for a corpus that is given by its label may have to be compiled.
     paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
-    corpora = {name: _selected(corpus_given(path), None, FLAGS.sampling_rate) for name, path in paths.items()}
+    corpora = {name: _selected(corpus_given(path, problem), None, FLAGS.sampling_rate) for name, path in paths.items()}
     configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
     with compiling_given(problem, "evaluation") as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)

@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
     problem = problem_given(FLAGS.problem)
     _check_flags(problem)
     network, record = load_policy(locate.user_path(FLAGS.policy), problem)
-    corpus = corpus_given(locate.user_path(FLAGS.corpus or held_out_corpus(problem)))
+    corpus = corpus_given(locate.user_path(FLAGS.corpus or held_out_corpus(problem)), problem)
     module = None
     if FLAGS.module:
         names = {each.name: each.name for each in corpus.modules}

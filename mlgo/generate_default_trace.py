@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     """Records the trace; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
-    corpus = corpus_given(locate.user_path(FLAGS.corpus))
+    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
     selection = Selection(FLAGS.sampling_rate, FLAGS.module_filter, FLAGS.seed)
     limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
     output = locate.user_path(FLAGS.output_dir)

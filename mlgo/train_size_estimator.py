@@ -77,7 +77,7 @@ def _train(arguments: list[str]) -> int:
 
 def _examples(part: str, output: pathlib.Path, setup: CompileSetup, opt: pathlib.Path) -> Examples:
     corpus = locate.user_path(FLAGS[f"{part}_corpus"].value)
-    return collect(output / "optimised" / part, corpus_given(corpus), setup, opt, part)
+    return collect(output / "optimised" / part, corpus_given(corpus, PROBLEM), setup, opt, part)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from mlgo.compiler import server_executor, walls
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.compiler.repeats import CountingExecutor
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.level_check import at_levels_of
 from mlgo.corpus.refusal import check_commands
+from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.cache import Cache
 from mlgo.run.progress import tell
@@ -61,14 +63,17 @@ def clang_given() -> pathlib.Path:
     return locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("development/clang")
 
 
-def corpus_given(path: pathlib.Path) -> Corpus:
-    """The corpus at `path`, with the options of --allow_option.
+def corpus_given(path: pathlib.Path, problem: Problem) -> Corpus:
+    """The corpus at `path`, with the options of --allow_option, to be compiled for `problem`.
 
-    Raises: CorpusError: it cannot be read, or its commands have options that are refused; the message lists them.
+    Single modules at an optimisation level that the problem is not for are left out, with a line that names them.
+
+    Raises: CorpusError: it cannot be read, its commands have options that are refused, or modules are at a wrong level;
+      the message lists them.
     """
     corpus = Corpus.load(path, FLAGS.allow_option)
     check_commands(corpus)
-    return corpus
+    return at_levels_of(problem, corpus, tell)
 
 
 @flag_group("Compiles")

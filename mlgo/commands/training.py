@@ -6,15 +6,21 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
+from mlgo.commands.compiling import (
+    cache_given,
+    clang_given,
+    corpus_given,
+    define_cache_flags,
+    define_compiler_flags,
+    executor_given,
+)
 from mlgo.commands.estimation import define_estimation_flags, estimation_given
 from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.corpus import split
-from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.parts import write_parts
-from mlgo.problems.problem import problem_names
+from mlgo.problems.problem import Problem, problem_names
 from mlgo.run import locate, run_folder
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
@@ -85,7 +91,7 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
     if defaults.problems and problem.name != defaults.problems[0]:
         output = problem.name.removeprefix("regalloc_")
     folder = locate.output_directory(FLAGS.output_dir, output)
-    train_corpus, held_out_corpus = _corpora_given(defaults, folder)
+    train_corpus, held_out_corpus = _corpora_given(defaults, folder, problem)
     inputs = RunInputs(
         clang=clang_given(),
         train_corpus=train_corpus,
@@ -101,10 +107,12 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
     return _train(inputs, configurations)
 
 
-def _corpora_given(defaults: Defaults, folder: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path | None]:
+def _corpora_given(
+    defaults: Defaults, folder: pathlib.Path, problem: Problem
+) -> tuple[pathlib.Path, pathlib.Path | None]:
     """The corpus to learn from and the one to measure on. The parts of --corpus are written beside the run's `folder`.
 
-    Raises: RunError: --corpus and a part are both given, or the corpus cannot be split.
+    Raises: RunError: --corpus and a part are both given, or the corpus cannot be compiled for `problem`, or be split.
     """
     if not FLAGS.corpus:
         return _part_given(defaults, "train"), _part_given(defaults, "held_out")
@@ -112,7 +120,7 @@ def _corpora_given(defaults: Defaults, folder: pathlib.Path) -> tuple[pathlib.Pa
         raise RunError(
             f"--corpus={FLAGS.corpus}", "is split, and a part is given too", "Give --corpus alone, or both parts"
         )
-    corpus = Corpus.load(locate.user_path(FLAGS.corpus))
+    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
     parts = folder.with_name(f"{folder.name}.corpus")
     write_parts(corpus, split.by_hash(module.name for module in corpus.modules), parts)
     return parts / split.TRAIN, parts / split.HELD_OUT

@@ -47,7 +47,7 @@ class PreflightTest(unittest.TestCase):
         script = self.root / "nothing"
         script.write_text("#!/bin/sh\nexit 0\n")
         script.chmod(0o755)
-        self.refused(script, "bad_log, training log of preflight: cannot be opened")
+        self.refused(script, "bad_log, training log of preflight: was not written")
 
 
 if __name__ == "__main__":

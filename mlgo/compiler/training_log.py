@@ -88,6 +88,10 @@ def read_training_log(
     name = name or f"training log {os.fspath(source)}"
     try:
         descriptor = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        wrong = f"was not written: the compile ended well without the advisor of {problem.name}"
+        remedy = f"compile the module at {problem.levels.described()}, with no option that turns its pass off"
+        raise TrainingLogError(name, wrong, remedy) from error
     except OSError as error:
         raise TrainingLogError(name, f"cannot be opened: {error.strerror}", _COMPILE_AGAIN) from error
     try:

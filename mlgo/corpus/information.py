@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus import command as commands
-from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
+from mlgo.corpus.level import commands_are_recorded, level_of_module
 from mlgo.corpus.options.parsing import parse_command
+from mlgo.problems.problem import load_problem, problem_names
 
 #: More values of one option than this are only counted: they are names of files and the like.
 MAX_SHOWN_VALUES = 8
+_UNKNOWN = "unknown"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Information:
 
     Attributes:
       bytes: of what kind of file there are how many bytes; files that are one on the disk count each time.
+      levels: how many modules are at which optimisation level, such as "O2" (mlgo/corpus/level.py), most first.
       options: by name, the most frequent first.
       machine_paths: modules in whose command code generation reads an absolute path, by one such path.
       refused: how many modules' commands have an option that may do more than change code, by its name.
@@ -49,6 +54,7 @@ class Information:
     has_thinlto: bool
     command_override: tuple[str, ...] | None
     bytes: Mapping[str, int]
+    levels: Mapping[str, int]
     options: Mapping[str, Option]
     machine_paths: Mapping[str, str]
     refused: Mapping[str, int]
@@ -70,6 +76,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
     """
     sizes = collections.Counter(dict.fromkeys(("bitcode", "commands", "thinlto_indices", "carried_files"), 0))
     values: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    levels: collections.Counter = collections.Counter()
     having: collections.Counter = collections.Counter()
     licences: collections.Counter = collections.Counter()
     machine_paths: dict[str, str] = {}
@@ -86,6 +93,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         sizes["thinlto_indices"] += module.size(".thinlto.bc") if corpus.has_thinlto else 0
         licences[module.licence] += 1
         try:
+            levels[_level(module, command, commands_are_recorded(corpus))] += 1
             found = set(options_of(command))
             having.update({name for name, _ in found})
             for name, value in found:
@@ -112,6 +120,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         has_thinlto=corpus.has_thinlto,
         command_override=corpus.command_override,
         bytes=dict(sizes),
+        levels=_by_count(levels),
         options={name: Option(having[name], _by_count(values[name])) for name in _by_count(having)},
         machine_paths=machine_paths,
         refused=_by_count(refused),
@@ -121,6 +130,10 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         same_object=sum(len(group) - len({rest for _, rest in group}) for group in groups),
         duplicate_bytes=duplicate_bytes,
     )
+
+
+def _level(module: Module, command: tuple[str, ...], recorded: bool) -> str:
+    return _UNKNOWN if command == UNSPECIFIED_OVERRIDE else level_of_module(module, command, recorded)
 
 
 def options_of(command: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -172,11 +185,20 @@ def lines(information: Information) -> Iterable[str]:
         name, path = next(iter(information.machine_paths.items()))
         count = len(information.machine_paths)
         yield f"cannot be moved: {count} commands need absolute paths, such as {path} of {name}"
+    yield "optimisation levels, and how many modules:"
+    yield from (f"  {count:>8,}  {_shown_level(level)}" for level, count in information.levels.items())
     yield "licences:"
     yield from (f"  {count:>8,}  {licence}" for licence, count in information.licences.items())
     yield "options, and in how many commands:"
     for name, option in information.options.items():
         yield f"  {option.modules:>8,}  {_option(name, option)}"
+
+
+def _shown_level(level: str) -> str:
+    if level == _UNKNOWN:
+        return level
+    fitting = [name for name in problem_names() if level in load_problem(name).levels.accepted]
+    return f"-{level}, for {', '.join(fitting) or 'no problem'}"
 
 
 def _option(name: str, option: Option) -> str:

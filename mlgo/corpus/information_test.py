@@ -89,6 +89,7 @@ class InformationTest(unittest.TestCase):
         )
         self.assertEqual(list(found.options)[:2], ["-O", "-cc1"])
         self.assertEqual(found.options["-O"], information.Option(5, {"2": 4, "z": 1}))
+        self.assertEqual(found.levels, {"O2": 4, "Oz": 1})
         self.assertEqual(found.licences, {"NOASSERTION": 4, "MIT": 2})
         self.assertEqual((found.duplicates, found.same_object, found.duplicate_bytes), ((("a", "b", "c", "e"),), 1, 60))
         self.assertEqual(found.machine_paths, {"d": "-fprofile-sample-use=/p"})
@@ -104,6 +105,8 @@ class InformationTest(unittest.TestCase):
             "refused unless allowed (--allow_option='-mllvm -stats'): in 1 commands, may do more than change code",
             "2  MIT",
             "5  -O: 2 (4), z (1)",
+            "4  -O2, for regalloc_eviction, regalloc_priority",
+            "1  -Oz, for inlining_for_size, regalloc_eviction, regalloc_priority",
         ):
             self.assertIn(expected, text)
 
@@ -116,6 +119,15 @@ class InformationTest(unittest.TestCase):
         text = "\n".join(information.lines(found))
         self.assertIn("1 ThinLTO modules", text)
         self.assertIn("one command for all of them: <UNSPECIFIED>", text)
+        self.assertEqual(found.levels, {"unknown": 1})
+
+    def test_levels_of_a_build_that_is_not_optimised(self):
+        with CorpusWriter(self.root / "c") as writer:
+            writer.add("a", b"BC", ("-cc1",))
+            writer.finish()
+        self.assertIn(
+            "1  -O0, for no problem", "\n".join(information.lines(information.inspect(Corpus.load(self.root / "c"))))
+        )
 
 
 if __name__ == "__main__":

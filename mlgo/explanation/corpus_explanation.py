@@ -21,7 +21,7 @@ from mlgo.explanation.summary import Explanation, ModuleView, choose_examples, d
 from mlgo.learning.observations import concatenate
 from mlgo.run import files, progress
 from mlgo.run.determinism import generator
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.trace.no_decisions import no_decisions
 from mlgo.trace.outcomes import Outcome
 from mlgo.trace.trace import Trace
 
@@ -70,10 +70,7 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
     views = _of_modules(explainer, default, modules, False, lambda *view: observe(problem, *view, rate, seed))
     views = [view for view in views if view.decisions]
     if not any(len(view.sample) for view in views):
-        wrong = f"has no decision of {problem.name}"
-        raise RunError(
-            f"corpus {corpus.path}", wrong, "Give another corpus, or more modules", ExitCode.NOTHING_PRODUCED
-        )
+        raise no_decisions(corpus, problem)
     own_differs = None
     if own:
         counts = _of_modules(

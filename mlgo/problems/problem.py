@@ -94,6 +94,30 @@ class CodeSize:
 
 
 @dataclasses.dataclass(frozen=True)
+class Levels:
+    """The optimisation levels at which a problem's decisions are made and mean something.
+
+    Attributes:
+      accepted: levels of modules, as mlgo/corpus/level.py names them.
+      advised: the one to build a new corpus at.
+      reason: completes "regalloc_eviction needs -O1, ... or -Oz, ".
+    """
+
+    accepted: tuple[str, ...] = ("O1", "O2", "O3", "Os", "Oz")
+    advised: str = "O2"
+    reason: str = "because code at -O0 is not optimised and has no such decision"
+
+    def __post_init__(self):
+        if self.advised not in self.accepted:
+            raise ValueError(f"advised level {self.advised!r} is none of the accepted ones, {self.accepted}")
+
+    def described(self) -> str:
+        """The accepted levels for a message: "-Os or -Oz"."""
+        *first, last = (f"-{level}" for level in self.accepted)
+        return f"{', '.join(first)} or {last}" if first else last
+
+
+@dataclasses.dataclass(frozen=True)
 class Problem:
     """One optimisation whose decisions a policy can take.
 
@@ -104,6 +128,7 @@ class Problem:
       action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
       mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
       score: how the result of a compile is scored.
+      levels: the optimisation levels of modules that the problem is for.
       advisor_flag, log_flag, model_flag: LLVM options, without leading dash: the mode of the advisor, the path of the
         training log, the directory of the TFLite model under training.
       decision_kind: "categorical": one of `action_count` positions, of which `mask_feature` allows some; "binary": 0 or
@@ -137,6 +162,7 @@ class Problem:
     advisor_flag: str
     log_flag: str
     model_flag: str
+    levels: Levels = Levels()
     decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
     action_bounds: tuple[float, float] | None = None
     max_output: float | None = None

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import itertools
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import Problem
 from mlgo.run import files, progress
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit_codes import RunError
 from mlgo.run.write_queue import WriteQueue
 from mlgo.score.problem_score import score_of
 from mlgo.score.score import Score
 from mlgo.trace import arrays
+from mlgo.trace.no_decisions import no_decisions
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord, Outcome, count_outcomes, read_record, write_record
 from mlgo.trace.setup import CompileSetup
 
@@ -136,12 +137,7 @@ def trace_corpus(
 
     counts = compile_corpus(folder, corpus, setup, title, model_dir, True, keep)
     if not counts["decisions"]:
-        raise RunError(
-            f"stage {title}",
-            f"no function of {len(corpus.modules)} modules has a decision of {setup.problem.name} and a score",
-            "Give a corpus of optimised code (-O1 or more) with larger functions",
-            ExitCode.NOTHING_PRODUCED,
-        )
+        raise no_decisions(corpus, setup.problem, f"stage {title}")
     return counts
 
 
@@ -201,7 +197,7 @@ def compile_modules(
     setup: CompileSetup,
     models: Iterable[pathlib.Path | None],
     want_decisions: Iterable[bool] = itertools.repeat(True),
-) -> Iterator[tuple[Module, CompileResult | CompileFailure]]:
+) -> Generator[tuple[Module, CompileResult | CompileFailure], None, None]:
     """Compiles `modules`; yields each with its outcome, which the score of the problem can read, in the given order.
 
     Close the iterator when leaving early: it then ends the compilers that still run.

@@ -13,6 +13,7 @@ from typing import Any
 from mlgo.compiler.executor import Executor
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.level_check import at_levels_of
 from mlgo.evaluation.corpora.comparison import Comparison, compare, rows_to_csv
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import load_problem
@@ -132,6 +133,7 @@ class TrainingRun:
         if inputs.held_out_corpus is not None:
             corpora["held_out"] = Corpus.load(inputs.held_out_corpus, inputs.allowed_options)
         input_checks.check_corpora(corpora["train"], corpora.get("held_out"))
+        corpora = {name: at_levels_of(self.problem, corpus, tell) for name, corpus in corpora.items()}
         if inputs.vocabulary is not None:
             input_checks.check_vocabulary(inputs.vocabulary, self.problem)
         self._folder = RunFolder(self._out)

@@ -63,6 +63,21 @@ class BadInputTest(unittest.TestCase):
             r"error: corpus .*/train: does not compile: its 3 smallest modules fail \(first: train/m0",
         )
 
+    def test_corpus_that_is_not_optimised(self):
+        for path in (self.folder / "inputs" / "train").rglob("*.cmd"):
+            path.write_bytes(path.read_bytes().replace(b"-O2", b"-O0"))
+        message = (
+            r"error: corpus .*/train: has 8 of 8 modules at -O0 \(train/m0.cpp, .*, \.\.\.\), and regalloc_eviction"
+            r" needs -O1, -O2, -O3, -Os or -Oz, because .*\. Build with clang at -O2 "
+        )
+        self.refused(ExitCode.USER_ERROR, message)
+        whole = [flag for flag in self.flags if "_corpus=" not in flag]
+        code, said = command.run(*whole, f"--corpus={self.folder / 'inputs' / 'train'}")
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
+        self.assertRegex(said, message)
+        # A mistake leaves no parts behind that a later run would find.
+        self.assertFalse(self.output.with_name(f"{self.output.name}.corpus").exists())
+
     def test_policy_to_start_from(self):
         self.refused(
             ExitCode.USER_ERROR,

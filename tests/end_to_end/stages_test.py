@@ -42,6 +42,12 @@ class StagesTest(unittest.TestCase):
         self.assertRegex(said, message)
         self.assertNotIn("Traceback", said)
 
+    def test_code_for_speed_is_refused_for_inlining_for_size(self):
+        flags = [*self.trace_flags, "--problem=inlining_for_size", f"--output_path={self.folder / 'trace'}"]
+        message = "has 8 of 8 modules at -O2 .*, and inlining_for_size needs -Os or -Oz, because .* at -Oz and extract"
+        self.refused(ExitCode.USER_ERROR, message, "generate_default_trace", *flags)
+        self.assertFalse((self.folder / "trace").exists())
+
     def test_from_a_corpus_to_a_policy(self):
         trace, vocabulary, clone = (self.folder / name for name in ("trace", "vocabulary", "clone"))
         flags = [*self.trace_flags, f"--output_path={trace}", "--sampling_rate=0.7"]

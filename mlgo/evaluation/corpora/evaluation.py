@@ -12,6 +12,7 @@ from typing import Any
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora import sides as sides_of
 from mlgo.evaluation.corpora.comparison import Comparison, compare
+from mlgo.evaluation.corpora.decisions import check_decisions
 from mlgo.evaluation.corpora.sides import DEFAULT, Side
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.problems.problem import Problem
@@ -99,7 +100,7 @@ class Evaluation:
         Args: only: the modules to compare, without linking; None: all. The default still compiles the whole corpus
           where the score of a module depends on the others.
 
-        Raises: RunError: too many modules fail, or linking fails.
+        Raises: RunError: too many modules fail, no module has a decision, or linking fails.
         """
         everyone = [Side(DEFAULT), *sides]
         compared_modules = corpus if only is None else corpus.select(list(only))
@@ -111,6 +112,7 @@ class Evaluation:
         measure = score.measure(default, self.reward)
         records[DEFAULT] = {module.name: records[DEFAULT][module.name] for module in compared_modules.modules}
         comparison = compare(score, measure, records.pop(DEFAULT), records, frozenset(), self.seed)
+        check_decisions(compared_modules, self.setup, comparison.rows, len(comparison.failed))
         modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
         code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
         linked, summaries = {}, {}

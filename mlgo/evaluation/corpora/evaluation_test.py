@@ -18,6 +18,7 @@ from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, 
 from mlgo.compiler.symbols import Demangler
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
+from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora import tables as tables
 from mlgo.evaluation.corpora.comparison import compare
@@ -25,7 +26,7 @@ from mlgo.evaluation.corpora.evaluation import Evaluation
 from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import Side
 from mlgo.problems.inlining_for_size.problem import PROBLEM
-from mlgo.run.exit_codes import RunError
+from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
 from mlgo.score.code_size import code_scores
@@ -39,10 +40,10 @@ _MODULES = [f"m{index}.cpp" for index in range(6)]
 
 class MadeUpCompilers:
     """An executor that compiles nothing: a module's function has `sizes[module]` bytes, and with -other `other[module]`
-    (None: it crashes)."""
+    (None: it crashes). Where decisions are logged, each of `deciding` has one."""
 
-    def __init__(self, sizes, other):
-        self._sizes, self._other = sizes, other
+    def __init__(self, sizes, other, deciding=_MODULES):
+        self._sizes, self._other, self._deciding = sizes, other, deciding
 
     def run_ordered(self, requests):
         for request in requests:
@@ -51,7 +52,11 @@ class MadeUpCompilers:
             if size is None:
                 yield CompileFailure(name, FailureKind.CRASH, "made up")
             else:
-                yield CompileResult(name, None, made_up_object({"f": size, "g": 7}), 0.0)
+                yield CompileResult(name, self._log(request), made_up_object({"f": size, "g": 7}), 0.0)
+
+    def _log(self, request):
+        decisions = np.zeros(int(request.module.name in self._deciding), np.int64)
+        return TrainingLog(["f"], decisions, {}, decisions, np.array([np.nan]), {}) if request.want_log else None
 
     def close(self):
         """Nothing is kept."""
@@ -69,8 +74,9 @@ class EvaluationTest(unittest.TestCase):
         cls.folder = RunFolder(root / "out")
         cls.clang = root / "no_clang"
 
-    def evaluated(self, name, sizes, other, only=None, seed=1):
-        setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 1, 0.5, MadeUpCompilers(sizes, other))
+    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES):
+        compilers = MadeUpCompilers(sizes, other, deciding)
+        setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 1, 0.5, compilers)
         whole = Evaluation(self.folder, setup, {"made up": name}, {}, seed, None, None)
         return whole.of_corpus(name, self.corpus, [_OTHER], lambda side: None, only)
 
@@ -106,6 +112,15 @@ class EvaluationTest(unittest.TestCase):
         summary = result.comparison.summaries["other"]
         self.assertEqual((summary.low, summary.geometric_mean, summary.high), (1.0, 1.0, 1.0))
         self.assertEqual(tables.worst_regressions([result], ["other"], 5), [])
+
+    def test_a_corpus_without_a_decision_is_an_error_and_not_on_par(self):
+        sizes = dict.fromkeys(_MODULES, 93)
+        with self.assertRaisesRegex(RunError, "no function of 6 modules has a decision of inlining_for_size") as raised:
+            self.evaluated("undecided", sizes, sizes, deciding=())
+        self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+        # One decision, taken as by default, is enough; so is code that differs.
+        self.evaluated("one decision", sizes, sizes, deciding=_MODULES[-1:])
+        self.evaluated("other code", sizes, {**sizes, "m2.cpp": 94}, deciding=())
 
     def test_a_module_that_fails_on_one_side_is_left_out_on_both_and_listed(self):
         sizes = dict.fromkeys(_MODULES, 93)

@@ -9,7 +9,7 @@ context, named "". With `context_flags` (inlining_log_names_call_sites.patch) ea
 after its call site, "CALLER\\nCALLEE".
 """
 
-from mlgo.problems.problem import CodeSize, Problem, TensorSpec
+from mlgo.problems.problem import CodeSize, Levels, Problem, TensorSpec
 from mlgo.problems.slots import slot_arguments
 
 # INLINE_COST_FEATURE_ITERATOR: the summands of the heuristic's cost, in LLVM's units (5 per instruction).
@@ -41,6 +41,12 @@ PROBLEM = Problem(
     action_count=2,
     mask_feature=None,
     score=CodeSize(),
+    # The front end sets minsize and optsize at these levels only; without them the heuristic inlines for speed.
+    levels=Levels(
+        accepted=("Os", "Oz"),
+        advised="Oz",
+        reason="because functions ask for small code only there, and at other levels sizes are no measure of a policy",
+    ),
     log_flag="training-log",
     model_flag="ml-inliner-model-under-training",
     decision_kind="binary",

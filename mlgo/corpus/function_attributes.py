@@ -1,0 +1,124 @@
+"""Reads from bitcode how many functions ask for small code or for no optimisation: minsize, optsize, optnone.
+
+The front end sets these attributes by its optimisation level: -Oz sets minsize and optsize, -Os optsize, -O0 optnone.
+No later compile sets or removes them, so they tell the level of bitcode whose own command is not known.
+
+Source of the records: llvm/lib/Bitcode/Writer/BitcodeWriter.cpp of LLVM 22.1.8 (writeAttributeGroupTable,
+writeAttributeTable, writeModuleInfo); of their numbers: llvm/include/llvm/Bitcode/LLVMBitCodes.h.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from mlgo.corpus.bitstream import SUBBLOCK, Bits, Unreadable, records
+
+_MAGIC, _WRAPPER_MAGIC = b"BC\xc0\xde", b"\xde\xc0\x17\x0b"
+_MODULE_BLOCK, _PARAMETER_ATTRIBUTES, _ATTRIBUTE_GROUPS, _FUNCTION_BLOCK = 8, 9, 10, 12
+_TOP_LEVEL_WIDTH = 2
+_ENTRY, _GROUP_ENTRY = 2, 3
+# A function's record begins: offset and size of its name, type, calling convention, whether it is only declared,
+# linkage, number of its list of attributes, from 1 (0: none).
+_FUNCTION, _DECLARED, _ATTRIBUTES = 8, 4, 6
+# The attributes of a group belong to this place: the function itself.
+_OF_FUNCTION = 0xFFFFFFFF
+_ENUM, _INTEGER, _STRING, _STRING_WITH_VALUE = 0, 1, 3, 4
+_MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE = 6, 19, 37
+
+# Definitions that are counted: the functions of a module were compiled at one level, apart from single ones.
+_MOST_FUNCTIONS = 50
+# Functions are listed before any code.
+_MOST_BYTES = 16 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionAttributes:
+    """Counts over the first functions that a module defines.
+
+    Attributes:
+      functions: how many were counted.
+      min_size, for_size, none: how many have minsize, optsize, optnone.
+    """
+
+    functions: int = 0
+    min_size: int = 0
+    for_size: int = 0
+    none: int = 0
+
+
+def function_attributes(content: bytes) -> FunctionAttributes | None:
+    """The counts for a module's bitcode; None: it is not bitcode, or another format than LLVM's of today."""
+    try:
+        return _of_module(content[:_MOST_BYTES])
+    except Unreadable:
+        return None
+
+
+def _of_module(content: bytes) -> FunctionAttributes:
+    """Raises: Unreadable: there is no module."""
+    start = 0
+    if content.startswith(_WRAPPER_MAGIC):
+        start = int.from_bytes(content[8:12], "little")
+    if not content.startswith(_MAGIC, start):
+        raise Unreadable()
+    content = content[start:]
+    bits = Bits(content, 8 * len(_MAGIC))
+    while True:
+        if bits.fixed(_TOP_LEVEL_WIDTH) != SUBBLOCK:
+            raise Unreadable()
+        block, width, end = bits.block_head()
+        if block == _MODULE_BLOCK:
+            return _counts(content, bits, width)
+        bits.place = end
+
+
+def _counts(content: bytes, bits: Bits, width: int) -> FunctionAttributes:
+    """The counts of the module block in which `bits` stands."""
+    groups: dict[int, frozenset[int]] = {}
+    lists: list[frozenset[int]] = []
+    found: list[frozenset[int]] = []
+    for code, values in records(bits, width):
+        inner = values[0] if code < 0 else None
+        if inner == _ATTRIBUTE_GROUPS:
+            groups = _groups(content, bits.place, values[1])
+        elif inner == _PARAMETER_ATTRIBUTES:
+            lists = _lists(content, bits.place, values[1], groups)
+        elif inner == _FUNCTION_BLOCK:
+            break
+        elif code == _FUNCTION and len(values) > _ATTRIBUTES and not values[_DECLARED]:
+            number = values[_ATTRIBUTES]
+            if number > len(lists):
+                raise Unreadable()
+            found.append(lists[number - 1] if number else frozenset())
+            if len(found) == _MOST_FUNCTIONS:
+                break
+    having = [sum(kind in each for each in found) for kind in (_MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE)]
+    return FunctionAttributes(len(found), *having)
+
+
+def _groups(content: bytes, place: int, width: int) -> dict[int, frozenset[int]]:
+    """The enumerated attributes of functions, by group."""
+    found = {}
+    for code, values in records(Bits(content, place), width):
+        if code == _GROUP_ENTRY and len(values) > 1 and values[1] == _OF_FUNCTION:
+            found[values[0]] = _enumerated(values[2:])
+    return found
+
+
+def _enumerated(values: Sequence[int]) -> frozenset[int]:
+    """The enumerated attributes of a group. They stand before those with texts, at which this stops."""
+    found = set()
+    place = 0
+    while place + 1 < len(values) and values[place] in (_ENUM, _INTEGER):
+        if values[place] == _ENUM:
+            found.add(values[place + 1])
+        place += 2 if values[place] == _ENUM else 3
+    return frozenset(found)
+
+
+def _lists(content: bytes, place: int, width: int, groups: Mapping[int, frozenset[int]]) -> list[frozenset[int]]:
+    """The function's own attributes in each list of groups."""
+    return [
+        frozenset().union(*(groups.get(group, frozenset()) for group in values))
+        for code, values in records(Bits(content, place), width)
+        if code == _ENTRY
+    ]

@@ -1,0 +1,72 @@
+"""The optimisation level of a module: how its bitcode was made, and at which level it is compiled from the corpus.
+
+Levels are named as clang's options are, without dash: O0, O1, O2, O3, Os, Oz.
+"""
+
+from collections.abc import Sequence
+
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.function_attributes import FunctionAttributes, function_attributes
+from mlgo.corpus.options.parsing import parse_command
+
+#: clang's default; a recorded command without -O is at this level.
+NOT_OPTIMISED = "O0"
+_FOR_SPEED, _SIZE_LEVELS = "O2", ("Os", "Oz")
+# getOptimizationLevel in clang/lib/Frontend/CompilerInvocation.cpp (LLVM 22.1.8); larger numbers are 3.
+_LEVEL_OF_VALUE = {"": "O1", "g": "O1", "s": "Os", "z": "Oz", **{str(level): f"O{level}" for level in range(4)}}
+_FAST = "-Ofast"
+
+
+def level_of_command(command: Sequence[str]) -> str:
+    """The level of a cc1 command: that of its last -O, or NOT_OPTIMISED.
+
+    Raises: CommandError: the last option lacks its argument.
+    """
+    level = NOT_OPTIMISED
+    for option in parse_command(command):
+        if option.name == _FAST:
+            level = "O3"
+        elif option.name.startswith("-O"):
+            value = option.name.removeprefix("-O") + (option.value or "")
+            level = _LEVEL_OF_VALUE.get(value, "O3" if value.isdigit() else f"O{value}")
+    return level
+
+
+def level_of_module(module: Module, command: Sequence[str], recorded: bool) -> str:
+    """The level of a module that is compiled with `command`.
+
+    A command that clang recorded with the bitcode tells all. Another compile's does not tell how the bitcode was made:
+    that of a ThinLTO back end, whose levels are 0 to 3 even in a link of code that was compiled at -Oz, or one command
+    for all modules of a corpus. The attributes of the functions then tell it.
+
+    Args: recorded: whether clang recorded the command with the bitcode.
+    Raises: CommandError: the command lacks an argument; CorpusError: the bitcode cannot be read.
+    """
+    level = level_of_command(command)
+    if recorded or level == NOT_OPTIMISED:
+        return level
+    return level_of_functions(level, function_attributes(module.read_bitcode()))
+
+
+def level_of_functions(level: str, found: FunctionAttributes | None) -> str:
+    """The level of a module that is compiled at `level` and has functions with these attributes; most of them count."""
+    if found is None or not found.functions:
+        return level
+    for asked, count in ((NOT_OPTIMISED, found.none), ("Oz", found.min_size), ("Os", found.for_size)):
+        if 2 * count > found.functions:
+            return asked
+    return _FOR_SPEED if level in _SIZE_LEVELS else level
+
+
+def commands_are_recorded(corpus: Corpus) -> bool:
+    """Whether clang recorded the commands of `corpus` with the bitcode: see `level_of_module`."""
+    return corpus.command_override is None and not corpus.has_thinlto
+
+
+def levels_of(corpus: Corpus) -> dict[str, str]:
+    """Module -> its level, in the order of the corpus.
+
+    Raises: CommandError, CorpusError: see `level_of_module`.
+    """
+    recorded = commands_are_recorded(corpus)
+    return {module.name: level_of_module(module, module.command, recorded) for module in corpus.modules}

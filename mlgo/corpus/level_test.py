@@ -1,0 +1,63 @@
+"""The level of a command, and of a module whose command is another compile's."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.level import level_of_command, levels_of
+from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, MIN_SIZE, OPTIMIZE_NONE, made_up_bitcode
+from mlgo.corpus.writer import CorpusWriter
+
+_SMALL = made_up_bitcode([[MIN_SIZE, FOR_SIZE]] * 3)
+_FOR_SPEED = made_up_bitcode([[]] * 3 + [[MIN_SIZE, FOR_SIZE]])
+_NOT_OPTIMISED = made_up_bitcode([[OPTIMIZE_NONE]] * 3)
+
+
+class LevelTest(unittest.TestCase):
+    def levels(self, command: tuple[str, ...], *contents: bytes, **settings) -> list[str]:
+        """The levels of modules with `contents` and `command`."""
+        with tempfile.TemporaryDirectory() as folder:
+            own = None if settings.get("command_override") else command
+            index = b"index" if settings.get("has_thinlto") else None
+            with CorpusWriter(pathlib.Path(folder), **settings) as writer:
+                for name, content in zip("abcdef", contents):
+                    writer.add(name, content, own, index)
+                writer.finish()
+            return list(levels_of(Corpus.load(folder)).values())
+
+    def test_the_last_level_of_a_command_counts(self):
+        for words, level in {
+            "-cc1": "O0",
+            "-cc1 -O0": "O0",
+            "-cc1 -O2 -O0": "O0",
+            "-cc1 -Oz -O3": "O3",
+            "-cc1 -O3 -Oz": "Oz",
+            "-cc1 -Os": "Os",
+            "-cc1 -O": "O1",
+            "-cc1 -Og": "O1",
+            "-cc1 -O1": "O1",
+            "-cc1 -O4": "O3",
+            "-cc1 -O9": "O3",
+            "-cc1 -Ofast": "O3",
+            "-cc1 -O2 -D -O0": "O2",
+            "-cc1 -O2 -mllvm -O0": "O2",
+            "-O2": "O2",
+        }.items():
+            self.assertEqual(level_of_command(words.split()), level, words)
+
+    def test_a_recorded_command_tells_the_level(self):
+        self.assertEqual(self.levels(("-cc1", "-O2"), _SMALL, _FOR_SPEED), ["O2", "O2"])
+
+    def test_a_thinlto_back_end_is_at_the_level_of_its_functions(self):
+        found = self.levels(("-cc1", "-O2"), _SMALL, _FOR_SPEED, _NOT_OPTIMISED, b"BC", has_thinlto=True)
+        self.assertEqual(found, ["Oz", "O2", "O0", "O2"])
+        self.assertEqual(self.levels(("-cc1", "-O0"), _SMALL, has_thinlto=True), ["O0"])
+
+    def test_one_command_for_all_does_not_make_code_small(self):
+        contents = (_SMALL, _FOR_SPEED, _NOT_OPTIMISED, made_up_bitcode([[FOR_SIZE]]))
+        self.assertEqual(self.levels((), *contents, command_override=("-Oz",)), ["Oz", "O2", "O0", "Os"])
+
+
+if __name__ == "__main__":
+    unittest.main()
