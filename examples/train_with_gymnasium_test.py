@@ -11,7 +11,7 @@ from examples import train_with_gymnasium as example
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 
-CORPUS = str(locate.runfile("mlgo/environments/test_corpus"))
+CORPUS, CORPUS_OZ = (str(locate.runfile(f"mlgo/environments/test_corpus{level}")) for level in ("", "_oz"))
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -57,12 +57,13 @@ class RightArmEnvironment(gymnasium.Env):
 class ExampleTest(unittest.TestCase):
     def test_a_few_steps_of_every_problem(self):
         for problem in ("regalloc_eviction", "inlining_for_size", "regalloc_priority"):
-            code, said = run(f"--problem={problem}", f"--corpus={CORPUS}", "--steps=60", "--rollout_steps=40")
+            corpus = CORPUS_OZ if problem == "inlining_for_size" else CORPUS
+            code, said = run(f"--problem={problem}", f"--corpus={corpus}", "--steps=60", "--rollout_steps=40")
             self.assertEqual(code, ExitCode.DONE, said)
             self.assertRegex(said, r"^40 steps, \d+ episodes, mean reward .*\n60 steps, .* value loss \d", problem)
 
     def test_it_repeats_itself(self):
-        arguments = ("--problem=inlining_for_size", f"--corpus={CORPUS}", "--steps=60", "--rollout_steps=40")
+        arguments = ("--problem=inlining_for_size", f"--corpus={CORPUS_OZ}", "--steps=60", "--rollout_steps=40")
         first = run(*arguments)
         self.assertEqual(first, run(*arguments))
         self.assertNotEqual(first, run(*arguments, "--seed=2"))

@@ -35,7 +35,7 @@ from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
-from mlgo.run.progress import show
+from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
 
 FLAGS = flags.FLAGS
@@ -84,7 +84,11 @@ def main(arguments: list[str]) -> int:
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler))
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
     runs = compilers.for_runs() if FLAGS.problem != INLINING else []
-    levels = {size.LEVEL: sizes, run_time.LEVEL: runs} if FLAGS.cost else {}
+    measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
+    for program in programs:
+        if (note := program.level_note([level for level, sides in measured.items() if sides])) is not None:
+            tell(note)
+    levels = measured if FLAGS.cost else {}
     plan = results.Plan(
         sizes=sizes,
         runs=runs,

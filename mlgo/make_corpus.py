@@ -18,7 +18,7 @@ import shlex
 import sys
 
 from mlgo.commands.arguments import command_parser
-from mlgo.corpus import command, from_bitcode, refusal
+from mlgo.corpus import command, from_bitcode, level, refusal
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
@@ -57,7 +57,8 @@ def run(arguments: list[str]) -> int:
     paths = from_bitcode.find_bitcode(folder)
     with contextlib.closing(progress.start("make_corpus", len(paths), "files")) as shown:
         made = from_bitcode.make(folder, paths, output, default_args, shown.advance, flags.allow_empty)
-    for note in refusal.notes(Corpus.load(output)):
+    written = Corpus.load(output)
+    for note in (*refusal.notes(written), *level.notes(written)):
         tell(note)
     for path, reason in made.left_out[:_SHOWN]:
         tell(f"left out: {path} {reason}")

@@ -1,6 +1,6 @@
 """How to build a project so that its corpus is at a given level: the words of every error message and note.
 
-docs/corpora.md has the same lines with explanations; a test compares them.
+docs/corpora.md has the same lines with explanations.
 """
 
 _EMBED = "-Xclang -fembed-bitcode=all"

@@ -6,6 +6,7 @@ Levels are named as clang's options are, without dash: O0, O1, O2, O3, Os, Oz.
 from collections.abc import Sequence
 
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.function_attributes import FunctionAttributes, function_attributes
 from mlgo.corpus.options.parsing import parse_command
 
@@ -70,3 +71,19 @@ def levels_of(corpus: Corpus) -> dict[str, str]:
     """
     recorded = commands_are_recorded(corpus)
     return {module.name: level_of_module(module, module.command, recorded) for module in corpus.modules}
+
+
+def notes(corpus: Corpus) -> list[str]:
+    """What whoever makes `corpus` should know about its levels: a line, or none if its modules are optimised.
+
+    Raises: CommandError, CorpusError: a command cannot be read.
+    """
+    if corpus.command_override == UNSPECIFIED_OVERRIDE:
+        return []
+    wrong = [module.name for module in corpus.modules if level_of_command(module.command) == NOT_OPTIMISED]
+    if not wrong:
+        return []
+    return [
+        f"note: {len(wrong)} of {len(corpus.modules)} modules are compiled at -O0, such as {wrong[0]}; no policy"
+        " decides anything there. docs/corpora.md says how to build at another level"
+    ]

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level import level_of_command, levels_of
+from mlgo.corpus.level import level_of_command, levels_of, notes
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, MIN_SIZE, OPTIMIZE_NONE, made_up_bitcode
 from mlgo.corpus.writer import CorpusWriter
 
@@ -45,6 +45,17 @@ class LevelTest(unittest.TestCase):
             "-O2": "O2",
         }.items():
             self.assertEqual(level_of_command(words.split()), level, words)
+
+    def test_whoever_makes_a_corpus_is_told_of_modules_that_are_not_optimised(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with CorpusWriter(pathlib.Path(folder)) as writer:
+                for name, words in (("a", ("-O2",)), ("b", ("-O0",)), ("c", ())):
+                    writer.add(name, name.encode(), ("-cc1", *words))
+                writer.finish()
+            corpus = Corpus.load(folder)
+            (note,) = notes(corpus)
+            self.assertIn("note: 2 of 3 modules are compiled at -O0, such as b; no policy decides", note)
+            self.assertEqual(notes(corpus.select(["a"])), [])
 
     def test_a_recorded_command_tells_the_level(self):
         self.assertEqual(self.levels(("-cc1", "-O2"), _SMALL, _FOR_SPEED), ["O2", "O2"])

@@ -14,13 +14,13 @@ from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.interactive_stream import Observation
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.level_check import at_levels_of
 from mlgo.corpus.refusal import check_commands
 from mlgo.environments import spaces
 from mlgo.environments.scores import channel_score
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.score.problem_score import score_of
 
 #: Reward of an action that the compiler does not allow, which also ends the episode: as for code twice as bad.
 ILLEGAL_ACTION_REWARD = -1.0
@@ -49,7 +49,7 @@ class CompilerEnvironment(gymnasium.Env):
         problem: str,
         corpus: str | os.PathLike[str],
         clang: str | os.PathLike[str] | None = None,
-        extra_flags: Sequence[str] | None = None,
+        extra_flags: Sequence[str] = (),
         cpu_seconds: int = 300,
         workdir: str | os.PathLike[str] | None = None,
         render_mode: None = None,
@@ -60,12 +60,13 @@ class CompilerEnvironment(gymnasium.Env):
           problem: folder name in mlgo/problems; gymnasium.make knows it from the environment's name.
           corpus: directory of a corpus (docs/corpora.md).
           clang: any clang 22; None: Debian's, which Bazel provides to targets that depend on this library.
-          extra_flags: cc1 flags after each module's own. None: the optimisation level of the problem, -Oz for inlining.
+          extra_flags: cc1 flags after each module's own.
           cpu_seconds: what one compile may use.
           workdir: where temporary directories are made; None: on the memory disk if it has room.
           allowed_options: options that the corpus's commands may have although they may do more than change code.
 
-        Raises: RunError: the corpus or the clang is not there, or commands of the corpus have options that are refused.
+        Raises: RunError: the corpus or the clang is not there, commands of the corpus have options that are refused, or
+          modules are at an optimisation level that the problem is not for; a few of these are left out, with a warning.
         """
         if render_mode is not None:
             raise ValueError(f"render_mode={render_mode!r}: the environments render nothing")
@@ -73,10 +74,11 @@ class CompilerEnvironment(gymnasium.Env):
         self.render_mode = None
         self.observation_space = spaces.observation_space(self.problem)
         self.action_space = spaces.action_space(self.problem)
-        self._corpus = Corpus.load(corpus, allowed_options)
-        check_commands(self._corpus)
+        whole = Corpus.load(corpus, allowed_options)
+        check_commands(whole)
+        self._corpus = at_levels_of(self.problem, whole, gymnasium.logger.warn)
         self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
-        self._flags = tuple(score_of(self.problem).level_flags if extra_flags is None else extra_flags)
+        self._flags = tuple(extra_flags)
         self._limits = CompileLimits(cpu_seconds=cpu_seconds)
         self._workdir = pathlib.Path(workdir) if workdir is not None else None
         self._score = channel_score(self.problem)

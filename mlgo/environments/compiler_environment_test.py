@@ -16,13 +16,15 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 
-CORPUS = locate.runfile("mlgo/environments/test_corpus")
+CORPUS, CORPUS_OZ = (locate.runfile(f"mlgo/environments/test_corpus{level}") for level in ("", "_oz"))
+INLINING_NAME = "mlgo/InliningForSize-v0"
 EVICTION_NAME = "mlgo/RegallocEviction-v0"
 
 
 class EnvironmentTestCase(ScratchTestCase):
     def make(self, name: str = EVICTION_NAME, **settings) -> gymnasium.Env:
-        environment = gymnasium.make(name, **{"corpus": CORPUS, "workdir": self.work, **settings})
+        corpus = CORPUS_OZ if name == INLINING_NAME else CORPUS
+        environment = gymnasium.make(name, **{"corpus": corpus, "workdir": self.work, **settings})
         self.addCleanup(environment.close)
         return environment
 
@@ -74,7 +76,7 @@ class StockClangTest(EnvironmentTestCase):
             self.assert_nothing_left()
 
     def test_the_default_inlines_as_the_default(self):
-        environment = self.make("mlgo/InliningForSize-v0")
+        environment = self.make(INLINING_NAME)
         for module in ("mlgo/environments/testdata/convolve.cc", "mlgo/environments/testdata/pressure.c"):
             observations, (_, reward, terminated, truncated, info), played = play(
                 environment, options={"module": module}
@@ -87,7 +89,7 @@ class StockClangTest(EnvironmentTestCase):
             self.assertEqual(info["score"], info["default_score"])
 
     def test_never_inlining_changes_the_size(self):
-        environment = self.make("mlgo/InliningForSize-v0", extra_flags=["-O2"])
+        environment = self.make(INLINING_NAME)
         environment.reset(options={"module": "mlgo/environments/testdata/convolve.cc"})
         ended = False
         while not ended:
@@ -220,6 +222,8 @@ class TroubleTest(EnvironmentTestCase):
     def test_what_is_not_there(self):
         with self.assertRaisesRegex(RunError, "corpus_description.json"):
             self.make(corpus=self.root / "absent")
+        with self.assertRaisesRegex(RunError, "has 2 of 2 modules at -O2 .* inlining_for_size needs -Os or -Oz"):
+            self.make(INLINING_NAME, corpus=CORPUS)
         with self.assertRaisesRegex(RunError, "cannot be started"):
             self.make(clang=self.root / "absent").reset()
         with self.assertRaisesRegex(ValueError, "the environments render nothing"):

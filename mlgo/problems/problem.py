@@ -57,7 +57,6 @@ class LoggedScore:
       offset: added to both scores of a ratio, so that a score of 0 has a ratio; > 0, in units of the score. The default
         is that of ml-compiler-opt (compiler_opt/rl/constant.py, DELTA) and suits scores of 1 and more.
       unit: what reports call one score.
-      level_flags: cc1 flags that set the optimisation level of the problem. None: each module's own level.
       built_in_corpus: label of the built-in corpora of the problem, to which "_train" or "_held_out" is added.
     """
 
@@ -65,7 +64,6 @@ class LoggedScore:
     goal: Literal["minimize", "maximize"]
     offset: float = 0.01
     unit: str = "score"
-    level_flags: tuple[str, ...] = ()
     built_in_corpus: str = "//mlgo/corpus:llvm_small"
 
     def __post_init__(self):
@@ -89,7 +87,6 @@ class CodeSize:
     rewards: tuple[str, ...] = ("comdat_weighted_code", "linked_code", "object_text", "estimated_code")
     offset: float = 0.01
     unit: str = "bytes of code"
-    level_flags: tuple[str, ...] = ("-Oz",)
     built_in_corpus: str = "//mlgo/corpus:llvm_small_oz"
 
 

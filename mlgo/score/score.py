@@ -45,7 +45,6 @@ class Score(abc.ABC):
 
     Attributes:
       unit: what reports call one score.
-      level_flags: cc1 flags that set the optimisation level of the problem.
       built_in_corpus: label of the built-in corpora, to which "_train" or "_held_out" is added.
       rewards: names of the ways to count the score, the default first.
       compared_items: what is compared with the default one by one, "functions" or "modules".
@@ -62,7 +61,7 @@ class Score(abc.ABC):
     links_images: bool
 
     def __init__(self, data: LoggedScore | CodeSize):
-        self.unit, self.level_flags, self.built_in_corpus = data.unit, data.level_flags, data.built_in_corpus
+        self.unit, self.built_in_corpus = data.unit, data.built_in_corpus
         self._offset, self._goal = data.offset, data.goal
 
     @abc.abstractmethod

@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-from mlgo.corpus import refusal
+from mlgo.corpus import level, refusal
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
 from mlgo.corpus.extraction import (
@@ -133,7 +133,8 @@ def extract(extraction: Extraction) -> Report:
         report.check(extraction.max_failures)
         writer.finish()
     if not quiet:
-        for note in refusal.notes(Corpus.load(extraction.output_dir)):
+        made = Corpus.load(extraction.output_dir)
+        for note in (*refusal.notes(made), *level.notes(made)):
             progress.tell(note)
         progress.tell(_closing_line(report, extraction.output_dir))
     return report

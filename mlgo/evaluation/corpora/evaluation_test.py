@@ -156,6 +156,9 @@ class EvaluationTest(unittest.TestCase):
             (folder / "worst_regressions.md").read_text(encoding="utf-8"),
         )
         self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown.getvalue())
+        small = "written: too small to call anything better or worse: only 5 modules were compared, and a claim needs 8"
+        self.assertIn(small, shown.getvalue().splitlines())
+        self.assertIn("too small to call anything", (folder / "summary.md").read_text(encoding="utf-8"))
         self.assertEqual(content["order"], {"sides": ["other"], "corpora": ["written"]})
         with self.assertRaisesRegex(RunError, "0 corpora: have no function or module to compare"):
             Results([], [], {}, {}).write(folder, lambda regression: [])

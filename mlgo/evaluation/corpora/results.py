@@ -11,6 +11,7 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora import tables
 from mlgo.evaluation.corpora.evaluation import CorpusResult, best_side
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.judgement import Claim, judge_summary
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
@@ -76,6 +77,7 @@ class Results:
                 folder / f"{name}.parquet", tables.to_parquet(columns, rows(self.corpora, self.sides))
             )
         summary = tables.markdown(self.corpora, self.sides, self.unit)
+        summary += "".join(f"\n{markdown_text(line)}\n" for line in self._too_small())
         files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
         demangler = demangler or Demangler()
@@ -86,9 +88,27 @@ class Results:
         files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
         show(demangler.texts(self._summary_lines(folder, worst)))
 
+    def _too_small(self) -> list[str]:
+        """A line for each corpus that is too small to call a policy better or worse, with the reason."""
+        lines = []
+        for result in self.corpora:
+            by_side = {
+                side: result.linked_summaries.get(side) or result.comparison.summaries[side] for side in self.sides
+            }
+            judged = {side: judge_summary(summary) for side, summary in by_side.items()}
+            reasons: dict[str, list[str]] = {}
+            for side, found in judged.items():
+                if found.claim is Claim.TOO_SMALL:
+                    reasons.setdefault(found.reason, []).append(side)
+            for reason, sides in reasons.items():
+                of_sides = "" if len(sides) == len(judged) else f" for {', '.join(sides)}"
+                lines.append(f"{result.corpus}: too small to call anything better or worse{of_sides}: {reason}")
+        return lines
+
     def _summary_lines(self, folder: pathlib.Path, worst: Sequence[tables.Regression]) -> list[str]:
         lines = ["", "Change against the compiler's default; negative is better:", ""]
         lines += tables.table_lines(self.corpora, self.sides, self.unit)
+        lines += self._too_small()
         if worst:
             most = sorted(worst, key=lambda each: -each.ratio)[:_WORST]
             lines += ["", "Worst regressions:", *(f"  {_described(each)}" for each in most)]

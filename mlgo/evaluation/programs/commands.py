@@ -22,9 +22,12 @@ _REMEDY = (
 )
 #: Options that an evaluation sets itself: level, LTO, embedded bitcode, debug information, dependency files.
 _DROPPED = re.compile(
-    r"-c|-O.*|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|"
+    r"-c|-O.*|--optimize(=.*)?|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|"
     r"-fembed-bitcode.*|-save-temps.*"
 )
+_LEVEL = re.compile(r"-O.*|--optimize(=.*)?")
+#: clang's level without an option.
+_NO_LEVEL = "-O0"
 _DROPPED_WITH_VALUE = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ"))
 #: Options whose value is a separate word (clang/include/clang/Options/Options.td, LLVM 22).
 _WITH_VALUE = frozenset(
@@ -46,11 +49,13 @@ class CompileCommands:
       options: source -> its options, without compiler, source and output. The source is as the commands name it; where
         they run in several folders, its absolute path.
       directories: source -> folder in which its command runs, where they run in several.
+      levels: the optimisation levels of the commands, such as "-O3", sorted. `options` are without level.
     """
 
     directory: pathlib.Path
     options: Mapping[str, tuple[str, ...]]
     directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    levels: tuple[str, ...] = ()
 
 
 def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCommands:
@@ -76,7 +81,15 @@ def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCom
             raise RunError(subject, f"compiles {name} twice", _REMEDY)
         options[name] = own_options(words, source)
         directories[name] = folder
-    return CompileCommands(path.parent, options, directories) if several else CompileCommands(folders[0], options)
+    levels = tuple(sorted({level_of(words) or _NO_LEVEL for _, words in parsed}))
+    return CompileCommands(path.parent if several else folders[0], options, directories if several else {}, levels)
+
+
+def level_of(words: Sequence[str]) -> str | None:
+    """The optimisation level that a driver's `words` give, such as "-O3"; None: they give none."""
+    values = {place + 1 for place, word in enumerate(words) if word in _WITH_VALUE}
+    levels = [word for place, word in enumerate(words) if place not in values and _LEVEL.fullmatch(word)]
+    return levels[-1] if levels else None
 
 
 def _of_objects(entries: Sequence[Any], patterns: Sequence[str], subject: str) -> list[Any]:

@@ -97,6 +97,13 @@ class LoadCommandsTest(unittest.TestCase):
         self.assertEqual(found.directory, pathlib.Path("/out"))
         self.assertEqual(found.options, {"../a.cc": ("-DA=b c",), "b c.cc": ('-DQ="x"',)})
 
+    def test_levels_of_the_commands_are_known_though_an_evaluation_sets_its_own(self):
+        words = ("clang -O2 -O3 -c a.c", "clang -D -O1 -c b.c", "clang --optimize=s -c c.c", "clang -O3 -c d.c")
+        entries = [{"directory": "/o", "file": command.split()[-1], "command": command} for command in words]
+        found = self.load(*entries)
+        self.assertEqual(found.levels, ("--optimize=s", "-O0", "-O3"))
+        self.assertEqual(set(found.options.values()), {(), ("-D", "-O1")})
+
     def test_a_relative_folder_counts_from_the_database(self):
         self.assertEqual(
             self.load({"directory": "out", "file": "a.c", "command": "cc a.c"}).directory, self.path.parent / "out"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.commands import CompileCommands, load_commands
+from mlgo.evaluation.programs.commands import CompileCommands, level_of, load_commands
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json
@@ -57,6 +57,7 @@ class Program:
       packages: package name -> source tree, for `includes`.
       options: source -> its options from a compilation database; then there are no includes and defines.
       directories: source -> folder in which it is compiled, where that is not `root`.
+      levels: optimisation levels of the database's commands; an evaluation compiles at its own.
       fingerprints: files that change whenever the headers of such sources change.
     """
 
@@ -75,6 +76,19 @@ class Program:
     options: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
     fingerprints: tuple[pathlib.Path, ...] = ()
+    levels: tuple[str, ...] = ()
+
+    def level_note(self, measured: Sequence[str]) -> str | None:
+        """A line for the user when its build has other optimisation levels than an evaluation, else None.
+
+        Args: measured: the levels of the evaluation, such as "-Oz".
+        """
+        if not set(self.levels) - set(measured):
+            return None
+        return (
+            f"{self.name}: its compile commands are at {', '.join(self.levels)}; here it is compiled at"
+            f" {' and '.join(measured)}, as all programs are"
+        )
 
     def units(self) -> list[tuple[str, str]]:
         """(path for the compiler, name of the object) of every compiled file, in link order."""
@@ -223,11 +237,14 @@ class _Reader:
             packages={name: packages[name] for name in sorted(used)},
             options={} if commands is None else commands.options,
             directories={} if commands is None else commands.directories,
+            levels=() if commands is None else commands.levels,
             fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
         )
         self._content.pop("slow", None)
         if self._content:
             raise self._wrong(f"has the unknown field {min(self._content)!r}")
+        if (level := level_of(program.flags)) is not None:
+            raise self._wrong(f"has the level {level} in `flags`; sizes are measured at -Oz, instructions at -O2")
         return program
 
     def _check_folders(self, root: pathlib.Path, includes: Iterable[str], packages: Mapping[str, pathlib.Path]) -> None:

@@ -133,6 +133,15 @@ class ProgramTest(unittest.TestCase):
         self.assertNotEqual(elsewhere.digest(), program.digest())
         self.assertEqual(elsewhere.directory_of(program.sources[1]), program.root)
 
+    def test_a_build_at_another_level_is_told(self):
+        program = dataclasses.replace(self.load_with_commands(), levels=("-O3",))
+        self.assertRegex(
+            program.level_note(["-Oz", "-O2"]),
+            r"its compile commands are at -O3; here it is compiled at -Oz and -O2, as all programs are",
+        )
+        for levels in ((), ("-O2",), ("-O2", "-Oz")):
+            self.assertIsNone(dataclasses.replace(program, levels=levels).level_note(["-Oz", "-O2"]))
+
     def test_include_folders_may_be_absolute_and_their_headers_count(self):
         generated = self.folder / "build" / "generated"
         generated.mkdir(parents=True)
@@ -206,6 +215,10 @@ class ProgramTest(unittest.TestCase):
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 self.load(**changes)
+
+    def test_a_level_in_the_flags_is_refused(self):
+        with self.assertRaisesRegex(RunError, "has the level -O3 in `flags`; sizes are measured at -Oz"):
+            self.load(flags=["-DA", "-O3"])
 
     def test_the_built_in_descriptions_name_files_that_are_there(self):
         folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
