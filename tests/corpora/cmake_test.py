@@ -94,7 +94,7 @@ class CMakeTest(BuildTestCase):
         self.assertEqual(len(modules), len(ODD_NAMES), modules)
         ninja = [f"--ninja_dir={self.build}", "--target=a program"]
         corpus = self.extract("--thinlto_build=local", f"--obj_base_dir={self.build}", *ninja)
-        self.assertEqual(self.levels(corpus), {"O2"})
+        self.assertEqual(self.levels(corpus), {"O3"})
         self.assert_original_and_moved(corpus, modules)
 
 
