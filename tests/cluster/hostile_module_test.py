@@ -74,7 +74,7 @@ class HostileModuleTest(unittest.TestCase):
                 allowed = [f"-mllvm {option.partition('=')[0]}" for option in options]
                 outcome = self.compiled(Corpus.load(folder, allowed))
                 self.assertFalse(self.harm.exists(), outcome)
-                # It was compiled there, and stopped by the walls; a comparison that does not start is no error of clang.
+                # Stopped by the walls while it compiled; a diff that does not start is no error of clang.
                 if isinstance(outcome, CompileFailure):
                     self.assertIn("Permission denied", outcome.detail)
                 # The harm is real: the compiler itself does it.
