@@ -150,9 +150,6 @@ def _train(inputs: RunInputs, configurations: Configurations) -> int:
         run = training_run.TrainingRun(inputs, configurations, FLAGS.workers or available_cores(), executor)
         comparison = run.run()
     estimated = inputs.estimation is not None
-    workspace = locate.workspace()
-    lines = summary.closing_lines(
-        inputs.output, workspace, comparison, run.seconds, run.problem, run.learned, estimated
-    )
+    lines = summary.closing_lines(inputs.output, comparison, run.seconds, run.problem, run.learned, estimated)
     show(lines)
     return ExitCode.DONE

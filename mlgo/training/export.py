@@ -29,8 +29,8 @@ filegroup(
 """
 
 
-_CLANG = """ A release clang with it:
-#     ./bazelw build //release:clang --{setting}=//<this folder>:policy"""
+_CLANG = """ To install a clang with it:
+#     ./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" --{slot}=<this folder>"""
 
 
 def export_policy(folder: pathlib.Path, network: PolicyNetwork, problem: Problem) -> None:
@@ -55,5 +55,5 @@ def publish_policy(exported: pathlib.Path, folder: pathlib.Path, problem: Proble
 
 
 def _build_file(problem: Problem) -> str:
-    clang = "" if problem.release_setting is None else _CLANG.format(setting=problem.release_setting)
+    clang = "" if problem.release_setting is None else _CLANG.format(slot=problem.release_setting.rpartition(":")[2])
     return _BUILD.format(clang=clang)

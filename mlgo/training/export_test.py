@@ -22,7 +22,8 @@ class PublishTest(unittest.TestCase):
             self.assertEqual(record, {"problem": "x", "training": {"seed": 7}})
             self.assertEqual((policy / "tflite/model.tflite").read_text(encoding="utf-8"), "tflite/model.tflite")
             build = (policy / "BUILD.bazel").read_text(encoding="utf-8")
-            self.assertIn(f"--{PROBLEM.release_setting}=//", build)
+            slot = PROBLEM.release_setting.rpartition(":")[2]
+            self.assertIn(f'//release:install -- --prefix="$HOME/mlgo-clang" --{slot}=', build)
             self.assertNotIn("{", build)
 
 

@@ -14,7 +14,6 @@ from mlgo.score.problem_score import score_of
 
 def closing_lines(
     output: pathlib.Path,
-    workspace: pathlib.Path | None,
     comparison: Comparison | None,
     seconds: Mapping[str, float],
     problem: Problem,
@@ -25,7 +24,6 @@ def closing_lines(
 
     Args:
       output: the run's folder.
-      workspace: the user's Bazel workspace, if any.
       comparison: the held-out result, if there is one.
       seconds: by stage.
       problem: what was learned.
@@ -46,8 +44,11 @@ def closing_lines(
     stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
     lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
     if problem.release_setting is not None:
-        command = _build_command(output, workspace, problem.release_setting)
-        lines += ["", "A clang with this policy inside:", *(f"    {line}" for line in command)]
+        lines += [
+            "",
+            "To install a clang with this policy:",
+            f"    {_install_command(output, problem.release_setting)}",
+        ]
     return lines
 
 
@@ -90,12 +91,6 @@ def _judgement(comparison: Comparison) -> str:
     }[found.claim]
 
 
-def _build_command(output: pathlib.Path, workspace: pathlib.Path | None, setting: str) -> list[str]:
-    policy = output / "policy"
-    if workspace is not None and policy.is_relative_to(workspace):
-        option = shlex.quote(f"--{setting}=//{policy.relative_to(workspace)}:policy")
-        return [f"./bazelw build //release:clang {option}"]
-    return [
-        f"cp -r {shlex.quote(str(policy))} models/my_policy    # in the workspace: Bazel reads nothing outside of it",
-        f"./bazelw build //release:clang --{setting}=//models/my_policy:policy",
-    ]
+def _install_command(output: pathlib.Path, setting: str) -> str:
+    policy = shlex.quote(f"--{setting.rpartition(':')[2]}={output / 'policy'}")
+    return f'./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" {policy}'

@@ -12,10 +12,9 @@ from mlgo.training.summary import closing_lines
 _LEARNED = {"validation_ratio": 0.985, "chosen_iteration": 40}
 
 
-def _said(output: str, workspace: str | None, estimated: bool = False, comparison: Comparison | None = None) -> str:
-    place = workspace and pathlib.Path(workspace)
+def _said(output: str, estimated: bool = False, comparison: Comparison | None = None) -> str:
     seconds = {"trace": 61.0, "export": 0.2}
-    return "\n".join(closing_lines(pathlib.Path(output), place, comparison, seconds, PROBLEM, _LEARNED, estimated))
+    return "\n".join(closing_lines(pathlib.Path(output), comparison, seconds, PROBLEM, _LEARNED, estimated))
 
 
 def _held_out(modules: int, ratio: float) -> Comparison:
@@ -27,34 +26,32 @@ def _held_out(modules: int, ratio: float) -> Comparison:
 
 class SummaryTest(unittest.TestCase):
     def test_score_and_times(self):
-        said = _said("/w/out/run", "/w")
+        said = _said("/w/out/run")
         self.assertIn("chosen weights (iteration 40): -1.50 %", said)
         self.assertRegex(said, r"Time: +1:01 \(trace 1:01\)")
         self.assertNotIn("estimates", said)
-        self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction", _said("/w/out/run", "/w", estimated=True))
+        self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction", _said("/w/out/run", estimated=True))
 
     def test_two_held_out_modules_are_too_small_for_a_claim(self):
-        said = _said("/w/out/run", "/w", comparison=_held_out(2, 0.918))
+        said = _said("/w/out/run", comparison=_held_out(2, 0.918))
         self.assertIn(
             "too small to call this better or worse: only 2 modules were compared, and a claim needs 8.", said
         )
         self.assertNotIn("Better than the default", said)
-        self.assertIn("Better than the default.", _said("/w/out/run", "/w", comparison=_held_out(MIN_MODULES, 0.918)))
-        self.assertIn("Worse than the default", _said("/w/out/run", "/w", comparison=_held_out(MIN_MODULES, 1.1)))
+        self.assertIn("Better than the default.", _said("/w/out/run", comparison=_held_out(MIN_MODULES, 0.918)))
+        self.assertIn("Worse than the default", _said("/w/out/run", comparison=_held_out(MIN_MODULES, 1.1)))
 
-    def test_a_policy_outside_of_the_workspace_is_copied_into_it(self):
-        setting = f"--{PROBLEM.release_setting}="
-        self.assertIn(f"./bazelw build //release:clang {setting}//out/run/policy:policy", _said("/w/out/run", "/w"))
-        for workspace in ("/other", None):
-            said = _said("/w/out/run", workspace)
-            self.assertIn("cp -r /w/out/run/policy models/my_policy", said)
-            self.assertIn(f"{setting}//models/my_policy:policy", said)
+    def test_the_policy_is_installed_from_where_it_is(self):
+        slot = PROBLEM.release_setting.rpartition(":")[2]
+        for folder in ("/w/out/run", "/elsewhere"):
+            self.assertIn(
+                f'./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" --{slot}={folder}/policy', _said(folder)
+            )
 
     def test_commands_name_any_folder_as_a_shell_needs_it(self):
-        said = _said("/w/my out/run", "/w", estimated=True)
-        self.assertIn(f"./bazelw build //release:clang '--{PROBLEM.release_setting}=//my out/run/policy:policy'", said)
+        said = _said("/w/my out/run", estimated=True)
+        self.assertIn(" '--eviction_policy=/w/my out/run/policy'", said)
         self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction '--policy=/w/my out/run/policy'", said)
-        self.assertIn("cp -r '/w/$a/policy' models/my_policy", _said("/w/$a", None))
 
 
 if __name__ == "__main__":

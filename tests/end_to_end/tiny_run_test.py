@@ -41,7 +41,8 @@ class TinyRunTest(unittest.TestCase):
 
     def test_ends_with_what_a_user_needs(self):
         self.assertRegex(self.said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; \d+ better, \d+ worse")
-        self.assertIn("--//release:eviction_policy=//models/my_policy:policy", self.said)
+        self.assertIn("//release:install -- --prefix=", self.said)
+        self.assertIn(f"--eviction_policy={self.first}/policy", self.said)
         for name in ("policy/saved_model.pb", "policy/tflite/model.tflite", "policy/BUILD.bazel", "learning_curve.png"):
             self.assertTrue((self.first / name).is_file(), name)
 
