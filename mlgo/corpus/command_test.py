@@ -70,6 +70,9 @@ class PortableCommandTest(unittest.TestCase):
             "-fsanitize-ignorelist=/a.txt",
             "-fthinlto-index=/a.thinlto.bc",
             "-mllvm -lto-embed-bitcode=post-merge-pre-opt",
+            # A policy of the build's clang; LLVM refuses the option when a compile of ours adds its own.
+            "-mllvm -enable-ml-inliner=release",
+            "-mllvm -regalloc-enable-advisor=release -mllvm -regalloc-enable-priority-advisor=release",
         ):
             self.assertEqual(portable_command(["-cc1", *dropped.split()]), (), dropped)
 

@@ -11,6 +11,7 @@ from mlgo.corpus.options import clang_rules, llvm_rules
 from mlgo.corpus.options.parsing import LLVM, parse_command
 from mlgo.corpus.options.table import chosen_table, read_table
 from mlgo.corpus.options.verdict import CARRIED_FILE
+from mlgo.problems.slots import policy_slots
 
 _FILE = "files/0123456789abcdef-a"
 
@@ -154,6 +155,9 @@ class TablesTest(unittest.TestCase):
         self.assertGreater(len(clang), 1000)
         self.assertEqual(clang_rules.listed() - clang, set())
         self.assertEqual(llvm_rules.listed() - llvm, set())
+
+    def test_switches_of_policies_are_those_of_the_slots(self):
+        self.assertEqual(llvm_rules.SWITCHES, {slot["advisor_flag"] for slot in policy_slots().values()})
 
     def test_strings_of_llvm_are_listed_once(self):
         self.assertFalse(llvm_rules.READS & llvm_rules.WRITES)

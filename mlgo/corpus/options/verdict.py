@@ -22,7 +22,7 @@ class Verdict(enum.Enum):
 
     #: It can only change code.
     KEPT = "kept"
-    #: Bitcode needs nothing of it: it belongs to the front end, or only names an output.
+    #: Bitcode needs nothing of it: it belongs to the front end, only names an output, or switches a policy on.
     DROPPED = "dropped"
     #: It may read, write or run something, or is unknown.
     REFUSED = "refused"
@@ -62,7 +62,7 @@ def _judge_llvm(option: GivenOption) -> Verdict:
     name = option.name.removeprefix(f"{LLVM} -")
     if option.type is None:
         return Verdict.REFUSED
-    if name == llvm_rules.EMBEDDING:
+    if name == llvm_rules.EMBEDDING or name in llvm_rules.SWITCHES:
         return Verdict.DROPPED
     if option.type == "string":
         carried = name in llvm_rules.READS and CARRIED_FILE.fullmatch(option.value or "")
