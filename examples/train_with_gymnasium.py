@@ -193,7 +193,9 @@ def main(arguments: list[str]) -> int:
         default="regalloc_eviction",
         help="what the agent decides (default: regalloc_eviction)",
     )
-    parser.add_argument("--corpus", required=True, metavar="DIR", help="modules to compile (docs/corpora.md)")
+    parser.add_argument(
+        "--corpus", required=True, metavar="CORPUS", help="modules to compile: a path or a label (docs/corpora.md)"
+    )
     parser.add_argument("--steps", type=int, default=20_000, help="decisions to take in all (default: 20000)")
     parser.add_argument(
         "--rollout_steps", type=int, default=Settings.rollout_steps, help="decisions per update (default: 256)"

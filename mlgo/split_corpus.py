@@ -33,7 +33,7 @@ from mlgo.run.progress import tell
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = command_parser("split_corpus", __doc__)
     add = parser.add_argument
-    add("--corpus", required=True, metavar="PATH", help="directory, or .zip, .tar, .tar.gz or .tar.zst file")
+    add("--corpus", required=True, metavar="CORPUS", help="directory, .zip, .tar, .tar.gz or .tar.zst file, or label")
     add("--output_dir", required=True, metavar="DIR", help="folder of the two corpora, train/ and held_out/")
     add("--by", choices=split.CRITERIA, default=split.HASH, help="criterion, see above. Default: %(default)s")
     text = "about one module (or directory) in N is held out. Default: %(default)s"

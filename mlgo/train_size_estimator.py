@@ -1,7 +1,8 @@
 """Trains an estimator of code size from IR (the RFC's IR2Native) and measures its error on held-out functions.
 
-    ./bazelw run //mlgo:train_size_estimator ./bazelw run //mlgo:train_size_estimator -- --train_corpus=/data/train
-    --held_out_corpus=/data/held_out --output_dir=out/sizes
+    ./bazelw run //mlgo:train_size_estimator
+    ./bazelw run //mlgo:train_size_estimator -- --train_corpus=/data/train --held_out_corpus=/data/held_out \\
+        --output_dir=out/sizes
 
 Every module of both corpora is optimised, its functions' properties are read by `opt -passes='print<func-properties>'`,
 and their bytes of code from the object. Functions whose name is in the training corpus are not held-out functions. It

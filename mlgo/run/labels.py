@@ -55,6 +55,7 @@ class Workspace:
 
     Attributes:
       root: its folder.
+      directory: the folder in which the user started the command, which relative options are relative to.
       execution_root: the folder that paths of built files are relative to.
       startup: Bazel's startup options.
       options: options of a build.
@@ -62,6 +63,7 @@ class Workspace:
     """
 
     root: pathlib.Path
+    directory: pathlib.Path
     execution_root: pathlib.Path
     startup: tuple[str, ...]
     options: tuple[str, ...]
@@ -79,10 +81,11 @@ class Workspace:
         if execution_root is None:
             return None
         given = json.loads(environment.get(GIVEN, "null"))
-        startup, more = given or (_startup_options(execution_root.parent.parent, root), [])
+        startup, more = given or (_startup_options(execution_root.parent.parent, root, environment), [])
+        directory = pathlib.Path(environment.get("BUILD_WORKING_DIRECTORY", root))
         kept = {name: value for name, value in environment.items() if not _OF_THE_COMMAND.fullmatch(name)}
         configured = json.loads(real.read_text(encoding="utf-8"))
-        return cls(root, execution_root, tuple(startup), (*more, *configured), kept)
+        return cls(root, directory, execution_root, tuple(startup), (*more, *configured), kept)
 
     def build(self, label: str) -> pathlib.Path:
         """The file or folder that `label` stands for, built. Shows Bazel's progress on stderr.
@@ -124,7 +127,7 @@ class Workspace:
         words = [str(self.root / "bazelw"), *self.startup, command, *arguments]
         with subprocess.Popen(
             words,
-            cwd=self.root,
+            cwd=self.directory,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -149,8 +152,11 @@ def _end(process: subprocess.Popen[str]) -> None:
             pass
 
 
-def _startup_options(output_base: pathlib.Path, root: pathlib.Path) -> Sequence[str]:
+def _startup_options(output_base: pathlib.Path, root: pathlib.Path, environment: Mapping[str, str]) -> Sequence[str]:
     """Startup options with which Bazel finds the server of this output base and need not start another."""
+    cache = pathlib.Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    if (cache / "bazel" / f"_bazel_{environment.get('USER')}").resolve() == output_base.parent:
+        return []
     # Bazel names an output base that the user does not choose after the MD5 digest of the workspace's path.
     if output_base.name == hashlib.md5(os.fsencode(root), usedforsecurity=False).hexdigest():
         return [f"--output_user_root={output_base.parent}"]

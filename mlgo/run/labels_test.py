@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 from mlgo.run import labels
 from mlgo.run.exit_codes import RunError
@@ -24,8 +25,9 @@ words = sys.argv[1:]
 seen = sorted(name for name in os.environ if "RUNFILES" in name or name.startswith("BUILD_"))
 with open(root / "calls", "a") as calls:
     calls.write(json.dumps([words, os.getcwd(), seen]) + "\\n")
-startup, command, *options, separator, label = words
-if [startup] != {startup!r} or separator != "--" or options[:2] != ["--compilation_mode=opt", "--//x:flag=True"]:
+*startup, command = words[: len({startup!r}) + 1]
+*options, separator, label = words[len(startup) + 1 :]
+if startup != {startup!r} or separator != "--" or options[:2] != ["--compilation_mode=opt", "--//x:flag=True"]:
     sys.exit(2)
 outputs = {{
     "//a:corpus": ["bazel-out/k8-opt/bin/a/corpus"],
@@ -118,13 +120,23 @@ class BuiltTest(unittest.TestCase):
         self.assertEqual([words[1] for words, _, _ in self.calls()], ["build", "cquery"])
 
     def test_bazel_runs_as_the_user_would_run_it(self):
-        os.environ |= {"RUNFILES_DIR": "/r", "BUILD_WORKSPACE_DIRECTORY": "/w"}
-        self.addCleanup(os.environ.pop, "RUNFILES_DIR")
-        self.addCleanup(os.environ.pop, "BUILD_WORKSPACE_DIRECTORY")
-        self.built("//a:corpus")
+        directory = str(self.root / "a")
+        variables = {"RUNFILES_DIR": "/r", "BUILD_WORKSPACE_DIRECTORY": "/w", "BUILD_WORKING_DIRECTORY": directory}
+        with unittest.mock.patch.dict(os.environ, variables):
+            self.built("//a:corpus")
         for _, folder, seen in self.calls():
-            self.assertEqual(folder, str(self.root))
+            self.assertEqual(folder, directory)
             self.assertEqual(seen, [])
+
+    def test_the_default_output_base(self):
+        cache = self.root.parent / "link"
+        cache.symlink_to(self.root.parent)
+        (self.base.parent / "_bazel_me").mkdir()
+        other = self.base.rename(self.base.parent / "_bazel_me" / self.base.name)
+        self.options.unlink()
+        self.options.symlink_to(other / "execroot/_main/bazel-out/k8-opt/bin/build_options.json")
+        with unittest.mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(cache), "USER": "me"}):
+            self.assertEqual(labels.Workspace.of_command(self.root, self.options, os.environ).startup, ())
 
     def test_an_output_base_that_the_user_chose(self):
         other = self.base.rename(self.base.with_name("chosen"))
@@ -135,9 +147,8 @@ class BuiltTest(unittest.TestCase):
         self.assertEqual(self.built("//a:corpus"), other / "execroot/_main/bazel-out/k8-opt/bin/a/corpus")
 
     def test_options_of_the_launcher(self):
-        os.environ[labels.GIVEN] = json.dumps([["--host_jvm_args=-Xmx2g"], ["--disk_cache=/cache"]])
-        self.addCleanup(os.environ.pop, labels.GIVEN)
-        found = labels.Workspace.of_command(self.root, self.options, os.environ)
+        given = json.dumps([["--host_jvm_args=-Xmx2g"], ["--disk_cache=/cache"]])
+        found = labels.Workspace.of_command(self.root, self.options, {labels.GIVEN: given})
         self.assertEqual(found.startup, ("--host_jvm_args=-Xmx2g",))
         # What decides the configuration comes last, so that it counts.
         self.assertEqual(found.options, ("--disk_cache=/cache", "--compilation_mode=opt", "--//x:flag=True"))

@@ -22,6 +22,7 @@ _CARRIED = (
     "--remote_header",
     "--repo_env",
     "--repository_cache",
+    "--symlink_prefix",
 )
 
 

@@ -23,16 +23,19 @@ def _gn_programs_impl(ctx):
         "srcs": [_runfile(file) for file in ctx.files.srcs],
         "toolchain": {name: _runfile(file) for name, file in toolchain.items()},
         "tree": _runfile(tree),
-    }, indent = " ") + "\n")
+    }, indent = " ") + "\n", is_executable = True)
     needed = depset(
         [tree] + toolchain.values() + programs + ctx.files.fingerprints + ctx.files.srcs + ctx.files.descriptions + ctx.files.data,
         transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
     )
-    return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output], transitive_files = needed))]
+
+    # Of an executable, Bazel puts the runfiles beside it when the command asks for the label alone.
+    return [DefaultInfo(executable = output, runfiles = ctx.runfiles([output], transitive_files = needed))]
 
 mlgo_gn_programs = rule(
     implementation = _gn_programs_impl,
-    doc = "Describes executables of a gn project for //mlgo:evaluate_programs, which needs the label as data and its rlocationpath in " +
+    executable = True,
+    doc = "Describes executables of a gn project for //mlgo:evaluate_programs, which needs the label, or as data the rlocationpath, in " +
           "MLGO_GN_PROGRAMS. The rule builds nothing: the command gets compile commands from gn and ninja and runs them with each compiler.",
     attrs = dict(GN_PROJECT_ATTRIBUTES, **{
         "srcs": attr.label_list(

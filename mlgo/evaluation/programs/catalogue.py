@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
 from mlgo.evaluation.programs.program import Program, load_program, read_description
@@ -33,7 +33,7 @@ class Catalogue:
         """The executables of the gn project that the command's target names in MLGO_GN_PROGRAMS, else descriptions/."""
         path = locate.of_environment(_GN_PROGRAMS)
         if path is not None:
-            gn = load_gn_programs(path, locate.rlocation)
+            gn = load_gn_programs(path, _runfiles_of(path))
             return cls(path.stem, gn.descriptions, gn)
         folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
         return cls("programs", {path.stem: path for path in sorted(folder.glob("*.json"))})
@@ -82,6 +82,12 @@ class Catalogue:
                 )
             found[program.name] = program
         return list(found.values())
+
+
+def _runfiles_of(gn_programs: pathlib.Path) -> Callable[[str], pathlib.Path]:
+    """What finds the runfiles of a target of mlgo_gn_programs: beside its file, or among those of the command."""
+    folder = gn_programs.with_name(f"{gn_programs.name}.runfiles")
+    return folder.joinpath if folder.is_dir() else locate.rlocation
 
 
 class _Packages(Mapping[str, pathlib.Path]):

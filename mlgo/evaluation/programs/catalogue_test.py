@@ -51,6 +51,19 @@ class CatalogueTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "is not NAME=FOLDER"):
             packages_given(["x"])
 
+    def test_files_of_gn_programs_lie_beside_their_target(self):
+        described = self.folder / "x.json.runfiles/_main/mine.json"
+        described.parent.mkdir(parents=True)
+        described.write_text(json.dumps({"name": "mine", "about": "a test"}), encoding="utf-8")
+        fields = ("fingerprints", "srcs", "descriptions", "path")
+        content = dict.fromkeys(("tree", "gn", "ninja", "python"), "_main/x") | {name: [] for name in fields}
+        content |= {"env": {}, "gn_args": {}, "toolchain": {}, "descriptions": ["_main/mine.json"]}
+        programs = self.folder / "x.json"
+        programs.write_text(json.dumps(content), encoding="utf-8")
+        with unittest.mock.patch.dict(os.environ, {"MLGO_GN_PROGRAMS": str(programs)}):
+            catalogue = Catalogue.of_command()
+        self.assertEqual((catalogue.name, catalogue.descriptions), ("x", {"mine": described}))
+
     def test_a_package_of_the_command_is_fetched_when_it_is_used(self):
         with unittest.mock.patch.dict(os.environ, {"MLGO_PROGRAM_PACKAGE_lua": "@corpora//:lua_root"}):
             packages = packages_given([f"x={self.folder}"])
