@@ -21,7 +21,7 @@ from absl import flags
 from mlgo.commands.main import run_command
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
-from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines
+from mlgo.reporting.comparison_page import comparison_page, comparison_table, text_lines, verdict_lines
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.markdown import table_lines
 from mlgo.reporting.reading import read_folder
@@ -29,6 +29,7 @@ from mlgo.reporting.rendering import html
 from mlgo.run import files, flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
+from mlgo.run.tabular import markdown_text
 
 FLAGS = flags.FLAGS
 
@@ -51,13 +52,15 @@ def main(arguments: list[str]) -> int:
         pairings = comparison.compare(contenders, FLAGS.seed)
         not_shared = comparison.left_out_corpora(contenders)
         table = comparison_table(pairings)
-    show(["Paired by function or module; negative is better:", "", *text_lines(table)])
+    show(["Paired by function or module; negative is better:", "", *text_lines(table), ""])
+    show([line for _, line in verdict_lines(pairings)])
     if not_shared:
         show([f"Omitted corpora, not measured for all: {', '.join(not_shared)}"])
     for corpus, left_out in {pairing.corpus: pairing.left_out for pairing in pairings if pairing.left_out}.items():
         show([f"{corpus}: omitted functions or modules, not measured for all: {left_out}"])
     if FLAGS.output:
-        lines = "\n".join(table_lines(table)) + "\n"
+        verdicts = [f"- {markdown_text(line)}" for _, line in verdict_lines(pairings)]
+        lines = "\n".join([*table_lines(table), "", *verdicts]) + "\n"
         files.write_atomically(locate.user_path(FLAGS.output), lines.encode("utf-8", "replace"))
     if FLAGS.html:
         files.write_atomically(locate.user_path(FLAGS.html), html(comparison_page(contenders, pairings, not_shared)))

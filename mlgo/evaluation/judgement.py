@@ -24,6 +24,7 @@ class Claim(enum.Enum):
     WORSE = "worse"
     NO_DIFFERENCE = "no difference shown"
     TOO_SMALL = "too small for a claim"
+    DISAGREEING = "the measures disagree"  # Several measures contradict each other; see verdict.py.
 
 
 @dataclasses.dataclass(frozen=True)

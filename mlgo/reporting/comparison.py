@@ -7,9 +7,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
+from mlgo.evaluation.verdict import Verdict, corpus_verdict
+from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run
+from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run, larger_is_better
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
 
@@ -44,7 +46,9 @@ class Pairing:
       corpus, contender: names.
       against_default: ratio to the default over the common rows.
       against_first: ratio to the first contender, paired; None for the first.
+      sum_against_first: ratio of the sum of scores to the first contender's; None: for the first, or there is no sum.
       linked: whether the ratios are of linked code.
+      unit: of a row, "functions" or "modules".
       left_out: rows that another contender lacks.
     """
 
@@ -52,8 +56,18 @@ class Pairing:
     contender: str
     against_default: RatioSummary
     against_first: RatioSummary | None
+    sum_against_first: WeightedSum | None
     linked: bool
+    unit: str
     left_out: int
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is known of the contender against the first, and by which measures; None for the first."""
+        if self.against_first is None:
+            return None
+        linked = self.against_first if self.linked else None
+        return corpus_verdict(self.unit, self.against_first, self.sum_against_first, linked)
 
 
 def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list[Contender]:
@@ -241,7 +255,7 @@ def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Ta
     linked = (
         linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)
     )
-    found = []
+    found, unit = [], "functions" if any(function for _, function in common) else "modules"
     for index, (contender, table) in enumerate(zip(contenders, tables, strict=True)):
         if linked:
             default = summarize_totals({key[0]: (table[key].linked, table[key].default_linked) for key in common}, seed)
@@ -251,10 +265,18 @@ def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Ta
             first = _geometric({key: table[key].ratio / tables[0][key].ratio for key in common}, seed)
         if default is None or first is None:
             return []
-        found.append(
-            Pairing(corpus, contender.name, default, first if index else None, linked, len(everything) - len(common))
-        )
+        paired = (first, _sum({key: (table[key], tables[0][key]) for key in common}, seed)) if index else (None, None)
+        left_out = len(everything) - len(common)
+        found.append(Pairing(corpus, contender.name, default, *paired, linked, unit, left_out))
     return found
+
+
+def _sum(rows: Mapping[tuple[str, str], tuple[Row, Row]], seed: int) -> WeightedSum | None:
+    """The sum of the first row's scores against that of the second's; None: there is none."""
+    if any(row.score < 0.0 for pair in rows.values() for row in pair):
+        return None  # Such scores do not add up.
+    pairs = [ScorePair(*key, first.score, own.score) for key, (own, first) in rows.items()]
+    return weighted_sum(pairs, seed, larger_is_better([own for own, _ in rows.values()]))
 
 
 def _geometric(ratios: Mapping[tuple[str, str], float], seed: int) -> RatioSummary | None:

@@ -1,16 +1,17 @@
 """The result of a comparison as a table and as a page."""
 
-import collections
 from collections.abc import Sequence
 
+from mlgo.evaluation.judgement import Claim
 from mlgo.reporting import drawings
 from mlgo.reporting.comparison import Contender, Pairing
+from mlgo.reporting.headline import joined, line_of, verdict_over_corpora, worst_of
 from mlgo.reporting.page import Block, Card, Cell, Change, Facts, Page, Paragraph, Point, Section, Table, Tone
-from mlgo.reporting.results import corpus_title, side_title
 from mlgo.reporting.scale import number
+from mlgo.reporting.titles import corpus_title, side_title
 from mlgo.run.tabular import aligned_lines
 
-_FIRST = ("against the first", "95 %", "better / worse / equal")
+_FIRST = ("against the first", "95 %", "weighted sum", "better / worse / equal")
 _COLUMNS = ("corpus", "policy", *_FIRST, "against the default", "95 %", "samples")
 
 
@@ -19,10 +20,12 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
     rows = []
     for pairing in pairings:
         if (paired := pairing.against_first) is None:
-            first = [Cell("reference", number=True), Cell("", number=True), Cell("", number=True)]
+            first = [Cell("reference", number=True), *[Cell("", number=True)] * 3]
         else:
             counts = f"{paired.better} / {paired.worse} / {paired.equal}"
-            first = [*drawings.change_cells(paired), Cell(counts, number=True)]
+            added = pairing.sum_against_first and pairing.sum_against_first.summary
+            # Without its interval, which the verdict has: the table must fit the paper.
+            first = [*drawings.change_cells(paired), drawings.change_cells(added)[0], Cell(counts, number=True)]
         names, default = (Cell(pairing.corpus), Cell(pairing.contender)), drawings.change_cells(pairing.against_default)
         rows.append((*names, *first, *default, Cell(_samples(pairing), number=True)))
     return Table("Paired by function or module; negative is better.", _COLUMNS, rows)
@@ -40,7 +43,7 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
     cards = [
         Card(
             f"{pairing.contender}: {corpus_title(pairing.corpus)}",
-            Change.of(pairing.against_first),
+            Change.of(pairing.against_first, pairing.verdict.claim),
             f"{_what(pairing)}, against {first}, paired",
             _samples(pairing),
         )
@@ -53,12 +56,15 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
         )
     if left_out := sum({pairing.corpus: pairing.left_out for pairing in pairings}.values()):
         points.append(Point(Tone.EQUAL, f"Omitted functions or modules, not measured for all: {number(left_out, 0)}."))
-    tones = {Change.of(pairing.against_first).tone for pairing in paired}
-    tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
+    points += [
+        Point(Tone.EQUAL, line)
+        for pairing, line in verdict_lines(pairings)
+        if pairing.verdict.claim is Claim.DISAGREEING
+    ]
     return Page(
         title=f"{', '.join(contender.name for contender in contenders[1:])} against {first}",
         lead="Policies compared on the same code, paired by function or module.",
-        verdict=Point(tone, _verdict(paired, first)),
+        verdict=_verdict(paired, first),
         points=tuple(points),
         cards=tuple(cards),
         sections=(
@@ -66,6 +72,16 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
             Section("provenance", "Provenance", "Provenance", [_provenance(contenders)]),
         ),
     )
+
+
+def verdict_lines(pairings: Sequence[Pairing]) -> list[tuple[Pairing, str]]:
+    """ "zstd, new against old: better by ..." for each pairing but those of the first contender."""
+    reference = {pairing.corpus: pairing.contender for pairing in pairings if pairing.against_first is None}
+    return [
+        (each, f"{each.corpus}, {each.contender} against {reference[each.corpus]}: {each.verdict.sentence()}")
+        for each in pairings
+        if each.verdict is not None
+    ]
 
 
 def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
@@ -86,20 +102,22 @@ def _row(pairing: Pairing, summary) -> tuple[str, str, str, Change, bool]:
     return (*names, note, Change.of(summary), pairing.against_first is not None)
 
 
-def _verdict(paired: Sequence[Pairing], first: str) -> str:
-    names = list(dict.fromkeys(pairing.contender for pairing in paired))
-    parts = []
-    for name in names:
-        changes = [(each.corpus, Change.of(each.against_first)) for each in paired if each.contender == name]
-        shown = ", ".join(
-            f"{each.verdict} on {corpus_title(corpus)} ({drawings.percent(each.percent)})" for corpus, each in changes
-        )
-        if len(names) > 2:
-            # For many contenders only counts; the figures are in the table.
-            counts = collections.Counter(change.verdict for _, change in changes)
-            shown = ", ".join(f"{words} on {count}" for words, count in counts.items())
-        parts.append(f"{name} against {first}: {shown}.")
-    return " ".join(parts)
+def _verdict(paired: Sequence[Pairing], first: str) -> Point:
+    """A short sentence per contender: one number, its interval, and the worst corpus."""
+    points = []
+    for name in dict.fromkeys(pairing.contender for pairing in paired):
+        own = [pairing for pairing in paired if pairing.contender == name]
+        prefix = f"{name} against {first}: "
+        if len(own) == 1:
+            where = f"{_what(own[0])} on {corpus_title(own[0].corpus)}"
+            points.append(line_of(prefix, own[0].verdict, where, f", {_samples(own[0])}"))
+            continue
+        linked = all(pairing.linked for pairing in own)
+        sums = [pairing.sum_against_first and pairing.sum_against_first.summary for pairing in own]
+        found = verdict_over_corpora([pairing.against_first for pairing in own], sums, linked)
+        worst = max(own, key=lambda pairing: pairing.against_first.geometric_mean)
+        points.append(line_of(prefix, found, None, worst_of(corpus_title(worst.corpus), worst.against_first)))
+    return joined(points)
 
 
 def _what(pairing: Pairing) -> str:

@@ -1,5 +1,6 @@
 """Comparisons are paired; results that differ in problem, reward, compiler or corpus are refused."""
 
+import dataclasses
 import json
 import pathlib
 import tempfile
@@ -7,8 +8,11 @@ import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
 
+from mlgo.evaluation.judgement import Claim
 from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
+from mlgo.reporting.comparison_page import comparison_page, verdict_lines
+from mlgo.reporting.page import Tone
 from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import CorpusResult, Row, SideResult
 from mlgo.reporting.testing import made_up
@@ -68,6 +72,43 @@ class CompareTest(unittest.TestCase):
         )
         self.assertAlmostEqual(forth.geometric_mean * back.geometric_mean, 1.0)
         self.assertEqual((forth.better, forth.worse, forth.equal), (back.worse, back.better, back.equal))
+
+    def test_the_weighted_sum_can_contradict_the_mean_against_the_first(self):
+        scores = [Row(f"m{index}", "f", 10.0, 10.0, 1.0) for index in range(29)] + [Row("n", "f", 1e4, 1e4, 1.0)]
+        better = [Row(row.module, "f", row.default_score, 0.95 * row.score, 0.95) for row in scores[:-1]]
+        second = [*better, Row("n", "f", 1e4, 1.1e4, 1.1)]
+        pairings = comparison.compare([_contender("a", scores), _contender("b", second)], 1)
+        self.assertIsNone(pairings[0].verdict)
+        self.assertAlmostEqual(pairings[1].sum_against_first.summary.geometric_mean, 11275.5 / 10290.0)
+        self.assertIs(pairings[1].verdict.claim, Claim.DISAGREEING)
+        page = comparison_page([_contender("a", scores), _contender("b", second)], pairings, [])
+        self.assertIs(page.verdict.tone, Tone.EQUAL)
+        self.assertTrue(page.verdict.text.startswith("b against a: the measures disagree: the geometric mean of 30"))
+        ((_, line),) = verdict_lines(pairings)
+        self.assertTrue(line.startswith("c, b against a: the measures disagree"), line)
+
+    def test_a_score_that_is_maximised_is_better_in_its_sum_when_it_grows(self):
+        first = [Row(f"m{index}", "f", 10.0, 10.0, 1.0) for index in range(9)]
+        second = [Row(row.module, "f", 10.0, 20.0, 0.5) for row in first]
+        pairings = comparison.compare([_contender("a", first), _contender("b", second)], 1)
+        self.assertEqual(pairings[1].sum_against_first.summary.geometric_mean, 0.5)
+
+    def test_several_corpora_are_one_number_and_the_worst(self):
+        def contender(name, ratios):
+            corpora = [
+                dataclasses.replace(_contender(name, _rows([ratio] * 9)).corpora[0], name=corpus)
+                for corpus, ratio in ratios.items()
+            ]
+            return dataclasses.replace(_contender(name, []), corpora=corpora)
+
+        both = [contender("a", dict.fromkeys("xyz", 1.0)), contender("b", {"x": 0.99, "y": 0.98, "z": 0.995})]
+        page = comparison_page(both, comparison.compare(both, 1), [])
+        # Logarithms -0.01005, -0.02020, -0.00501: standard error 0.00447, Student's point 4.303.
+        self.assertEqual(
+            page.verdict.text.replace("\N{NARROW NO-BREAK SPACE}", " "),
+            "b against a: not known to differ: score, geometric mean of 3 corpora of equal weight"
+            " −1.17 % (−3.05 … +0.75); worst z −0.50 %.",
+        )
 
     def test_rows_that_one_side_lacks_are_omitted_for_all_and_counted(self):
         pairings = comparison.compare([_contender("a", _rows([1.0, 1.0, 3.0])), _contender("b", _rows([1.0, 1.0]))], 1)

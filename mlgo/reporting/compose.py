@@ -4,14 +4,16 @@ import dataclasses
 from collections.abc import Sequence
 
 from mlgo.compiler.symbols import Demangler
-from mlgo.reporting import drawings, results, training
 from mlgo.reporting import programs as real_programs
+from mlgo.reporting import results, training
 from mlgo.reporting.explanation import explanation_section
+from mlgo.reporting.headline import headline
 from mlgo.reporting.malformed import readable
-from mlgo.reporting.page import Card, Page, Point, Tone
+from mlgo.reporting.page import Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.readable_names import with_readable_names
 from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
+from mlgo.reporting.scale import number
 
 #: Seed of the bootstraps that a page computes itself.
 SEED = 1
@@ -52,14 +54,14 @@ def _composed(records: Sequence[Record], again: str) -> Page:
     ]
     names = list(dict.fromkeys(record.name for record in records))
     headlines = real_programs.cards(programs)
-    verdict, points = _verdict(found, runs, headlines)
+    verdict = headline(found, headlines) or Point(Tone.EQUAL, "There is no result on held-out code yet.")
     return Page(
         title=" and ".join(_title(name) for name in names)
         if len(names) <= 2
         else f"{len(names)} policies: {', '.join(names)}",
         lead=_lead(runs, evaluations, programs, explanations),
         verdict=verdict,
-        points=tuple(points),
+        points=tuple(_points(found, runs)),
         cards=(*headlines, *results.cards(found)),
         sections=tuple(section for section in sections if section is not None),
     )
@@ -91,33 +93,21 @@ def _lead(runs, evaluations, programs, explanations) -> str:
         parts.append(f"trained with {algorithms}")
     if evaluations:
         corpora = [corpus for evaluation in evaluations for corpus in evaluation.corpora]
-        modules = sum(
-            max((side.headline.modules for side in corpus.sides if side.headline), default=0) for corpus in corpora
-        )
-        parts.append(f"evaluated on {len(corpora)} corpora of {modules} modules in all")
+        modules = number(sum(corpus.module_count for corpus in corpora), 0)
+        where = f"{len(corpora)} corpora of {modules} modules in all" if len(corpora) > 1 else f"{modules} modules"
+        parts.append(f"evaluated on {where}")
     if programs:
         parts.append("measured in real programs")
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")
 
 
-def _verdict(found, runs: Sequence[Run], headlines: Sequence[Card]) -> tuple[Point, list[Point]]:
-    """The verdict and the points; real programs come before corpora."""
-    verdicts = [*map(_of_programs, headlines), *(point for _, point in results.verdicts(found, SEED))]
-    points = results.points(found, SEED)
+def _points(found: Sequence[results.Result], runs: Sequence[Run]) -> list[Point]:
+    """Arguments for and against the policies."""
     unfinished = [run.name for run in runs if run.chosen_iteration is None]
-    points += [
-        Point(Tone.EQUAL, f"The run {name} has not ended: its figures are those of an unfinished policy.")
-        for name in unfinished
+    return [
+        *results.points(found, SEED),
+        *(
+            Point(Tone.EQUAL, f"The run {name} has not ended: its figures are those of an unfinished policy.")
+            for name in unfinished
+        ),
     ]
-    if not verdicts:
-        return Point(Tone.EQUAL, "There is no result on held-out code yet."), points
-    if len(verdicts) == 1:
-        return verdicts[0], points
-    tones = {point.tone for point in verdicts[: len(headlines)] or verdicts}
-    tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
-    return Point(tone, " ".join(point.text for point in verdicts)), points
-
-
-def _of_programs(card: Card) -> Point:
-    change = card.change
-    return Point(change.tone, f"{card.title}: {change.verdict}, {drawings.figures(change)}, {card.samples}.")

@@ -46,6 +46,12 @@ def figures(change: Change) -> str:
     return f"{percent(change.percent)} ({interval(change)})"
 
 
+def figures_of(ratio: float, low: float, high: float) -> str:
+    """ "−1.40 %, −2.10 … −0.70" for ratios; "−1.40 %" where the interval has no width."""
+    change = Change.of_ratios(ratio, low, high)
+    return percent(change.percent) if low == high else f"{percent(change.percent)}, {interval(change)}"
+
+
 def change_cells(summary: RatioSummary | None) -> list[Cell]:
     """Two cells of a table: the change and its interval; empty without a summary."""
     if summary is None:

@@ -8,7 +8,7 @@ from mlgo.reporting.results import REPRODUCE
 from mlgo.run.printable import printable
 from mlgo.run.tabular import markdown_code, markdown_row, markdown_text
 
-_MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: "➖"}
+_MARKS = {Tone.BETTER: "✅", Tone.WORSE: "❌", Tone.EQUAL: "➖", Tone.PLAIN: ""}
 
 #: Regressions in a summary.
 _ROWS = 5
@@ -36,7 +36,7 @@ def markdown(page: Page) -> bytes:
             )
             lines.append(markdown_row(map(markdown_text, cells)))
         lines.append("")
-    lines += [f"- {_MARKS[point.tone]} {markdown_text(point.text)}" for point in page.points]
+    lines += [" ".join(filter(None, ("-", _MARKS[point.tone], markdown_text(point.text)))) for point in page.points]
     regressions = next((section for section in page.sections if section.anchor == "regressions"), None)
     for name, table in _tables(regressions.blocks if regressions else (), ""):
         lines += [

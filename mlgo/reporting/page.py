@@ -4,6 +4,7 @@ import dataclasses
 import enum
 from collections.abc import Sequence
 
+from mlgo.evaluation.judgement import Claim, judge_summary
 from mlgo.evaluation.statistics import RatioSummary
 
 #: `folded` of a cell with commands.
@@ -30,28 +31,53 @@ class _OfTexts:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A change in percent with its 95 % interval; minus is better."""
+    """A change in percent with its 95 % interval; minus is better.
+
+    Attributes: claim: what may be said of it; None: what the interval says.
+    """
 
     percent: float
     low: float
     high: float
+    claim: Claim | None = None
 
     @classmethod
-    def of(cls, summary: RatioSummary) -> "Change":
-        """The change of a ratio."""
-        return cls(*(100.0 * (value - 1.0) for value in (summary.geometric_mean, summary.low, summary.high)))
+    def of(cls, summary: RatioSummary, claim: Claim | None = None) -> "Change":
+        """The change of a ratio. Args: claim: of several measures together; None: of this one."""
+        claim = claim or judge_summary(summary).claim
+        return cls.of_ratios(summary.geometric_mean, summary.low, summary.high, claim)
+
+    @classmethod
+    def of_ratios(cls, ratio: float, low: float, high: float, claim: Claim | None = None) -> "Change":
+        """The change of a ratio with its interval."""
+        percent, lowest, highest = (100.0 * (value - 1.0) for value in (ratio, low, high))
+        return cls(percent, lowest, highest, claim)
 
     @property
     def tone(self) -> Tone:
-        """BETTER or WORSE where the interval excludes 0, else EQUAL."""
+        """BETTER or WORSE where the interval excludes 0 and nothing forbids the claim, else EQUAL."""
+        if self.claim is not None:
+            return tone_of(self.claim)
         if self.high < 0.0:
             return Tone.BETTER
         return Tone.WORSE if self.low > 0.0 else Tone.EQUAL
 
     @property
     def verdict(self) -> str:
-        """The tone in words."""
+        """The claim in words."""
+        if self.claim in (Claim.TOO_SMALL, Claim.DISAGREEING):
+            return claim_text(self.claim)
         return {Tone.BETTER: "better", Tone.WORSE: "worse"}.get(self.tone, "not known to differ")
+
+
+def tone_of(claim: Claim) -> Tone:
+    """The tone of a claim: only a difference has a colour."""
+    return {Claim.BETTER: Tone.BETTER, Claim.WORSE: Tone.WORSE}.get(claim, Tone.EQUAL)
+
+
+def claim_text(claim: Claim) -> str:
+    """A claim in words."""
+    return "not known to differ" if claim is Claim.NO_DIFFERENCE else claim.value
 
 
 @dataclasses.dataclass(frozen=True)

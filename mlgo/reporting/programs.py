@@ -18,11 +18,15 @@ _SIZES = {
 }
 _COUNTS = {
     "instructions": "instructions",
+    "data_references": "data references",
     "loads": "loads",
     "stores": "stores",
     "cycles": "cycles",
     "cpu_seconds": "seconds of CPU time",
 }
+
+#: Measures that vary between runs.
+_NOISY = ("cycles", "cpu_seconds")
 
 #: Part of a result -> its headline measure, and the title of that measure.
 _HEADLINES = {"size": ("code_bytes", "code"), "run": ("instructions", "instructions")}
@@ -183,10 +187,15 @@ def _measured(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -
                 cells.append(Cell("" if value is None else _number(value), number=True))
                 continue
             change = 100.0 * (value / base - 1.0)
-            tone = Tone.BETTER if value < base else Tone.WORSE if value > base else Tone.EQUAL
+            # Sizes and counts are exact; what a single time is worth is unknown.
+            tone = Tone.PLAIN if name in _NOISY else _exact_tone(value, base)
             cells.append(Cell(f"{_number(value)} ({drawings.percent(change)})", tone, True))
         rows.append(tuple(cells))
     return Table(caption, ("program", first, *others), rows)
+
+
+def _exact_tone(value: float, base: float) -> Tone:
+    return Tone.BETTER if value < base else Tone.WORSE if value > base else Tone.EQUAL
 
 
 def _drawn(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> Block | None:

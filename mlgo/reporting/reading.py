@@ -8,10 +8,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
+from mlgo.evaluation.verdict import Evidence, count_evidence, counts_of_corpus
+from mlgo.evaluation.weighted_sum import WeightedSum, weighted_sum
 from mlgo.reporting import tables
 from mlgo.reporting.bindings import bindings_of
 from mlgo.reporting.malformed import readable
-from mlgo.reporting.records import CorpusResult, Evaluation, Explanation, Programs, Record, Run, SideResult
+from mlgo.reporting.records import (
+    CorpusResult,
+    Evaluation,
+    Explanation,
+    Programs,
+    Record,
+    Row,
+    Run,
+    SideResult,
+    larger_is_better,
+    score_pairs,
+)
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_json
@@ -21,6 +34,12 @@ from mlgo.training import figures
 
 #: Folders in which results lie beside a run or an evaluation, in the order of a report.
 _INSIDE = ("evaluation", "programs", "explanation")
+
+#: Seed of the intervals of sums that a result does not record.
+SEED = 1
+
+#: Kinds of a trace's modules that compiled.
+_COMPILED = ("traced", "no decisions")
 
 #: Tables and figures above this size are refused: modules.csv of 25,000 modules and ten policies has 50 MB.
 _MOST_TABLE_BYTES = 1024**3
@@ -97,7 +116,7 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
             training,
             iterations,
             validations,
-            _held_out(folder, training["inputs"].get("held_out_corpus")),
+            _held_out(folder, training),
             dict(policy),
             _json_object(folder / TIMINGS_NAME, "timings") if (folder / TIMINGS_NAME).is_file() else {},
             bindings_of(training["configuration"]),
@@ -111,7 +130,7 @@ def _metrics(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[str,
     return figures.parse_metrics(_content(path, "figures of the run"), f"figures of the run ({path})")
 
 
-def _held_out(folder: pathlib.Path, digest: str | None) -> CorpusResult | None:
+def _held_out(folder: pathlib.Path, training: Mapping[str, Any]) -> CorpusResult | None:
     path = folder / "held_out" / "result.json"
     if not path.is_file():
         return None
@@ -120,7 +139,12 @@ def _held_out(folder: pathlib.Path, digest: str | None) -> CorpusResult | None:
     rows = tables.functions_table(_content(table_path, "functions"), str(table_path)) if table_path.is_file() else {}
     with readable(f"held-out result ({path})"):
         names = sorted(content["all_functions"], key=lambda side: (side != "policy", side))
-        return _corpus("held_out", digest, content, names, {side: rows.get(side, []) for side in names})
+        digest, of_sides = training["inputs"].get("held_out_corpus"), {side: rows.get(side, []) for side in names}
+        compiled = training.get("trace", {}).get("held_out", {})
+        # Modules that failed under the default are in neither of these numbers.
+        failed_later = sum("default:" not in why for why in content["failed_modules"].values())
+        modules = sum(compiled.get(name, 0) for name in _COMPILED) - failed_later if compiled else None
+        return _corpus("held_out", digest, {"modules": modules, **content}, names, of_sides, {})
 
 
 def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, place: str) -> Evaluation:
@@ -128,12 +152,17 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
     rows = tables.modules_table(_content(table_path, "modules"), str(table_path)) if table_path.is_file() else {}
     with readable(f"result of an evaluation ({folder / 'result.json'})"):
         policies, corpora, order = content["policies"], [], content.get("order", {})
+        executed = content.get("programs", {}).get("run", {})
+        by_program = {side: count_evidence(executed, side, "default") for side in policies}
         for corpus in _ordered(sorted(content["corpora"]), order.get("corpora", [])):
             result = content["corpora"][corpus]
             by_kind = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
             names = _ordered(by_kind, order.get("sides", []))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
-            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides))
+            counts = {
+                side: counts_of_corpus(found, corpus, len(content["corpora"])) for side, found in by_program.items()
+            }
+            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides, counts))
         return Evaluation(
             name,
             place,
@@ -148,8 +177,14 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
 
 
 def _corpus(
-    name: str, digest: str | None, content: Mapping[str, Any], sides: list[str], rows: Mapping[str, list[tables.Row]]
+    name: str,
+    digest: str | None,
+    content: Mapping[str, Any],
+    sides: list[str],
+    rows: Mapping[str, list[Row]],
+    counts: Mapping[str, Sequence[Evidence]],
 ) -> CorpusResult:
+    sums = content.get("weighted_sum", {})
     linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
     objects = content.get("object_code_bytes", {})
     unseen = content.get("functions_unseen_in_training", {})
@@ -162,6 +197,8 @@ def _corpus(
             sizes.get(side),
             tuple(rows[side]),
             objects.get(side),
+            _weighted(sums.get(side), rows[side]),
+            tuple(counts.get(side, ())),
         )
         for side in sides
     ]
@@ -173,7 +210,17 @@ def _corpus(
         int(content["unmatched_functions"]),
         sizes.get("default"),
         objects.get("default"),
+        content.get("modules"),
     )
+
+
+def _weighted(content: Mapping[str, Any] | None, rows: Sequence[Row]) -> WeightedSum | None:
+    """The recorded sum, or that of the table, because older results record none."""
+    if content is not None:
+        return WeightedSum.from_json(content)
+    if any(row.default_score < 0.0 or row.score < 0.0 for row in rows):
+        return None  # Such scores do not add up.
+    return weighted_sum(score_pairs(rows), SEED, larger_is_better(rows))
 
 
 def _summary(content: Mapping[str, Any] | None) -> RatioSummary | None:

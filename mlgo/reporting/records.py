@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
+from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict
+from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,7 +15,7 @@ class Row:
 
     Attributes:
       module, function: names, untrusted text.
-      default_score, score: under the default and under the policy; less is better.
+      default_score, score: under the default and under the policy.
       ratio: of the two; below 1 is better.
       default_linked, linked: bytes of the module's code in the linked image; None: nothing was linked.
     """
@@ -31,6 +33,16 @@ class Row:
         return self.module, self.function
 
 
+def larger_is_better(rows: Sequence[Row]) -> bool:
+    """Whether the score is maximised: then a higher score has a ratio below 1."""
+    return any((row.score > row.default_score) == (row.ratio < 1.0) for row in rows if row.ratio != 1.0)
+
+
+def score_pairs(rows: Sequence[Row]) -> list[ScorePair]:
+    """The scores under the default and under the policy."""
+    return [ScorePair(row.module, row.function, row.default_score, row.score) for row in rows]
+
+
 @dataclasses.dataclass(frozen=True)
 class SideResult:
     """A policy, or the default with other flags, on one corpus.
@@ -43,6 +55,8 @@ class SideResult:
       linked_bytes: code bytes of the image.
       object_bytes: code bytes of the objects before linking.
       rows: the compared rows; empty where the table was not kept.
+      weighted: sum of all scores against the default's; None: it was neither recorded nor are there rows.
+      counts: what programs of this corpus executed.
     """
 
     name: str
@@ -52,6 +66,12 @@ class SideResult:
     linked_bytes: int | None = None
     rows: Sequence[Row] = ()
     object_bytes: int | None = None
+    weighted: WeightedSum | None = None
+    counts: Sequence[Evidence] = ()
+
+    def verdict(self, unit: str) -> Verdict:
+        """What is known of the side, and by which measures. Args: unit: of a row."""
+        return corpus_verdict(unit, self.mean, self.weighted, self.linked, self.counts)
 
     @property
     def headline(self) -> RatioSummary | None:
@@ -70,6 +90,7 @@ class CorpusResult:
       failed: omitted module -> "SIDE: KIND" of its failures.
       unmatched: functions omitted because one side had no decision in them.
       default_linked_bytes, default_object_bytes: code bytes of the default's image and objects.
+      modules: of the corpus, without the omitted ones; None: not recorded.
     """
 
     name: str
@@ -79,6 +100,13 @@ class CorpusResult:
     unmatched: int
     default_linked_bytes: int | None = None
     default_object_bytes: int | None = None
+    modules: int | None = None
+
+    @property
+    def module_count(self) -> int:
+        """The number of modules; where it was not recorded, that of the modules with a compared row."""
+        compared = (summary.modules for side in self.sides for summary in (side.mean, side.linked) if summary)
+        return max(compared, default=0) if self.modules is None else self.modules
 
     @property
     def unit(self) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from mlgo.compiler.symbols import is_mangled
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
-from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
-from mlgo.reporting import drawings
+from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.reporting import carriers, drawings
 from mlgo.reporting.page import (
     COMMANDS,
     Block,
@@ -27,6 +28,7 @@ from mlgo.reporting.page import (
 )
 from mlgo.reporting.records import CorpusResult, Evaluation, Row, Run, SideResult
 from mlgo.reporting.scale import number
+from mlgo.reporting.titles import corpus_title, side_title
 
 #: How many of the worst rows are shown of each result.
 WORST = 15
@@ -48,6 +50,13 @@ class Result:
     corpus: CorpusResult
     side: SideResult
     title: str
+
+    @property
+    def headline(self) -> RatioSummary:
+        """The headline figure. Raises: ValueError: nothing was measured; results_of leaves such results out."""
+        if self.side.headline is None:
+            raise ValueError(f"{self.title} has no figure on {self.corpus.name}")
+        return self.side.headline
 
     @property
     def what(self) -> str:
@@ -87,59 +96,16 @@ def cards(results: Sequence[Result]) -> list[Card]:
     found = []
     for result in results:
         title = f"{result.title}: {corpus_title(result.corpus.name)}" if several else corpus_title(result.corpus.name)
-        found.append(Card(title, Change.of(result.side.headline), result.what, samples(result.corpus, result.side)))
+        change = Change.of(result.headline, result.side.verdict(result.corpus.unit).claim)
+        found.append(Card(title, change, result.what, samples(result.corpus, result.side)))
     return found
-
-
-def verdicts(results: Sequence[Result], seed: int) -> list[tuple[str, Point]]:
-    """Each policy's name and verdict: better, worse or not known to differ, in total and by corpus.
-
-    Args: seed: of the bootstrap over all corpora together.
-    """
-    policies = _by_title(results)
-    found = []
-    for title, of_policy in policies.items():
-        name = title if len(policies) > 1 else "the policy"
-        found.append(
-            (title, _verdict_on_one(name, of_policy[0]) if len(of_policy) == 1 else _verdict(name, of_policy, seed))
-        )
-    return found
-
-
-def _verdict_on_one(name: str, result: Result) -> Point:
-    change = Change.of(result.side.headline)
-    than = "from" if change.tone is Tone.EQUAL else "than"
-    of = f"{result.what}, {samples(result.corpus, result.side)}"
-    sentence = f"{name} is {change.verdict} {than} the compiler's default on {corpus_title(result.corpus.name)}:"
-    sentence += f" {drawings.figures(change)}, {of}."
-    return Point(change.tone, sentence[:1].upper() + sentence[1:])
-
-
-def _verdict(name: str, results: Sequence[Result], seed: int) -> Point:
-    changes = {result.corpus.name: Change.of(result.side.headline) for result in results}
-    parts = []
-    for tone, words in ((Tone.BETTER, "better on"), (Tone.EQUAL, "not known to differ on"), (Tone.WORSE, "worse on")):
-        if names := [corpus for corpus, change in changes.items() if change.tone is tone]:
-            figures = [f"{corpus_title(corpus)} ({drawings.percent(changes[corpus].percent)})" for corpus in names]
-            parts.append(f"{words} {', '.join(figures)}")
-    by_corpus = "; ".join(parts)
-    if (whole := _together(results, seed)) is None:
-        tones = {change.tone for change in changes.values()}
-        tone = tones.pop() if len(tones) == 1 else Tone.EQUAL
-        return Point(tone, f"Against the compiler's default, {name} is {by_corpus}.")
-    change = Change.of(whole)
-    what = "linked code" if results[0].side.linked else "score, geometric mean"
-    of = f"{what} of {whole.modules} modules of {len(results)} corpora together"
-    figures = drawings.figures(change)
-    verdict = f"{change.verdict.capitalize()}: against the compiler's default {name} gives {figures}, {of}."
-    return Point(change.tone, f"{verdict} By corpus: {by_corpus}.")
 
 
 def points(results: Sequence[Result], seed: int) -> list[Point]:
     """Arguments for and against each policy."""
     found = []
-    several = len(_by_title(results)) > 1
-    for title, of_policy in _by_title(results).items():
+    several = len(by_title(results)) > 1
+    for title, of_policy in by_title(results).items():
         prefix = f"{title}: " if several else ""
         found += [Point(point.tone, prefix + point.text) for point in _points(of_policy, seed)]
     return found
@@ -147,14 +113,15 @@ def points(results: Sequence[Result], seed: int) -> list[Point]:
 
 def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
     for result in results:
+        yield from _disagreement(result)
         yield from _against_thresholds(result, seed)
     means = [result.side.mean for result in results if result.side.mean is not None]
     unit, total = results[0].corpus.unit, sum(mean.functions for mean in means)
     if total:
+        # Counts have no interval, so they have no tone.
         better, worse = sum(mean.better for mean in means), sum(mean.worse for mean in means)
-        tone = Tone.BETTER if better > worse else Tone.WORSE if worse > better else Tone.EQUAL
         yield Point(
-            tone,
+            Tone.PLAIN,
             f"Of {number(total, 0)} {unit}, {number(better, 0)} are better, {number(worse, 0)} worse, the rest equal.",
         )
     rows = [row for result in results for row in result.side.rows]
@@ -163,11 +130,19 @@ def _points(results: Sequence[Result], seed: int) -> Iterator[Point]:
         if worst.ratio > 1.0:
             name = worst.function or worst.module
             yield Point(
-                Tone.WORSE,
+                Tone.PLAIN,
                 f"The worst regression is {drawings.percent(100.0 * (worst.ratio - 1.0))} in {recognisable(name)}.",
             )
     if failed := sum(len(result.corpus.failed) for result in results):
-        yield Point(Tone.WORSE, f"{failed} modules failed to compile on one side and are omitted on all sides.")
+        yield Point(Tone.PLAIN, f"{failed} modules failed to compile on one side and are omitted on all sides.")
+
+
+def _disagreement(result: Result) -> Iterator[Point]:
+    """The measures of one corpus, where they contradict each other."""
+    found = result.side.verdict(result.corpus.unit)
+    if found.claim is Claim.DISAGREEING:
+        said = found.sentence(lambda each: drawings.figures_of(each.ratio, each.low, each.high))
+        yield Point(Tone.EQUAL, f"{corpus_title(result.corpus.name)}: {said}.")
 
 
 def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
@@ -191,25 +166,6 @@ def _against_thresholds(result: Result, seed: int) -> Iterator[Point]:
         yield Point(change.tone, f"{text} by module: {drawings.figures(change)}: {change.verdict}.")
 
 
-def _together(results: Sequence[Result], seed: int) -> RatioSummary | None:
-    """The summary over all corpora: linked code where all were linked, else scores. None: a table is missing."""
-    if not all(result.side.rows for result in results):
-        return None
-    if all(result.side.linked for result in results):
-        totals = {
-            f"{result.corpus.name}/{row.module}": (row.linked, row.default_linked)
-            for result in results
-            for row in result.side.rows
-            if row.linked is not None and row.default_linked is not None
-        }
-        return summarize_totals(totals, seed)
-    ratios: dict[str, list[float]] = {}
-    for result in results:
-        for row in result.side.rows:
-            ratios.setdefault(f"{result.corpus.name}/{row.module}", []).append(row.ratio)
-    return summarize(ratios, seed)
-
-
 def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -> Section | None:
     """Every side on every corpus, with intervals; None: there is nothing."""
     blocks: list[Block] = []
@@ -229,6 +185,8 @@ def evaluation_section(evaluations: Sequence[Evaluation], runs: Sequence[Run]) -
 _HOW_TO_READ = (
     "Change against the compiler's default in percent; negative is better. The bar is the 95 % interval, a bootstrap"
     " over modules; an interval that contains 0 shows no difference. A module that fails on one side is omitted on all."
+    " Where 31 of 39 modules are named, the other 8 have nothing to compare: no function with a decision, or no code in"
+    " the image."
 )
 
 
@@ -242,6 +200,7 @@ def _evaluation_blocks(owner: Run | Evaluation, corpora: Sequence[CorpusResult])
     means = _forest(f"Geometric mean over {unit}.", corpora, policies, lambda side: side.mean)
     blocks.append(Details(f"By {unit.removesuffix('s')} instead of by image", [means]) if linked else means)
     sides = [side for corpus in corpora for side in corpus.sides]
+    blocks += carriers.sum_blocks(corpora, policies)
     if any(side.unseen != side.mean for side in sides if side.unseen is not None):
         caption = "Only functions whose names do not occur in the training corpus."
         blocks.append(_forest(caption, corpora, policies, lambda side: side.unseen))
@@ -283,11 +242,11 @@ _DISTRIBUTION = "Number of functions or modules by change in percent. Left of 0 
 def distribution_section(results: Sequence[Result]) -> Section | None:
     """Histograms of the changes; None: no table was kept."""
     blocks = []
-    for title, of_policy in _by_title(results).items():
+    for title, of_policy in by_title(results).items():
         for result in of_policy:
             if ratios := [row.ratio for row in result.side.rows]:
                 name = corpus_title(result.corpus.name)
-                full = name if len(_by_title(results)) == 1 else f"{title}, {name}"
+                full = name if len(by_title(results)) == 1 else f"{title}, {name}"
                 blocks.append(drawings.distribution(ratios, result.corpus.unit, full))
     if not blocks:
         return None
@@ -298,7 +257,7 @@ def distribution_section(results: Sequence[Result]) -> Section | None:
 def regressions_section(results: Sequence[Result]) -> Section | None:
     """The worst rows of every policy, with the commands that reproduce them; None: no table was kept."""
     groups: list[tuple[str, list[Block]]] = []
-    for title, of_policy in _by_title(results).items():
+    for title, of_policy in by_title(results).items():
         worst = sorted(
             ((result, row) for result in of_policy for row in result.side.rows if row.ratio > 1.0),
             key=lambda entry: (-entry[1].ratio, entry[0].corpus.name, entry[1].key),
@@ -320,7 +279,7 @@ def _worst_table(worst: Sequence[tuple[Result, Row]]) -> Table:
             (
                 *name,
                 Cell(corpus_title(result.corpus.name)),
-                Cell(drawings.percent(100.0 * (row.ratio - 1.0)), Tone.WORSE, True),
+                Cell(drawings.percent(100.0 * (row.ratio - 1.0)), number=True),
                 Cell(score_text(row.default_score), number=True),
                 Cell(score_text(row.score), number=True),
                 Cell(reproduce(result, row), code=True, folded=COMMANDS),
@@ -343,23 +302,13 @@ def reproduce(result: Result, row: Row) -> str:
     )
 
 
-def corpus_title(name: str) -> str:
-    """ "llvm held out" for "llvm_held_out"."""
-    return name.replace("_", " ")
-
-
-def side_title(name: str) -> str:
-    """ "-inline-threshold=25" for "threshold_25"."""
-    threshold = threshold_of(name)
-    return f"-inline-threshold={threshold}" if threshold is not None else name.replace("_", " ")
-
-
 def samples(corpus: CorpusResult, side: SideResult) -> str:
-    """ "36 modules", "621 functions in 36 modules"."""
-    headline = side.headline
+    """ "36 modules", "37 of 39 modules", "621 functions in 36 modules"."""
+    headline, count = side.headline, corpus.module_count
+    modules = f"{headline.modules} modules" if headline.modules == count else f"{headline.modules} of {count} modules"
     if side.linked is not None or corpus.unit == "modules":
-        return f"{headline.modules} modules"
-    return f"{number(headline.functions, 0)} functions in {headline.modules} modules"
+        return modules
+    return f"{number(headline.functions, 0)} functions in {modules}"
 
 
 def score_text(score: float) -> str:
@@ -372,7 +321,8 @@ def recognisable(name: str, longest: int = 60) -> str:
     return name if len(name) <= longest or is_mangled(name) else f"{name[: longest - 1]}…"
 
 
-def _by_title(results: Sequence[Result]) -> dict[str, list[Result]]:
+def by_title(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """Title of a policy -> its results."""
     found: dict[str, list[Result]] = {}
     for result in results:
         found.setdefault(result.title, []).append(result)

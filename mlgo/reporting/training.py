@@ -45,10 +45,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         ("Start", _start(run)),
         ("Trained on", _corpus(trace.get("train"), run.training["inputs"].get("train_corpus"))),
         ("Held out", _corpus(trace.get("held_out"), run.training["inputs"].get("held_out_corpus"))),
-        (
-            "Chosen by",
-            f"{settings['validation_modules']} validation modules every {settings['validation_interval']} iterations",
-        ),
+        ("Chosen by", _chosen_by(run)),
         ("Compiler", f"clang {digest(run.training['inputs'].get('clang'))}"),
     ]
     if run.seconds:
@@ -58,9 +55,18 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     return facts
 
 
+def _chosen_by(run: Run) -> str:
+    """The modules that were validated: of a small corpus fewer than the setting asks for."""
+    found = run.validations[-1].get("modules") if run.validations else None
+    asked, interval = run.settings["validation_modules"], run.settings["validation_interval"]
+    return f"{asked if found is None else found} validation modules every {interval} iterations"
+
+
 def _iterations(run: Run) -> str:
     planned, done = run.settings["iterations"], len(run.iterations)
-    each = f"of {run.settings['modules_per_iteration']} modules"
+    asked = run.settings["modules_per_iteration"]
+    compiled = max((record["modules"] for record in run.iterations if "modules" in record), default=asked)
+    each = f"of {min(asked, compiled)} modules"
     if run.chosen_iteration is None:
         return f"{done} of {planned} {each}; the run has not ended"
     return f"{done} {each}; the weights after iteration {run.chosen_iteration} were chosen"
@@ -81,9 +87,13 @@ def _corpus(counts: Mapping[str, Any] | None, identity: str | None) -> str:
         return "none"
     if not counts:
         return f"corpus {digest(identity)}"
-    modules = counts.get("traced", 0) + counts.get("no decisions", 0)
+    traced, idle = counts.get("traced", 0), counts.get("no decisions", 0)
+    with_decisions = f", {number(traced, 0)} of them with decisions" if idle else ""
     decisions = number(counts.get("decisions", 0), 0)
-    return f"{number(modules, 0)} modules, {decisions} decisions of the default; corpus {digest(identity)}"
+    return (
+        f"{number(traced + idle, 0)} modules{with_decisions}, {decisions} decisions of the default;"
+        f" corpus {digest(identity)}"
+    )
 
 
 def learning_section(runs: Sequence[Run]) -> Section | None:

@@ -86,6 +86,11 @@ class Score(abc.ABC):
     def totals(self, sides: Sequence[FunctionScores]) -> tuple[str, list[float]]:
         """A description of what is added up for a module, and the total of each of `sides`, which are of one module."""
 
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether the score is maximised."""
+        return self._goal == "maximize"
+
     def ratio(self, default: float, found: float) -> float:
         """See score_ratio: below 1 means better code."""
         return score_ratio(default, found, self._offset, self._goal)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.evaluation.corpora.comparison import Comparison
-from mlgo.evaluation.judgement import Claim, judge_summary
+from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.verdict import corpus_verdict
+from mlgo.evaluation.weighted_sum import carrying_sentences
 from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration
 from mlgo.score.problem_score import score_of
@@ -66,12 +68,15 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
             f"  {title}: {summary.percent()} 95 % interval; {summary.better} better, {summary.worse} worse,"
             f" {summary.equal} equal of {summary.functions}{where}"
         )
+        if (weighted := comparison.weighted.get(name)) is not None:
+            lines.append(f"    weighted sum of the scores: {weighted.summary.percent()}")
+            lines += [f"    {line}" for line in carrying_sentences(weighted, what)] if name == "policy" else []
         if what == "functions" and comparison.unseen[name] is not None:
             unseen = comparison.unseen[name]
             lines.append(
                 f"    of these, {unseen.functions} functions whose name training never met: {unseen.percent()}"
             )
-    lines.append(f"  {_judgement(comparison)}")
+    lines.append(f"  {_judgement(comparison, what)}")
     if comparison.failed:
         names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
         lines.append(f"  excluded because they failed: {names}")
@@ -80,15 +85,18 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
     return lines
 
 
-def _judgement(comparison: Comparison) -> str:
-    found = judge_summary(comparison.summaries["policy"])
-    return {
+def _judgement(comparison: Comparison, what: str) -> str:
+    found = corpus_verdict(what, comparison.summaries["policy"], comparison.weighted.get("policy"))
+    said = {
         Claim.BETTER: "Better than the default.",
         Claim.WORSE: "Worse than the default: train longer before you ship it.",
         Claim.NO_DIFFERENCE: "The interval holds 0 %: this run does not show a difference from the default.",
         Claim.TOO_SMALL: f"The held-out part is too small to call this better or worse: {found.reason}."
         " Train on a larger corpus, or give a --held_out_corpus with more modules.",
+        Claim.DISAGREEING: "The measures disagree: this run does not show a gain. Count what a program executes before"
+        " you ship it (//mlgo:evaluate --program).",
     }[found.claim]
+    return said if found.claim is Claim.TOO_SMALL else f"{said} Verdict: {found.sentence()}."
 
 
 def _install_command(output: pathlib.Path, setting: str) -> str:

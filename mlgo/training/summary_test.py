@@ -1,11 +1,13 @@
 """Closing lines: validation score, estimates, and the command that builds a release clang."""
 
+import dataclasses
 import pathlib
 import unittest
 
 from mlgo.evaluation.corpora.comparison import Comparison
 from mlgo.evaluation.judgement import MIN_MODULES
 from mlgo.evaluation.statistics import summarize
+from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.training.summary import closing_lines
 
@@ -47,6 +49,23 @@ class SummaryTest(unittest.TestCase):
             self.assertIn(
                 f'./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" --{slot}={folder}/policy', _said(folder)
             )
+
+    def test_a_mean_that_the_weighted_sum_contradicts_is_no_gain(self):
+        """The mean of 30 functions is 3.6 % better, while the one that carries the sum is 10 % worse."""
+        pairs = [ScorePair(f"m{index}", "f", 10.0, 9.5) for index in range(29)] + [ScorePair("n", "hot", 1e4, 1.1e4)]
+        mean = summarize({pair.module: [pair.found / pair.default] for pair in pairs}, seed=1)
+        summaries, weighted = {"policy": mean}, {"policy": weighted_sum(pairs, seed=1)}
+        held_out = Comparison((), summaries, summaries, {}, 0, weighted)
+        said = _said("/w/out/run", comparison=held_out)
+        self.assertRegex(said, r"weighted sum of the scores: \+9\.58 % \[")
+        self.assertRegex(said, r"98 % of the sum is in 5 of 30 functions: hot 97 %\n")
+        self.assertIn("The measures disagree: this run does not show a gain.", said)
+        self.assertNotIn("Better than the default", said)
+        agreeing = dataclasses.replace(held_out, weighted={"policy": None})
+        self.assertIn(
+            "Better than the default. Verdict: better by the geometric mean of 30 functions",
+            _said("/w/out/run", comparison=agreeing),
+        )
 
     def test_commands_name_any_folder_as_a_shell_needs_it(self):
         said = _said("/w/my out/run", estimated=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary, summarize
+from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run.tabular import encode_csv
 from mlgo.score.score import Measure, Score
 from mlgo.trace.outcomes import ModuleRecord, Outcome
@@ -41,6 +42,8 @@ class Comparison:
       unseen: over the rows that training did not see, by policy name.
       failed: module that failed on one side -> "SIDE: KIND".
       unmatched: functions without a decision on one side; they are not compared.
+      weighted: sum of all scores against the default's, by policy name; None when there is none.
+      larger_is_better: whether the score is maximised.
     """
 
     rows: Sequence[FunctionRow]
@@ -48,6 +51,8 @@ class Comparison:
     unseen: Mapping[str, RatioSummary | None]
     failed: Mapping[str, str]
     unmatched: int
+    weighted: Mapping[str, WeightedSum | None] = dataclasses.field(default_factory=dict)
+    larger_is_better: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """For the evaluation's record, without `rows`."""
@@ -58,6 +63,7 @@ class Comparison:
         return {
             "all_functions": described(self.summaries),
             "functions_unseen_in_training": described(self.unseen),
+            "weighted_sum": {name: found and found.to_json() for name, found in self.weighted.items()},
             "failed_modules": dict(self.failed),
             "unmatched_functions": self.unmatched,
         }
@@ -114,7 +120,14 @@ def compare(
         unseen={name: _summary(unseen, name, seed) for name in policies},
         failed=failed,
         unmatched=unmatched,
+        weighted={name: weighted_sum(score_pairs(rows, name), seed, score.larger_is_better) for name in policies},
+        larger_is_better=score.larger_is_better,
     )
+
+
+def score_pairs(rows: Sequence[FunctionRow], policy: str) -> list[ScorePair]:
+    """The scores under the default and under `policy`, one pair per row."""
+    return [ScorePair(row.module, row.function, row.default_score, row.scores[policy]) for row in rows]
 
 
 def rows_to_csv(rows: Sequence[FunctionRow], policies: Sequence[str]) -> bytes:

@@ -1,5 +1,6 @@
 """Tests of mlgo.evaluation.corpora.comparison."""
 
+import dataclasses
 import unittest
 
 from mlgo.evaluation.corpora.comparison import compare, rows_to_csv
@@ -46,6 +47,17 @@ class CompareTest(unittest.TestCase):
         self.assertAlmostEqual(summary.geometric_mean, 1.0)
         self.assertEqual(self.comparison.summaries["warm_start"].geometric_mean, 1.0)
         self.assertEqual(self.comparison.unseen["policy"].functions, 2)
+
+    def test_the_weighted_sum_counts_functions_by_their_score(self):
+        found = self.comparison.weighted["policy"]
+        self.assertAlmostEqual(found.summary.geometric_mean, (49.99 + 19.99 + 1.0) / (99.99 + 9.99 + 1.0))
+        self.assertEqual(found.heaviest[0].name, "f")
+        self.assertEqual(self.comparison.to_json()["weighted_sum"]["warm_start"]["summary"]["geometric_mean"], 1.0)
+
+    def test_a_score_that_is_maximised_is_better_in_its_sum_when_it_grows(self):
+        score = score_of(dataclasses.replace(PROBLEM, score=dataclasses.replace(PROBLEM.score, goal="maximize")))
+        found = compare(score, score.measure({}), {"m": traced(f=5.0)}, {"p": {"m": traced(f=10.0)}}, frozenset(), 1)
+        self.assertEqual(found.weighted["p"].summary.geometric_mean, 0.5)
 
     def test_different_modules_are_refused(self):
         with self.assertRaisesRegex(ValueError, "different modules"):

@@ -25,6 +25,7 @@ from mlgo.evaluation.corpora.comparison import compare
 from mlgo.evaluation.corpora.evaluation import Evaluation
 from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import Side
+from mlgo.evaluation.verdict import count_evidence
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
@@ -156,9 +157,9 @@ class EvaluationTest(unittest.TestCase):
             (folder / "worst_regressions.md").read_text(encoding="utf-8"),
         )
         self.assertIn("modules left out because they failed to compile: m1.cpp (other: crash)", shown.getvalue())
-        small = "written: too small to call anything better or worse: only 5 modules were compared, and a claim needs 8"
+        small = "written, other: too small for a claim: only 5 modules were compared, and a claim needs 8"
         self.assertIn(small, shown.getvalue().splitlines())
-        self.assertIn("too small to call anything", (folder / "summary.md").read_text(encoding="utf-8"))
+        self.assertIn("too small for a claim", (folder / "summary.md").read_text(encoding="utf-8"))
         self.assertEqual(content["order"], {"sides": ["other"], "corpora": ["written"]})
         with self.assertRaisesRegex(RunError, "0 corpora: have no function or module to compare"):
             Results([], [], {}, {}).write(folder, lambda regression: [])
@@ -187,6 +188,38 @@ class EvaluationTest(unittest.TestCase):
         self.assertRegex(shown.getvalue(), r"names, other: m2\.cpp, f\(\): \d+ -> \d+")
         self.assertIn("m2.cpp, f():", (folder / "worst_regressions.md").read_text("utf-8"))
         self.assertIn("_Z1fv", (folder / "modules.csv").read_text("utf-8"))
+
+    def test_the_verdict_names_what_it_rests_on(self):
+        """Five modules become smaller; the one that carries the sum becomes larger: six are too few for a claim."""
+        sizes = {**dict.fromkeys(_MODULES, 93), "m2.cpp": 9993}
+        other = {**dict.fromkeys(_MODULES, 83), "m2.cpp": 11993}
+        few, many = self.evaluated("few", sizes, other), self.evaluated("many", sizes, sizes)
+        folder, shown = self.folder.path / "verdicts", io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            Results([few, many], ["other"], {"other": "d1"}, {"seed": 1}).write(folder, lambda each: [])
+        said = "few, other: too small for a claim: only 6 modules were compared, and a claim needs 8;"
+        self.assertIn(said, shown.getvalue())
+        self.assertIn("  99 % of the sum is in 5 of 6 modules: m2.cpp 95 %", shown.getvalue())
+        self.assertRegex(shown.getvalue(), r"All corpora, other: weighted sum \+9\.2\d % \[.*\]; 50 % of it is of few")
+        self.assertIn(f"- {said}", (folder / "summary.md").read_text("utf-8"))
+        content = json.loads((folder / "result.json").read_bytes())
+        self.assertEqual(content["corpora"]["few"]["verdict"]["other"]["claim"], "too small for a claim")
+        self.assertEqual(content["corpora"]["few"]["weighted_sum"]["other"]["heaviest"][0]["module"], "m2.cpp")
+        self.assertEqual(content["weighted_sum"]["other"]["summary"]["functions"], 12)
+
+    def test_counts_of_a_program_join_the_verdict(self):
+        """Equal scores; fewer instructions executed."""
+        sizes = dict.fromkeys(_MODULES, 93)
+        result = self.evaluated("jq", sizes, sizes)
+        run = {"jq": {"default": {"instructions": 1000}, "other": {"instructions": 981}}}
+        counts = {"other": count_evidence(run, "other", "default")}
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            results = Results([result], ["other"], {"other": "d1"}, {"seed": 1}, counts, {"run": run})
+            results.write(self.folder.path / "counted", lambda each: [])
+        self.assertIn("the count of instructions of jq: -1.90 %", shown.getvalue())
+        content = json.loads((self.folder.path / "counted" / "result.json").read_bytes())
+        self.assertEqual(content["programs"]["run"], run)
 
     def test_csv_and_parquet_hold_the_same(self):
         sizes = dict.fromkeys(_MODULES, 93)

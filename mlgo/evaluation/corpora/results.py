@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.symbols import Demangler
-from mlgo.evaluation.corpora import tables
+from mlgo.evaluation.corpora import tables, verdicts
 from mlgo.evaluation.corpora.evaluation import CorpusResult, best_side
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
-from mlgo.evaluation.judgement import Claim, judge_summary
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
@@ -30,12 +29,16 @@ class Results:
       sides: names of the sides that are compared with the default: policies, then thresholds.
       policies: policy name -> digest.
       description: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
+      counts: side -> program -> what its executed instructions say; empty: no program was counted.
+      programs: what programs executed, for result.json; its keys are those of //mlgo:evaluate_programs.
     """
 
     corpora: Sequence[CorpusResult]
     sides: Sequence[str]
     policies: Mapping[str, str]
     description: Mapping[str, Any]
+    counts: verdicts.Counts = dataclasses.field(default_factory=dict)
+    programs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -63,8 +66,12 @@ class Results:
                 "Give other corpora",
                 ExitCode.NOTHING_PRODUCED,
             )
-        corpora = {result.corpus: result.to_json() for result in self.corpora}
+        corpora = {result.corpus: {**result.to_json(), "verdict": self._verdicts(result)} for result in self.corpora}
         content = {**self.description, "kind": "evaluation", "policies": dict(self.policies), "corpora": corpora}
+        together = {side: verdicts.sum_of_all(self.corpora, side, self._seed) for side in self.sides}
+        content["weighted_sum"] = {side: found and found.to_json() for side, found in together.items()}
+        if self.programs:
+            content["programs"] = dict(self.programs)
         # The file is sorted by key; whoever reads it needs the order in which sides and corpora were given.
         content["order"] = {"sides": list(self.sides), "corpora": [result.corpus for result in self.corpora]}
         files.write_json_atomically(folder / "result.json", content)
@@ -76,8 +83,7 @@ class Results:
             files.write_atomically(
                 folder / f"{name}.parquet", tables.to_parquet(columns, rows(self.corpora, self.sides))
             )
-        summary = tables.markdown(self.corpora, self.sides, self.unit)
-        summary += "".join(f"\n{markdown_text(line)}\n" for line in self._too_small())
+        summary = self.markdown()
         files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
         demangler = demangler or Demangler()
@@ -88,27 +94,30 @@ class Results:
         files.write_atomically(folder / "worst_regressions.md", "".join(commands).encode("utf-8"))
         show(demangler.texts(self._summary_lines(folder, worst)))
 
-    def _too_small(self) -> list[str]:
-        """A line for each corpus that is too small to call a policy better or worse, with the reason."""
-        lines = []
-        for result in self.corpora:
-            by_side = {
-                side: result.linked_summaries.get(side) or result.comparison.summaries[side] for side in self.sides
-            }
-            judged = {side: judge_summary(summary) for side, summary in by_side.items()}
-            reasons: dict[str, list[str]] = {}
-            for side, found in judged.items():
-                if found.claim is Claim.TOO_SMALL:
-                    reasons.setdefault(found.reason, []).append(side)
-            for reason, sides in reasons.items():
-                of_sides = "" if len(sides) == len(judged) else f" for {', '.join(sides)}"
-                lines.append(f"{result.corpus}: too small to call anything better or worse{of_sides}: {reason}")
-        return lines
+    @property
+    def _seed(self) -> int:
+        return int(self.description.get("seed", 0))
+
+    def _verdicts(self, result: CorpusResult) -> dict[str, Any]:
+        """Policy -> its verdict as JSON."""
+        count = len(self.corpora)
+        return {
+            policy: verdicts.verdict_of(result, policy, self.unit, self.counts, count).to_json()
+            for policy in self.policies
+        }
+
+    def _verdict_lines(self) -> list[str]:
+        return verdicts.verdict_lines(self.corpora, list(self.policies), self.unit, self.counts, self._seed)
+
+    def markdown(self) -> str:
+        """The content of summary.md: the table, then the verdicts."""
+        lines = [f"- {markdown_text(line)}" for line in self._verdict_lines() if not line.startswith(" ")]
+        return tables.markdown(self.corpora, self.sides, self.unit) + "".join(["\n", *(f"{line}\n" for line in lines)])
 
     def _summary_lines(self, folder: pathlib.Path, worst: Sequence[tables.Regression]) -> list[str]:
         lines = ["", "Change against the compiler's default; negative is better:", ""]
         lines += tables.table_lines(self.corpora, self.sides, self.unit)
-        lines += self._too_small()
+        lines += ["", *self._verdict_lines()]
         if worst:
             most = sorted(worst, key=lambda each: -each.ratio)[:_WORST]
             lines += ["", "Worst regressions:", *(f"  {_described(each)}" for each in most)]

@@ -113,17 +113,27 @@ def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -
 
 def _heads(what: str, counts: str) -> tuple[str, ...]:
     mean = f"{what}, geometric mean, 95 % interval"
-    return ("corpus", "policy", mean, counts, "object code", "linked code, 95 % interval")
+    return (
+        "corpus",
+        "policy",
+        mean,
+        "weighted sum, 95 % interval",
+        counts,
+        "object code",
+        "linked code, 95 % interval",
+    )
 
 
 def _cells(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for result in results:
         for side in sides:
             mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
+            weighted = result.comparison.weighted.get(side)
+            shown_sum = weighted.summary.percent() if weighted else ""
             counts = f"{mean.better}/{mean.worse}/{mean.equal} of {mean.functions}" if mean else ""
             shown = linked.percent() + f" ({linked.modules} modules)" if linked else ""
             shown_mean = mean.percent() if mean else "nothing to compare"
-            yield (result.corpus, side, shown_mean, counts, _object_code(result, side), shown)
+            yield (result.corpus, side, shown_mean, shown_sum, counts, _object_code(result, side), shown)
 
 
 def _object_code(result: CorpusResult, side: str) -> str:

@@ -7,10 +7,13 @@ from typing import Any
 
 from mlgo.evaluation.corpora import evaluation
 from mlgo.evaluation.corpora import tables as evaluation_tables
-from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow, rows_to_csv
+from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow, rows_to_csv, score_pairs
 from mlgo.evaluation.statistics import summarize, summarize_totals
+from mlgo.evaluation.weighted_sum import weighted_sum
+from mlgo.problems.problem import load_problem
 from mlgo.run import files
 from mlgo.run.tabular import encode_csv
+from mlgo.score.problem_score import score_of
 from mlgo.training import figures
 
 #: What a template's instance can be called, and what a browser or Markdown must not take for markup.
@@ -168,6 +171,43 @@ def write_evaluation(
     )
 
 
+def write_scores(folder: pathlib.Path, corpora: dict[str, list[tuple[float, float]]], **more: Any) -> None:
+    """An evaluation of eviction whose functions have given scores, one function per module.
+
+    Args: corpora: name -> (default's score, policy's score) of each function; more: further keys of result.json.
+    """
+    score, results = score_of(load_problem("regalloc_eviction")), []
+    for corpus, pairs in corpora.items():
+        rows = [
+            FunctionRow(f"m{index}.c", f"f{index}", 1, default, {"p": found}, {"p": score.ratio(default, found)}, False)
+            for index, (default, found) in enumerate(pairs)
+        ]
+        summaries = {"p": summarize({row.module: [row.ratios["p"]] for row in rows}, _SEED)}
+        sums = {"p": weighted_sum(score_pairs(rows, "p"), _SEED)}
+        code = {side: {row.module: {row.function: 10} for row in rows} for side in ("default", "p")}
+        compared = Comparison(rows, summaries, summaries, {}, 0, sums)
+        results.append(evaluation.CorpusResult(corpus, corpus[:1] * 64, compared, {}, {}, code))
+    content = {
+        "kind": "evaluation",
+        "clang": _CLANG,
+        "policies": {"p": "e1" * 32},
+        "seed": _SEED,
+        "problem": "regalloc_eviction",
+        "reward": "score",
+        "order": {"sides": ["p"], "corpora": list(corpora)},
+        "corpora": {result.corpus: result.to_json() for result in results},
+        **more,
+    }
+    files.write_json_atomically(folder / "result.json", content)
+    columns = list(evaluation_tables.COMPARED_COLUMNS)
+    table = encode_csv(columns, evaluation_tables.compared_rows(results, ["p"]))
+    files.write_atomically(folder / "modules.csv", table)
+
+
+#: 29 functions that are 5 % better, and one that is 10 % worse and carries 97 % of the sum.
+CONTRADICTORY = [*[(10.0, 9.5)] * 29, (10000.0, 11000.0)]
+
+
 def write_programs(folder: pathlib.Path) -> None:
     """Measured programs."""
     sizes = {
@@ -305,4 +345,5 @@ def _comparison(
         return by_side
 
     unseen = [row for row in rows if not row.seen]
-    return Comparison(rows, summaries(rows), summaries(unseen), dict.fromkeys(skipped, "policy: timeout"), 0)
+    sums = {side: weighted_sum(score_pairs(rows, side), _SEED) for side in sides}
+    return Comparison(rows, summaries(rows), summaries(unseen), dict.fromkeys(skipped, "policy: timeout"), 0, sums)

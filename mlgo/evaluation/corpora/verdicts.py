@@ -1,0 +1,59 @@
+"""The verdicts on an evaluation's policies as lines of text, and the sum over all corpora."""
+
+from collections.abc import Mapping, Sequence
+
+from mlgo.evaluation.corpora.comparison import score_pairs
+from mlgo.evaluation.corpora.evaluation import CorpusResult
+from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict, counts_of_corpus
+from mlgo.evaluation.weighted_sum import WeightedSum, carrying_sentences, weighted_sum
+
+#: Side -> program -> what its counts say.
+Counts = Mapping[str, Mapping[str, Evidence]]
+
+
+def verdict_of(result: CorpusResult, side: str, unit: str, counts: Counts, corpora: int) -> Verdict:
+    """The verdict on `side` on the corpus of `result`. Args: corpora: how many were evaluated."""
+    return corpus_verdict(
+        unit,
+        result.comparison.summaries[side],
+        result.comparison.weighted.get(side),
+        result.linked_summaries.get(side),
+        counts_of_corpus(counts.get(side, {}), result.corpus, corpora),
+    )
+
+
+def sum_of_all(results: Sequence[CorpusResult], side: str, seed: int) -> WeightedSum | None:
+    """The weighted sum over all corpora together, in which a corpus counts by its scores; None: there is none."""
+    pairs = [
+        pair._replace(module=f"{result.corpus}/{pair.module}")
+        for result in results
+        for pair in score_pairs(result.comparison.rows, side)
+    ]
+    return weighted_sum(pairs, seed, any(result.comparison.larger_is_better for result in results))
+
+
+def verdict_lines(
+    results: Sequence[CorpusResult], policies: Sequence[str], unit: str, counts: Counts, seed: int
+) -> list[str]:
+    """Per corpus and policy the verdict, and which functions carry the sum; then the sum over all corpora."""
+    lines = []
+    for result in results:
+        for policy in policies:
+            sentence = verdict_of(result, policy, unit, counts, len(results)).sentence()
+            lines.append(f"{result.corpus}, {policy}: {sentence}")
+            if (weighted := result.comparison.weighted.get(policy)) is not None:
+                lines += [f"  {line}" for line in carrying_sentences(weighted, unit)]
+    if len(results) > 1:
+        for policy in policies:
+            if (whole := sum_of_all(results, policy, seed)) is not None:
+                share = max(_sum(result) for result in results) / sum(map(_sum, results))
+                heaviest = max(results, key=_sum).corpus
+                lines.append(
+                    f"All corpora, {policy}: weighted sum {whole.summary.percent()};"
+                    f" {100.0 * share:.0f} % of it is of {heaviest}"
+                )
+    return lines
+
+
+def _sum(result: CorpusResult) -> float:
+    return sum(row.default_score for row in result.comparison.rows)
