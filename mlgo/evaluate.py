@@ -4,23 +4,30 @@
     ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=models/regalloc_eviction/policy
     ./bazelw run //mlgo:evaluate -- --policy=mine=out/inlining/policy --corpus=/data/a --inline_thresholds=5,15,25,50
 
+    ./bazelw run //mlgo:evaluate -- --problem=regalloc_eviction --policy=out/eviction/policy --corpus=/data/jq \\
+        --program=/data/jq.json                                          # score and executed instructions together
+
 The development clang compiles every module under the default and under every policy. For inlining, the objects of a
 corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
 misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
 policy should beat the best of them.
+
+The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
+that it rests on; where they contradict each other, it says so. --program adds what a program executes.
 
 Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
 (the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
 over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
 it is started again.
 
-Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed, 12 worse than
---fail_if_worse_than allows, 130 interrupted.
+Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
+counted, 12 worse than --fail_if_worse_than allows or builds of a program behave differently, 130 interrupted.
 """
 
 from absl import flags
 
 from mlgo.commands.compiling import corpus_given, define_compiler_flags
+from mlgo.commands.counting import counts_given, define_counting_flags, programs_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.compiler.symbols import Demangler
@@ -34,12 +41,14 @@ from mlgo.evaluation.corpora.tables import Regression
 from mlgo.problems.problem import problem_names
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.progress import show
 from mlgo.score.problem_score import score_of
 
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
 define_measuring_flags()
+define_counting_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policies are for: {', '.join(problem_names())}.")
 flags.DEFINE_multi_string("policy", [], "Folder of a policy, as [NAME=]FOLDER; repeatable.")
 flags.DEFINE_multi_string(
@@ -75,6 +84,7 @@ def main(arguments: list[str]) -> int:
     links = score_of(problem).links_images
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER") if links else None
     allowed = flag_values.percent_given("--fail_if_worse_than", FLAGS.fail_if_worse_than)
+    programs = programs_given(problem)
     # Last, for a corpus that is given by its label may have to be compiled.
     paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
     corpora = {name: _selected(corpus_given(path, problem), None, FLAGS.sampling_rate) for name, path in paths.items()}
@@ -85,13 +95,16 @@ def main(arguments: list[str]) -> int:
         found = [
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
+        counts = counts_given(programs, folder, problem, policies.sides(), model_of)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
-    results = Results(found, [side.name for side in sides], policies.digests, described)
+    names, evidence = [side.name for side in sides], counts.evidence(list(policies.digests))
+    results = Results(found, names, policies.digests, described, evidence, counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())
+    show(counts.lines())
     worse = [] if allowed is None else worse_than(found, list(policies.digests), allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
-    return ExitCode.OUTPUT_DIFFERS if worse else ExitCode.DONE
+    return ExitCode.OUTPUT_DIFFERS if worse else counts.exit_code
 
 
 def _selected(corpus: Corpus, pattern: str | None, rate: float) -> Corpus:

@@ -24,6 +24,7 @@ program behave differently, 130 interrupted.
 
 from absl import flags
 
+from mlgo.commands.counting import define_program_tool_flags
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.symbols import Demangler
@@ -43,6 +44,7 @@ FLAGS = flags.FLAGS
 # Folder of the builds in the output folder.
 _GN_PROGRAMS = "gn_programs"
 
+define_program_tool_flags()
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
 flags.DEFINE_list(
     "programs", [], "Names of built-in programs. Default: all that are not slow; with --program_file: none."
@@ -51,11 +53,8 @@ flags.DEFINE_multi_string("program_file", [], "JSON description of a further pro
 flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
 flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
 flags.DEFINE_string("clang", "//release:clang", "Release clang with policies inside: a path or a label.")
-flags.DEFINE_string("packaged_clang", None, "Clang of the default side; also links. Default: the packaged one.")
 flags.DEFINE_multi_string("compiler", [], "Further side, as NAME=PATH[,FLAG...]; repeatable.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
-flags.DEFINE_string("sysroot", None, "Headers and libraries. Default: the packaged Debian 12; empty: the machine's.")
-flags.DEFINE_string("valgrind", None, "Path of Valgrind. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
 flags.DEFINE_bool("thinlto", True, "Link through ThinLTO too, except with --inline_thresholds.")
 flags.DEFINE_bool("cost", True, "Measure compile time and memory.")

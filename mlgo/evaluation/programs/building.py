@@ -45,15 +45,19 @@ class Side:
       name: name in tables and of folders.
       clang: the compiler.
       flags: flags in addition to those of all sides, such as ("-mllvm", "-inline-threshold=15").
+      model_flags: further flags, which name a policy's files on this machine and are not part of the digest.
+      model_digest: digest of these files, and what reads them.
     """
 
     name: str
     clang: pathlib.Path
     flags: tuple[str, ...] = ()
+    model_flags: tuple[str, ...] = ()
+    model_digest: str = ""
 
     def digest(self) -> str:
-        """Digest of compiler and flags."""
-        return digest_of_bytes(_identity(self.clang) + "\0".join(self.flags).encode())
+        """Digest of compiler, flags and model."""
+        return digest_of_bytes(_identity(self.clang) + ("\0".join(self.flags) + self.model_digest).encode())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +113,7 @@ def compile_command(
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
     if pathlib.PurePath(path).suffix != ".S":  # Policies do not apply to assembly.
-        words += side.flags
+        words += (*side.flags, *side.model_flags)
     return [*words, "-c", path]
 
 
@@ -221,6 +225,7 @@ def thinlto_objects(
             "-w",
             *told,
             *side.flags,
+            *side.model_flags,
             "-x",
             "ir",
             source.name,

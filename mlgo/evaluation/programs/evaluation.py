@@ -97,6 +97,35 @@ class ProgramEvaluation:
         bar.close()
         return table, differences
 
+    def counts(
+        self, programs: Sequence[Program], sides: Sequence[Side], counter: Cachegrind
+    ) -> tuple[Table, dict[str, dict[str, Any]]]:
+        """What the programs execute at -O2: events that are the same in every run.
+
+        Returns: the table of counts, summed over a program's runs; and program -> side -> counts by run.
+        """
+        digests = {side.name: side.digest() for side in sides}
+        bar = progress.start("run", len(programs) * len(sides), "builds")
+        table, by_run = Table({}, {}, {}), {}
+
+        def counted(program: Program, digest: str, side: Side) -> dict[str, Any]:
+            return self._measured(
+                f"run/{program.name}/{side.name}",
+                {**self._inputs(digest), "compiler": digests[side.name]},
+                {"level": run_time.LEVEL},
+                lambda folder: run_time.build_and_count(self.toolchain, side, program, counter, folder),
+            )
+
+        for program in programs:
+            found = _of_all_sides(table, program, sides, functools.partial(counted, program, program.digest()), bar)
+            if found is not None:
+                by_run[program.name] = {side: of_side["counts"] for side, of_side in found.items()}
+                table.rows[program.name] = {
+                    side: run_time.figures(counts) for side, counts in by_run[program.name].items()
+                }
+        bar.close()
+        return table, by_run
+
     def runs(
         self,
         programs: Sequence[Program],
@@ -110,31 +139,22 @@ class ProgramEvaluation:
         Returns: the table of counts, summed over a program's runs; and program -> side -> {"runs": counts by run,
         "times": lists}.
         """
-        digests = {side.name: side.digest() for side in sides}
-        bar = progress.start("run", len(programs) * (len(sides) + 1), "stages")
-        table, details = Table({}, {}, {}), {}
-
-        def counted(program: Program, digest: str, side: Side) -> dict[str, Any]:
-            return self._measured(
-                f"run/{program.name}/{side.name}",
-                {**self._inputs(digest), "compiler": digests[side.name]},
-                {"level": run_time.LEVEL},
-                lambda folder: run_time.build_and_count(self.toolchain, side, program, counter, folder),
-            )
-
+        table, by_run = self.counts(programs, sides, counter)
+        bar, details = progress.start("run time", len(by_run), "programs"), {}
         for program in programs:
-            found = _of_all_sides(table, program, sides, functools.partial(counted, program, program.digest()), bar)
-            bar.advance()
-            if found is None:
+            if program.name not in by_run:
                 continue
             try:
                 times = self._times(program, sides, repeats, perf)
             except RunFailure as error:
                 table.left_out[program.name] = str(error)
+                del table.rows[program.name]
                 continue
-            counts = {side: of_side["counts"] for side, of_side in found.items()}
+            finally:
+                bar.advance()
+            counts = by_run[program.name]
             table.rows[program.name] = {
-                side: {**run_time.figures(of_side), **run_time.medians(times[side])} for side, of_side in counts.items()
+                side: {**figures, **run_time.medians(times[side])} for side, figures in table.rows[program.name].items()
             }
             details[program.name] = {side: {"runs": counts[side], "times": times[side]} for side in counts}
         bar.close()

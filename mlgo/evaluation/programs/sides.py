@@ -3,11 +3,11 @@
 import dataclasses
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.programs.building import Side
-from mlgo.problems.problem import load_problem
+from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 
@@ -48,6 +48,27 @@ class Compilers:
 
     def _policy(self, problem: str) -> Side:
         return Side(_POLICY, self.release, tuple(load_problem(problem).release_flags()))
+
+
+def development_sides(
+    clang: pathlib.Path, problem: Problem, models: Mapping[str, tuple[pathlib.Path, str]]
+) -> list[Side]:
+    """The development clang without a policy, which is the default, and with each of `models`.
+
+    Args: models: name of a policy -> (folder of its TFLite model, digest of the policy).
+    """
+    return [
+        Side(DEFAULT, clang),
+        *(
+            Side(
+                name,
+                clang,
+                model_flags=tuple(problem.development_flags(None, str(folder))),
+                model_digest=f"{problem.name} {digest}",
+            )
+            for name, (folder, digest) in models.items()
+        ),
+    ]
 
 
 def compiler_sides(values: Sequence[str]) -> list[Side]:

@@ -1,9 +1,11 @@
 """The compilers of an evaluation of programs."""
 
 import pathlib
+import sys
 import unittest
 
-from mlgo.evaluation.programs.sides import DEFAULT, Compilers, compiler_sides
+from mlgo.evaluation.programs.sides import DEFAULT, EVICTION, Compilers, compiler_sides, development_sides
+from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 
 _PACKAGED, _RELEASE = pathlib.Path("/packaged/clang"), pathlib.Path("/release/clang")
@@ -21,6 +23,17 @@ class SidesTest(unittest.TestCase):
         sides = Compilers(_PACKAGED, _RELEASE).for_runs()
         self.assertEqual([(side.name, side.clang) for side in sides], [(DEFAULT, _RELEASE), ("policy", _RELEASE)])
         self.assertEqual(sides[0].flags, ())
+
+    def test_a_policy_outside_of_a_compiler_is_known_by_its_digest_not_by_its_folder(self):
+        problem, clang = load_problem(EVICTION), pathlib.Path(sys.executable)
+        (default, here), (_, elsewhere), (_, other) = (
+            development_sides(clang, problem, {"mine": (pathlib.Path(folder), digest)})
+            for folder, digest in (("/a", "d1"), ("/b", "d1"), ("/a", "d2"))
+        )
+        self.assertEqual((default.name, default.flags, default.model_flags), (DEFAULT, (), ()))
+        self.assertIn("-regalloc-model=/a", here.model_flags)
+        self.assertEqual(here.digest(), elsewhere.digest())
+        self.assertEqual(len({default.digest(), here.digest(), other.digest()}), 3)
 
     def test_the_cost_tells_the_policy_from_the_build(self):
         compilers = Compilers(_PACKAGED, _RELEASE)

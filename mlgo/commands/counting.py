@@ -1,0 +1,108 @@
+"""Flags of the commands that build and count programs, and what //mlgo:evaluate counts with them."""
+
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from absl import flags
+
+from mlgo.commands.compiling import clang_given
+from mlgo.commands.help import flag_group
+from mlgo.compiler.executor import available_cores
+from mlgo.evaluation.corpora.sides import Side
+from mlgo.evaluation.programs.building import Toolchain, sysroot_given
+from mlgo.evaluation.programs.catalogue import packages_given
+from mlgo.evaluation.programs.counters import cachegrind_given
+from mlgo.evaluation.programs.evaluation import ProgramEvaluation
+from mlgo.evaluation.programs.policy_counts import NONE, PolicyCounts, count_policies
+from mlgo.evaluation.programs.program import Program, load_program
+from mlgo.evaluation.programs.sides import development_sides
+from mlgo.problems.problem import Problem
+from mlgo.run import locate
+from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import Manifest
+from mlgo.run.run_folder import RunFolder
+from mlgo.score.problem_score import score_of
+
+FLAGS = flags.FLAGS
+flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
+
+#: Folder of the builds in the output folder of //mlgo:evaluate.
+_PROGRAMS = "programs"
+
+
+@flag_group("Programs")
+def define_program_tool_flags() -> None:
+    """Defines the flags of the tools that build and count programs."""
+    flags.DEFINE_string(
+        "packaged_clang",
+        None,
+        "Clang that links programs, and the default of a size comparison. Default: the packaged one.",
+    )
+    flags.DEFINE_string(
+        "sysroot", None, "Headers and libraries. Default: the packaged Debian 12; empty: the machine's."
+    )
+    flags.DEFINE_string("valgrind", None, "Path of Valgrind. Default: the packaged one.")
+
+
+@flag_group("Programs")
+def define_counting_flags() -> None:
+    """Defines --program and the flags of its tools."""
+    flags.DEFINE_multi_string(
+        "program",
+        [],
+        "For register allocation: JSON description of a program (mlgo/evaluation/programs/README.md), built under the"
+        " default and under every policy at -O2; the instructions that it executes are counted and join the verdict."
+        " Repeatable.",
+    )
+    define_program_tool_flags()
+
+
+def programs_given(problem: Problem) -> list[Program]:
+    """The programs of --program.
+
+    Raises: RunError: a description cannot be read, two have one name, or `problem` is not about executed code.
+    """
+    if FLAGS.program and score_of(problem).links_images:
+        remedy = "Remove it; //mlgo:evaluate_programs compares the sizes of programs"
+        raise RunError("--program", f"counts executed instructions, which {problem.name} is not about", remedy)
+    packages = packages_given([])
+    found = [load_program(locate.user_path(path), packages) for path in FLAGS.program]
+    names = [program.name for program in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise RunError("--program", f"describes {twice[0]!r} twice", "Give one of them another name")
+    return found
+
+
+def counts_given(
+    programs: Sequence[Program],
+    folder: RunFolder,
+    problem: Problem,
+    policies: Sequence[Side],
+    model_of: Callable[[Side], pathlib.Path | None],
+) -> PolicyCounts:
+    """What `programs` execute under the default and under `policies`, in stages of `folder`.
+
+    Raises: RunError: a tool is missing.
+    """
+    if not programs:
+        return NONE
+    driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
+    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
+    counter = cachegrind_given(FLAGS.valgrind)
+    workers, path = FLAGS.workers or available_cores(), folder.path / _PROGRAMS
+    toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, workers, path / "objects")
+
+    def stage(
+        name: str,
+        inputs: Mapping[str, str],
+        configuration: Mapping[str, Any],
+        work: Callable[[pathlib.Path], Mapping[str, Any]],
+    ) -> Manifest:
+        return folder.stage(f"{_PROGRAMS}/{name}", inputs, configuration, work)
+
+    models: Mapping[str, tuple[pathlib.Path, str]] = {
+        side.name: (model, side.digest) for side in policies if (model := model_of(side)) is not None
+    }
+    sides = development_sides(clang_given().resolve(), problem, models)
+    return count_policies(ProgramEvaluation(stage, path, toolchain), programs, sides, counter)
