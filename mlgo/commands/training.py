@@ -9,7 +9,6 @@ from absl import flags
 from mlgo.commands.compiling import (
     cache_given,
     clang_given,
-    corpus_given,
     define_cache_flags,
     define_compiler_flags,
     executor_given,
@@ -18,9 +17,7 @@ from mlgo.commands.estimation import define_estimation_flags, estimation_given
 from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
-from mlgo.corpus import split
-from mlgo.corpus.parts import write_parts
-from mlgo.problems.problem import Problem, problem_names
+from mlgo.problems.problem import problem_names
 from mlgo.run import locate, run_folder
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
@@ -91,7 +88,7 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
     if defaults.problems and problem.name != defaults.problems[0]:
         output = problem.name.removeprefix("regalloc_")
     folder = locate.output_directory(FLAGS.output_dir, output)
-    train_corpus, held_out_corpus = _corpora_given(defaults, folder, problem)
+    train_corpus, held_out_corpus, split_corpus = _corpora_given(defaults)
     inputs = RunInputs(
         clang=clang_given(),
         train_corpus=train_corpus,
@@ -103,27 +100,23 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
         imitated=imitated,
         estimation=estimation_given(problem, configurations.run.reward),
         allowed_options=tuple(FLAGS.allow_option),
+        split_corpus=split_corpus,
     )
     return _train(inputs, configurations)
 
 
-def _corpora_given(
-    defaults: Defaults, folder: pathlib.Path, problem: Problem
-) -> tuple[pathlib.Path, pathlib.Path | None]:
-    """The corpus to learn from and the one to measure on. The parts of --corpus are written beside the run's `folder`.
+def _corpora_given(defaults: Defaults) -> tuple[pathlib.Path | None, pathlib.Path | None, pathlib.Path | None]:
+    """The corpus to learn from and the one to measure on, or else the one to split.
 
-    Raises: RunError: --corpus and a part are both given, or the corpus cannot be compiled for `problem`, or be split.
+    Raises: RunError: --corpus and a part are both given.
     """
     if not FLAGS.corpus:
-        return _part_given(defaults, "train"), _part_given(defaults, "held_out")
+        return _part_given(defaults, "train"), _part_given(defaults, "held_out"), None
     if FLAGS.train_corpus or FLAGS.held_out_corpus:
         raise RunError(
             f"--corpus={FLAGS.corpus}", "is split, and a part is given too", "Give --corpus alone, or both parts"
         )
-    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
-    parts = folder.with_name(f"{folder.name}.corpus")
-    write_parts(corpus, split.by_hash(module.name for module in corpus.modules), parts)
-    return parts / split.TRAIN, parts / split.HELD_OUT
+    return None, None, locate.user_path(FLAGS.corpus)
 
 
 def _part_given(defaults: Defaults, part: str) -> pathlib.Path | None:

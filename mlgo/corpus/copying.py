@@ -24,26 +24,25 @@ def copy_modules(
     Args: copied: called after each module.
     Raises: RunError: a module cannot be read or written, or a file that a command names is not what its name says.
     """
-    left = _by_digest(corpus.carried_files)
+    left = by_digest(corpus.carried_files)
     with tempfile.TemporaryDirectory(prefix="mlgo-copy-") as scratch:
         for module in modules:
             # Not `module.command`: an override that is still to be filled in is copied as it is.
-            override = corpus.command_override
-            command = module.command if override is None else override
-            for name in _named_in(command, left):
+            command = module.recorded_command
+            for name in named_in(command, left):
                 copy_carried_file(corpus, name, writer, pathlib.Path(scratch))
                 left[name[:_DIGEST_END]].discard(name)
             writer.add(
                 module.name,
                 module.read_bitcode(),
-                command if override is None else None,
+                command if corpus.command_override is None else None,
                 module.read_thinlto_index(),
                 module.licence,
             )
             copied()
 
 
-def _by_digest(names: Iterable[str]) -> dict[str, set[str]]:
+def by_digest(names: Iterable[str]) -> dict[str, set[str]]:
     """Names of carried files by their beginning, `files/<16 hex digits>-`."""
     found: dict[str, set[str]] = {}
     for name in names:
@@ -51,7 +50,7 @@ def _by_digest(names: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-def _named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[str]:
+def named_in(command: Iterable[str], carried: Mapping[str, set[str]]) -> list[str]:
     """The carried files that `command` names, sorted.
 
     Not every file is looked for in every command: a corpus may have one per module.

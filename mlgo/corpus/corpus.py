@@ -113,6 +113,14 @@ class Module:
         return self._contents.command(self.name)
 
     @property
+    def recorded_command(self) -> tuple[str, ...]:
+        """The command as the corpus records it: `command`, or an override that was never filled in.
+
+        Raises: CorpusError: the command file is missing, empty or too large.
+        """
+        return self._contents.command(self.name)
+
+    @property
     def allowed_options(self) -> tuple[str, ...]:
         """Names of options that its command may have although they may do more than change code."""
         return self._contents.allowed_options
@@ -195,6 +203,7 @@ class Corpus:
     path: pathlib.Path
     modules: tuple[Module, ...]
     _contents: _Contents = dataclasses.field(repr=False)
+    _carried: tuple[str, ...] | None = dataclasses.field(default=None, repr=False)
 
     @property
     def has_thinlto(self) -> bool:
@@ -214,6 +223,8 @@ class Corpus:
     @functools.cached_property
     def carried_files(self) -> tuple[str, ...]:
         """What commands may refer to as relative paths, sorted: `files/<16 hex digits>-<name>`."""
+        if self._carried is not None:
+            return self._carried
         names = self._contents.storage.names_in(FILES_FOLDER)
         return tuple(f"{FILES_FOLDER}/{name}" for name in names if _CARRIED_FILE.fullmatch(name))
 
@@ -251,7 +262,11 @@ class Corpus:
         unknown = sorted(wanted - {module.name for module in self.modules})
         if unknown:
             raise CorpusError(f"corpus {self.path}", f"has no module {unknown[0]!r}", "check the names asked for")
-        return Corpus(self.path, tuple(module for module in self.modules if module.name in wanted), self._contents)
+        return dataclasses.replace(self, modules=tuple(module for module in self.modules if module.name in wanted))
+
+    def with_carried_files(self, names: Iterable[str]) -> "Corpus":
+        """The corpus with only these of its carried files."""
+        return dataclasses.replace(self, _carried=tuple(sorted(names)))
 
     def file(self, relative: str, folder: str | os.PathLike[str]) -> pathlib.Path:
         """A carried file as a path: see `Module.file`."""

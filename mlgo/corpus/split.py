@@ -34,7 +34,7 @@ def parts_of(
     Raises: RunError: a directory to hold out has no module.
     """
     if criterion == HASH:
-        return by_hash(sizes, held_out_one_in)
+        return with_both_parts(by_hash(sizes, held_out_one_in), held_out_one_in)
     if criterion == SIZE:
         return by_size(sizes, held_out_one_in)
     for folder in held_out_directories:
@@ -47,6 +47,26 @@ def parts_of(
 def by_hash(names: Iterable[str], held_out_one_in: int = HELD_OUT_ONE_IN) -> dict[str, str]:
     """Part of each module, by its name alone: see `part_of`."""
     return {name: part_of(name, held_out_one_in) for name in names}
+
+
+def with_both_parts(parts: Mapping[str, str], held_out_one_in: int = HELD_OUT_ONE_IN) -> dict[str, str]:
+    """`parts`, with sources moved so that few modules, too, make two parts.
+
+    Between half and twice of one in `held_out_one_in` sources are held out, at least one and never all. The hash of a
+    source's name selects those that move. The built-in corpora are far from these bounds, so none of theirs moves.
+    """
+    part_of_source = {_source(name): part for name, part in parts.items()}
+    sources = sorted(part_of_source, key=lambda source: (_hash(source), source))
+    fewest = max(1, len(sources) // (2 * held_out_one_in))
+    most = max(1, min(len(sources) - 1, 2 * len(sources) // held_out_one_in))
+    held_out = [source for source in sources if part_of_source[source] == HELD_OUT][:most]
+    for source in sources:
+        if len(held_out) >= fewest:
+            break
+        if source not in held_out:
+            held_out.append(source)
+    chosen = frozenset(held_out)
+    return {name: HELD_OUT if _source(name) in chosen else TRAIN for name in parts}
 
 
 def by_directory(

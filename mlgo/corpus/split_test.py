@@ -14,6 +14,24 @@ UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 
 
 class SplitTest(unittest.TestCase):
+    def test_few_modules_make_two_parts(self):
+        for prefix in "abcdefgh":
+            for count in range(2, 40):
+                names = [f"{prefix}{index}" for index in range(count)]
+                parts = split.with_both_parts(split.by_hash(names))
+                held_out = sum(part == HELD_OUT for part in parts.values())
+                self.assertGreaterEqual(held_out, max(1, count // 8))
+                self.assertLessEqual(held_out, max(1, count // 2))
+
+    def test_as_few_sources_as_necessary_move(self):
+        names = [f"m{index}" for index in range(40)]
+        self.assertEqual(split.with_both_parts(split.by_hash(names)), split.by_hash(names))
+        moved = split.with_both_parts(dict.fromkeys(names, TRAIN))
+        self.assertEqual(sum(part == HELD_OUT for part in moved.values()), 5)
+        moved = split.with_both_parts(dict.fromkeys(["a", "a@@x", "b"], HELD_OUT))
+        self.assertEqual({moved["a"], moved["b"]}, {TRAIN, HELD_OUT})
+        self.assertEqual(moved["a"], moved["a@@x"])
+
     def test_by_directory(self):
         names = ["lib/IR/a", "lib/IR/x/b", "lib/IRReader/c", "d"]
         parts = split.by_directory(names, ["lib/IR/"])

@@ -85,6 +85,7 @@ class Learner(abc.ABC):
     Attributes:
       needs_decisions: whether samples must hold decisions. If not, scores are enough and compilers need not log.
       needs_finite_actions: whether the algorithm cannot learn continuous decisions.
+      learns_linear_policy: whether its policies are those of linear_network.py, whatever network it starts from.
       config: its settings.
       problem: what is decided.
       seed: of everything that it draws.
@@ -94,6 +95,7 @@ class Learner(abc.ABC):
 
     needs_decisions: typing.ClassVar[bool] = True
     needs_finite_actions: typing.ClassVar[bool] = False
+    learns_linear_policy: typing.ClassVar[bool] = False
 
     def __init__(
         self,

@@ -30,11 +30,15 @@ class RunFolder:
       path: created when absent.
       build_tree: name of the folder in it that the command makes with links to sources; "": none.
 
+    Attributes:
+      path: the directory.
+      results: where `result_stage` writes: the directory, or the folder in it that `claim` was given.
+
     Raises: RunError: it cannot be written to, another process has locked it, or a link in it leads out of it.
     """
 
     def __init__(self, path: pathlib.Path, build_tree: str = ""):
-        self.path = path
+        self.path = self.results = path
         self._lock = open_output(path)
         try:
             _refuse_links(path, build_tree)
@@ -48,16 +52,18 @@ class RunFolder:
         """A folder for temporary files of the process."""
         return self.path / "work"
 
-    def claim(self, identity: Mapping[str, Any]) -> bool:
+    def claim(self, identity: Mapping[str, Any], results: pathlib.Path | None = None) -> bool:
         """Records the identity of the run, or compares it with the recorded one; removes temporary files of a killed
         process.
 
+        Args: results: the folder in it that holds the identity and takes the results; None: the directory itself.
         Returns: whether there is an earlier run to resume.
         Raises: RunError: the recorded identity differs; every difference is listed.
         """
         self.remove_work()
         files.remove_partial(self.path)
-        resumed = claim_configuration(self.path, identity)
+        self.results = self.path if results is None else results
+        resumed = claim_configuration(self.results, identity)
         if (self.path / TIMINGS_NAME).exists():
             content = files.read_json(self.path / TIMINGS_NAME, "timings", "Delete the file")
             fields = Fields(content, f"timings ({self.path / TIMINGS_NAME})", "Delete the file")
@@ -72,7 +78,28 @@ class RunFolder:
         work: Callable[[pathlib.Path], Mapping[str, Any]],
     ) -> Manifest:
         """Runs what is left of stage `name` and returns its manifest; see stages.run_once."""
+        return self._run_stage(self.path, name, inputs, configuration, work)
 
+    def result_stage(
+        self,
+        name: str,
+        inputs: Mapping[str, str],
+        configuration: Mapping[str, Any],
+        work: Callable[[pathlib.Path], Mapping[str, Any]],
+        continues: Callable[[Any], bool] | None = None,
+    ) -> Manifest:
+        """As `stage`, below `results`. Args: continues: see stages.run_once."""
+        return self._run_stage(self.results, name, inputs, configuration, work, continues)
+
+    def _run_stage(
+        self,
+        root: pathlib.Path,
+        name: str,
+        inputs: Mapping[str, str],
+        configuration: Mapping[str, Any],
+        work: Callable[[pathlib.Path], Mapping[str, Any]],
+        continues: Callable[[Any], bool] | None = None,
+    ) -> Manifest:
         def timed(folder: pathlib.Path) -> Mapping[str, Any]:
             begin = time.monotonic()
             try:
@@ -81,7 +108,7 @@ class RunFolder:
                 self._seconds[name] = round(self._seconds.get(name, 0.0) + time.monotonic() - begin, 1)
                 files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
 
-        return stages.run_once(self.path / name, name, inputs, configuration, timed, tell)
+        return stages.run_once(root / name, name, inputs, configuration, timed, tell, continues)
 
     @property
     def seconds(self) -> Mapping[str, float]:

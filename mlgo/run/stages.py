@@ -1,5 +1,6 @@
 """Runs a stage once: skips it when its manifest is current, resumes it when it was interrupted, starts it otherwise."""
 
+import json
 import pathlib
 import shutil
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ def run_once(
     configuration: Mapping[str, Any],
     work: Callable[[pathlib.Path], Mapping[str, Any]],
     tell: Callable[[str], None],
+    continues: Callable[[Any], bool] | None = None,
 ) -> manifest.Manifest:
     """Does what is left of the work of `stage` in `folder` and returns its manifest.
 
@@ -29,6 +31,8 @@ def run_once(
       work: writes the outputs into the folder and returns the manifest's summary. Finished files of an interrupted run
         with the same inputs and configuration are still there.
       tell: shows one line to the user.
+      continues: whether a stage that was started with these other inputs and configuration, {"stage", "inputs",
+        "configuration"}, can be continued with the present ones; None: never.
     """
     current = manifest.read_if_current(folder, stage, inputs, configuration)
     if current is not None:
@@ -39,6 +43,11 @@ def run_once(
     if _holds(started_path, started):
         files.remove_partial(folder)
         (folder / manifest.FILE_NAME).unlink(missing_ok=True)
+    elif continues is not None and continues(_started(started_path)):
+        files.remove_partial(folder)
+        # First: a manifest must never lie beside a configuration that it is not of.
+        (folder / manifest.FILE_NAME).unlink(missing_ok=True)
+        files.write_atomically(started_path, started)
     else:
         shutil.rmtree(folder, ignore_errors=True)
         files.write_atomically(started_path, started)
@@ -47,6 +56,14 @@ def run_once(
     done = manifest.Manifest(stage, dict(inputs), dict(configuration), outputs, dict(summary))
     manifest.write(folder, done)
     return done
+
+
+def _started(path: pathlib.Path) -> Any:
+    """What STARTED_NAME holds; None: nothing that can be read."""
+    try:
+        return json.loads(read_regular(path, files.MAX_JSON_BYTES))
+    except (OSError, ValueError):
+        return None
 
 
 def _holds(path: pathlib.Path, content: bytes) -> bool:

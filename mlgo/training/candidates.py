@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+from collections.abc import Collection
 
 import numpy as np
 
@@ -32,11 +33,26 @@ def save_candidate(folder: pathlib.Path, iteration: int, network: PolicyNetwork)
     checkpoint.save_checkpoint(folder / _CANDIDATES, f"{iteration:05}", dict(network.weights), {"iteration": iteration})
 
 
-def keep_only(folder: pathlib.Path, candidate: Candidate) -> None:
+def keep_only(folder: pathlib.Path, kept: Collection[Candidate]) -> None:
     """Deletes the weights of all other candidates, and what a killed process left of them."""
+    names = tuple(f"{candidate.iteration:05}{mark}" for candidate in kept for mark in ".-")
     for path in (folder / _CANDIDATES).iterdir():
-        if not path.name.startswith((f"{candidate.iteration:05}.", f"{candidate.iteration:05}-")):
+        if not path.name.startswith(names):
             path.unlink()
+
+
+def check_kept(folder: pathlib.Path, candidate: Candidate) -> None:
+    """The weights of `candidate` are there.
+
+    Raises: RunError: they are not: an earlier version deleted them when it ended a shorter run.
+    """
+    if not (folder / _CANDIDATES / f"{candidate.iteration:05}.json").exists():
+        raise RunError(
+            f"the run in {folder}",
+            f"lacks the weights of iteration {candidate.iteration}, which an earlier version did not keep, so it cannot"
+            " grow",
+            "Give another --output_dir",
+        )
 
 
 def read_candidates(folder: pathlib.Path) -> list[Candidate]:

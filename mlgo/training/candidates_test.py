@@ -48,13 +48,16 @@ class CandidatesTest(unittest.TestCase):
 
     def test_only_the_best_weights_stay(self):
         network = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
-        for iteration in (1, 12, 123):
+        for iteration in (1, 12, 120, 123):
             candidates.save_candidate(self.folder, iteration, network)
         # A process was killed between the two files of a checkpoint.
         (self.folder / "candidates" / "00124-0123456789abcdef.npz").write_bytes(b"arrays")
-        candidates.keep_only(self.folder, Candidate(12, 0.9))
-        self.assertEqual(len(list((self.folder / "candidates").iterdir())), 2)
+        candidates.keep_only(self.folder, [Candidate(12, 0.9), Candidate(120, 0.8)])
+        self.assertEqual(len(list((self.folder / "candidates").iterdir())), 4)
         candidates.candidate_network(self.folder, Candidate(12, 0.9), like=network)
+        candidates.check_kept(self.folder, Candidate(120, 0.8))
+        with self.assertRaisesRegex(RunError, "lacks the weights of iteration 123, .* cannot grow. Give another"):
+            candidates.check_kept(self.folder, Candidate(123, 0.7))
 
 
 if __name__ == "__main__":

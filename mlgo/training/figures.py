@@ -61,11 +61,14 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
 class Metrics:
     """Writes the figures of a run as they arise: METRICS_NAME, SECONDS_NAME and TensorBoard events, below its folder.
 
-    Args: output: the run's folder.
+    Args:
+      output: the run's folder.
+      results: the folder of the first two, if it is another.
     """
 
-    def __init__(self, output: pathlib.Path):
-        self._path, self._seconds = output / METRICS_NAME, output / SECONDS_NAME
+    def __init__(self, output: pathlib.Path, results: pathlib.Path | None = None):
+        results = output if results is None else results
+        self._path, self._seconds = results / METRICS_NAME, results / SECONDS_NAME
         self._tensorboard = TensorBoard(output / "tensorboard")
 
     def begin(self, iterations: Sequence[Mapping[str, Any]], validations: Sequence[Mapping[str, Any]]) -> None:

@@ -3,6 +3,11 @@
 Below the stage's folder: `latest.json` with its arrays (the checkpoint after the last finished iteration),
 `candidates/NNNNN.json` with its own (the best weights that were validated), `validations.jsonl` and `iterations.jsonl`
 (figures, learning_records.py). Each iteration ends with its checkpoint, so an interrupted run repeats at most one.
+
+No learner is told the number of iterations. Only the validation that ends a run depends on it, so a run goes on with
+more iterations as one that began with so many: it drops that validation unless it was due anyway, and therefore the
+best weights of the validations that were due are kept beside the best of all.
+
 Memory, files and time of an iteration do not depend on how many came before.
 
 Validation of an iteration's weights is queued behind its compiles: these compilers run while the learner learns, and
@@ -26,6 +31,7 @@ from mlgo.learning import checkpoint, divergence
 from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
 from mlgo.learning.learner import Learner, Sample
+from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import progress
@@ -102,13 +108,18 @@ class LearningLoop:
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
         loaded = self._load()
-        self._records = LearningRecords(folder, self._iteration)
+        self._records = LearningRecords(folder, self._iteration, self._is_due)
         iterations, validations = read_records(folder)
         metrics.begin(iterations, validations)
         self._recent = collections.deque(iterations[-rules.patience :], maxlen=rules.patience)
-        self._best = candidates.choose(candidates.read_candidates(folder)) if validations else None
-        if self._best is not None:
-            candidates.keep_only(folder, self._best)
+        #: The best of all validated weights, and the best of those that runs of any length validate.
+        self._best = self._best_of_any_length = None
+        if validations:
+            validated = candidates.read_candidates(folder)
+            self._best = candidates.choose(validated)
+            self._best_of_any_length = candidates.choose([c for c in validated if self._is_regular(c.iteration)])
+            candidates.check_kept(folder, self._best)
+            candidates.keep_only(folder, [self._best, self._best_of_any_length])
         with quiet_libraries():
             self._learner = self._make_learner(*loaded)
             # Models are converted once; here, where no progress bar is disturbed.
@@ -150,7 +161,10 @@ class LearningLoop:
         facts = Fields(loaded[1], f"the checkpoint {LATEST} in {self._folder}", _START_AFRESH)
         self._iteration, self._roll_backs = facts.read("iteration", int), facts.read("roll_backs", int)
         weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
-        if _kinds(weights) != _kinds(self._start.weights):
+        expected = [self._start]
+        if self._algorithm.learner_class().learns_linear_policy:
+            expected.append(linear_network(self._start, np.zeros(self._start.normalizer.width + 1)))
+        if _kinds(weights) not in [_kinds(network.weights) for network in expected]:
             raise facts.error("holds the weights of another network")
         state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}
         return self._start.with_weights(weights), state
@@ -160,9 +174,15 @@ class LearningLoop:
         learner = self._algorithm.learner_class()
         return learner(network, self._problem, self._settings.seed, config, state, self._inputs.imitated)
 
+    def _is_regular(self, iteration: int) -> bool:
+        """Whether a run of any length validates the weights that have learned from `iteration` iterations."""
+        return iteration % self._settings.validation_interval == 0
+
+    def _is_due(self, iteration: int) -> bool:
+        return self._is_regular(iteration) or iteration == self._settings.iterations
+
     def _must_validate(self) -> bool:
-        due = self._iteration % self._settings.validation_interval == 0 or self._iteration == self._settings.iterations
-        return due and self._records.last_validated != self._iteration
+        return self._is_due(self._iteration) and self._records.last_validated != self._iteration
 
     def iterate(self) -> str:
         """Runs one iteration; returns a remark for the progress line. Raises: RunError: as `run`."""
@@ -283,13 +303,14 @@ class LearningLoop:
                 ExitCode.NOTHING_PRODUCED,
             )
         found = candidates.Candidate(iteration, summary.geometric_mean)
-        best = candidates.choose([found, *([self._best] if self._best is not None else [])])
-        if best is found:
+        best = _better(found, self._best)
+        regular = _better(found, self._best_of_any_length) if self._is_regular(iteration) else self._best_of_any_length
+        if found in (best, regular):
             candidates.save_candidate(self._folder, iteration, network)
         record = {"iteration": iteration, "failures": failures_by_kind(failures.failed), **dataclasses.asdict(summary)}
         self._records.add_validation(record)
-        self._best = best
-        candidates.keep_only(self._folder, best)
+        self._best, self._best_of_any_length = best, regular
+        candidates.keep_only(self._folder, [best, regular])
         self._metrics.validation(record)
 
     def _save(self) -> None:
@@ -303,6 +324,10 @@ class LearningLoop:
             "seed": self._settings.seed,
         }
         checkpoint.save_checkpoint(self._folder, LATEST, arrays, facts)
+
+
+def _better(found: candidates.Candidate, other: candidates.Candidate | None) -> candidates.Candidate:
+    return found if other is None else candidates.choose([found, other])
 
 
 def _kinds(weights: Mapping[str, np.ndarray]) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:

@@ -3,6 +3,7 @@
 import pathlib
 import tempfile
 import unittest
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning.algorithms.es.algorithm import EsConfig
+from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig, initial_network
@@ -20,7 +22,7 @@ from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
-from mlgo.training.figures import Metrics
+from mlgo.training.figures import METRICS_NAME, Metrics
 from mlgo.training.learning_loop import LearningInputs, LearningLoop
 from mlgo.training.learning_records import read_records
 from mlgo.training.settings import RunSettings
@@ -58,22 +60,29 @@ class LearningLoopTest(unittest.TestCase):
         fake_clang.write_corpus(self.folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
         self.corpus = Corpus.load(self.folder)
 
-    def run_loop(self, name: str, executor: FakeExecutor) -> dict:
+    def run_loop(
+        self,
+        name: str,
+        executor: FakeExecutor,
+        iterations: int = 3,
+        algorithm: str = "es",
+        config: Any = EsConfig(pairs=1),
+    ) -> dict:
         setup = CompileSetup(pathlib.Path("clang"), synthetic.PROBLEM, CompileLimits(), 1, 0.1, executor)
         default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, 5.5)})
         names = [module.name for module in self.corpus.modules]
         inputs = LearningInputs(
             self.corpus.select(names[:4]), self.corpus.select(names[4:]), dict.fromkeys(names, default), setup
         )
-        settings = RunSettings(algorithm="es", iterations=3, modules_per_iteration=2, validation_interval=2)
+        settings = RunSettings(
+            algorithm=algorithm, iterations=iterations, modules_per_iteration=2, validation_interval=2
+        )
         output = self.folder / name
         start = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
         metrics = Metrics(output)
         rules = DivergenceRules()
         work = output / "work"
-        return dict(
-            LearningLoop(output / "learning", start, inputs, settings, EsConfig(pairs=1), work, metrics, rules).run()
-        )
+        return dict(LearningLoop(output / "learning", start, inputs, settings, config, work, metrics, rules).run())
 
     def state(self, name: str) -> tuple:
         folder = self.folder / name / "learning"
@@ -97,6 +106,39 @@ class LearningLoopTest(unittest.TestCase):
                 self.run_loop("stopped", FakeExecutor(requests))
         self.assertEqual(self.run_loop("stopped", FakeExecutor()), whole)
         self.assertEqual(self.state("stopped"), self.state("whole"))
+
+    def files(self, name: str) -> dict[str, bytes]:
+        """Every file of the stage and its figures."""
+        output = self.folder / name
+        paths = [*(output / "learning").rglob("*"), output / METRICS_NAME]
+        return {str(path.relative_to(output)): path.read_bytes() for path in paths if path.is_file()}
+
+    def test_a_run_of_every_algorithm_grows_into_a_longer_one(self):
+        for algorithm, description in ALGORITHMS.items():
+            with self.subTest(algorithm):
+                config = description.config()
+                for total in (3, 4, 5):
+                    grown = self.run_loop(f"{algorithm} grown", FakeExecutor(), total, algorithm, config)
+                whole = self.run_loop(f"{algorithm} whole", FakeExecutor(), 5, algorithm, config)
+                self.assertEqual(grown, whole)
+                self.assertEqual(list(grown["validations"]), ["0", "2", "4", "5"])
+                self.assertEqual(self.files(f"{algorithm} grown"), self.files(f"{algorithm} whole"))
+
+    def test_a_run_interrupted_while_it_grows(self):
+        whole = self.run_loop("whole", FakeExecutor(), 7)
+        self.run_loop("grown", FakeExecutor(), 3)
+        for requests in (3, 7, 7):
+            with self.assertRaises(KeyboardInterrupt):
+                self.run_loop("grown", FakeExecutor(requests), 7)
+        self.assertEqual(self.run_loop("grown", FakeExecutor(), 7), whole)
+        self.assertEqual(self.files("grown"), self.files("whole"))
+
+    def test_a_run_of_an_earlier_version_without_the_weights_cannot_grow(self):
+        self.run_loop("run", FakeExecutor())
+        for path in (self.folder / "run" / "learning" / "candidates").iterdir():
+            path.unlink()
+        with self.assertRaisesRegex(RunError, "lacks the weights of iteration ., which an earlier version"):
+            self.run_loop("run", FakeExecutor(), 5)
 
     def test_a_checkpoint_of_another_network_or_without_a_count_is_refused(self):
         other = dict(initial_network(synthetic.normalizer(), 1, NetworkConfig((8,), (8,))).weights)

@@ -6,7 +6,7 @@ Two files, however many iterations a run has. Records of one file are in the ord
 import os
 import pathlib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlgo.learning.algorithms.registry import current_names
@@ -20,16 +20,19 @@ _WHAT = "figures of the learning stage"
 class LearningRecords:
     """Writes the figures in `folder`.
 
-    Args: iteration: how many iterations the last checkpoint has learned from. Records of later ones are dropped: the
-      process that wrote them was killed before its checkpoint, and this run repeats them.
+    Args:
+      iteration: how many iterations the last checkpoint has learned from. Records of later ones are dropped: the
+        process that wrote them was killed before its checkpoint, and this run repeats them.
+      is_due: whether this run validates the weights that have learned from so many iterations. Records of other
+        validations are dropped: they ended a shorter run.
     """
 
-    def __init__(self, folder: pathlib.Path, iteration: int):
+    def __init__(self, folder: pathlib.Path, iteration: int, is_due: Callable[[int], bool] = lambda iteration: True):
         self._folder = folder
         _gather_former_files(folder)
-        _keep(folder, _ITERATIONS, iteration - 1)
+        _keep(folder, _ITERATIONS, lambda recorded: recorded < iteration)
         # The weights that the next iteration starts from may have been validated.
-        validations = _keep(folder, _VALIDATIONS, iteration)
+        validations = _keep(folder, _VALIDATIONS, lambda recorded: recorded <= iteration and is_due(recorded))
         self._last_validated: int | None = validations[-1]["iteration"] if validations else None
 
     @property
@@ -57,11 +60,11 @@ def read_records(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[
     return [*map(current_names, iterations)], [*map(current_names, validations)]
 
 
-def _keep(folder: pathlib.Path, name: str, last: int) -> list[dict[str, Any]]:
+def _keep(folder: pathlib.Path, name: str, is_kept: Callable[[int], bool]) -> list[dict[str, Any]]:
     path, remedy = _path(folder, name), _remedy(folder)
 
     def is_wanted(record: Mapping[str, Any]) -> bool:
-        return Fields(record, f"{_WHAT} ({path})", remedy).read("iteration", int) <= last
+        return is_kept(Fields(record, f"{_WHAT} ({path})", remedy).read("iteration", int))
 
     return json_lines.keep(path, is_wanted, _WHAT, remedy)
 

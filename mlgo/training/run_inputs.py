@@ -53,8 +53,8 @@ class RunInputs:
 
     Attributes:
       clang: the development clang.
-      train_corpus: corpus to learn from.
-      held_out_corpus: corpus on which the result is measured; None: it is not measured.
+      train_corpus: corpus to learn from; None with `split_corpus`.
+      held_out_corpus: corpus on which the result is measured; None: it is not measured, or with `split_corpus`.
       vocabulary: a vocabulary to use; None: one is made from the default trace.
       policy: the policy to start from with RunSettings.warm_start "policy", else None.
       output: the run's folder.
@@ -62,10 +62,11 @@ class RunInputs:
       imitated: policies to imitate, for an algorithm that imitates.
       estimation: inputs of a reward that is an estimate; None for other rewards.
       allowed_options: options that the corpora's commands may have although they may do more than change code.
+      split_corpus: a corpus to split into one to learn from and one to measure on; None: both are given.
     """
 
     clang: pathlib.Path
-    train_corpus: pathlib.Path
+    train_corpus: pathlib.Path | None
     held_out_corpus: pathlib.Path | None
     vocabulary: pathlib.Path | None
     policy: pathlib.Path | None
@@ -74,6 +75,7 @@ class RunInputs:
     imitated: tuple[pathlib.Path, ...] = ()
     estimation: Estimation | None = None
     allowed_options: tuple[str, ...] = ()
+    split_corpus: pathlib.Path | None = None
 
 
 def identity_of(

@@ -7,17 +7,17 @@ import dataclasses
 import importlib
 import pathlib
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.executor import Executor
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level_check import at_levels_of
-from mlgo.evaluation.corpora.comparison import Comparison, compare, rows_to_csv
+from mlgo.evaluation.corpora.comparison import Comparison, compare
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import load_problem
-from mlgo.run import determinism, files, run_folder
+from mlgo.run import determinism, run_folder
 from mlgo.run.manifest import Manifest
 from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
@@ -27,14 +27,12 @@ from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
-from mlgo.training import candidates, export, figures, former_runs, input_checks, learning_records, warm_start
+from mlgo.training import candidates, export, figures, former_runs, growth, input_checks, results, warm_start
 from mlgo.training.cloning_run import vocabulary_of
-from mlgo.training.module_order import validation_split
+from mlgo.training.corpora import ModuleSplit, open_corpora, split_modules
+from mlgo.training.growth import LEARNING
 from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
 from mlgo.training.settings import Configurations
-
-#: Folder of the learning stage.
-_LEARNING = "learning"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,16 +103,27 @@ class TrainingRun:
         for name, corpus in corpora.items():
             parts[name] = self._prepare(name, corpus)
             traces[name] = self._trace(name, parts[name])
-        training, validation = validation_split(
-            traces["train"][0].traced, self._configurations.run.validation_modules, self._configurations.run.seed
+        modules = split_modules(
+            traces["train"][0].traced, corpora.get("held_out"), self._configurations.run, self._inputs
         )
-        start = self._start(traces["train"], training)
-        learned = self._learn(parts["train"].corpus, traces["train"], training, validation, start)
+        tell(modules.describe())
+        start = self._start(traces["train"], modules)
+        learned = self._learn(parts["train"].corpus, traces["train"], modules, start)
         self.learned = learned.summary
         exported = self._export(start, learned)
         comparison = self._evaluate(parts["held_out"], traces, start, exported) if "held_out" in parts else None
-        self._report(comparison, parts, traces, start, learned)
+        training = {
+            **self._identity,
+            "split": modules.to_json(),
+            "not_optimised": {name: dict(part.not_optimised) for name, part in parts.items()},
+            "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
+            "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
+            "learning": dict(learned.summary),
+            "held_out": comparison and comparison.to_json(),
+        }
+        results.write(self._folder.results, comparison, self.problem, training)
         self._folder.remove_work()
+        growth.finish(self._out)
         return comparison
 
     @property
@@ -129,9 +138,7 @@ class TrainingRun:
     def _check(self) -> dict[str, Corpus]:
         """Checks the inputs, and takes possession of the run's folder."""
         inputs, settings = self._inputs, self._configurations.run
-        corpora = {"train": Corpus.load(inputs.train_corpus, inputs.allowed_options)}
-        if inputs.held_out_corpus is not None:
-            corpora["held_out"] = Corpus.load(inputs.held_out_corpus, inputs.allowed_options)
+        corpora = open_corpora(inputs, self.problem)
         input_checks.check_corpora(corpora["train"], corpora.get("held_out"))
         corpora = {name: at_levels_of(self.problem, corpus, tell) for name, corpus in corpora.items()}
         if inputs.vocabulary is not None:
@@ -143,7 +150,7 @@ class TrainingRun:
             input_checks.check_modules(corpora["train"], self._setup)
         self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
         former_runs.rename(self._out)
-        resumed = self._folder.claim(self._identity)
+        resumed = self._folder.claim(self._identity, growth.prepare(self._out, self._identity))
         self._known = CompileCache(inputs.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
         tell(
@@ -204,7 +211,7 @@ class TrainingRun:
         )
         return Trace.load(self._out / name, prepared.corpus), manifest
 
-    def _start(self, traced: tuple[Trace, Manifest], training: list[str]) -> Manifest:
+    def _start(self, traced: tuple[Trace, Manifest], modules: ModuleSplit) -> Manifest:
         """Runs the stage that makes the initial weights."""
         configurations, settings = self._configurations, self._configurations.run
         configuration = {"seed": settings.seed, "warm_start": settings.warm_start}
@@ -235,7 +242,7 @@ class TrainingRun:
                 "validation_modules": settings.validation_modules,
                 "behavioural_cloning": dataclasses.asdict(configurations.behavioural_cloning),
             },
-            lambda folder: self._cloned(folder, traced[0], training, vocabulary),
+            lambda folder: self._cloned(folder, traced[0], modules.train, vocabulary),
         )
         summary = manifest.summary
         tell(
@@ -245,7 +252,7 @@ class TrainingRun:
         return manifest
 
     def _cloned(
-        self, folder: pathlib.Path, trace: Trace, training: list[str], vocabulary: pathlib.Path
+        self, folder: pathlib.Path, trace: Trace, training: Sequence[str], vocabulary: pathlib.Path
     ) -> Mapping[str, Any]:
         self._start_tensorflow("mlgo.learning.behavioural_cloning")
         return warm_start.clone_default(folder, trace, training, vocabulary, self.problem, self._configurations)
@@ -261,21 +268,14 @@ class TrainingRun:
             determinism.configure_tensorflow()
         return found
 
-    def _learn(
-        self,
-        corpus: Corpus,
-        traced: tuple[Trace, Manifest],
-        training: list[str],
-        validation: list[str],
-        start: Manifest,
-    ) -> Manifest:
+    def _learn(self, corpus: Corpus, traced: tuple[Trace, Manifest], modules: ModuleSplit, start: Manifest) -> Manifest:
         configurations = self._configurations
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             loop = self._start_tensorflow("mlgo.training.learning_loop")
             inputs = loop.LearningInputs(
-                corpus.select(training),
-                corpus.select(validation),
+                corpus.select(list(modules.train)),
+                corpus.select(list(modules.validation)),
                 traced[0].records,
                 self._setup,
                 [load_policy(folder, self.problem)[0] for folder in self._inputs.imitated],
@@ -287,7 +287,7 @@ class TrainingRun:
                 configurations.run,
                 configurations.learner,
                 self._folder.work,
-                figures.Metrics(self._out),
+                figures.Metrics(self._out, self._folder.results),
                 configurations.divergence,
             ).run()
 
@@ -298,19 +298,23 @@ class TrainingRun:
             "divergence": dataclasses.asdict(configurations.divergence),
             configurations.run.algorithm: dataclasses.asdict(configurations.learner),
         }
-        return self._folder.stage(_LEARNING, inputs, configuration, work)
+
+        def continues(started: Any) -> bool:
+            return growth.extends(started, {"stage": LEARNING, "inputs": inputs, "configuration": configuration})
+
+        return self._folder.result_stage(LEARNING, inputs, configuration, work, continues)
 
     def _export(self, start: Manifest, learned: Manifest) -> Manifest:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             self._start_tensorflow("mlgo.policy.saved_model")
             candidate = candidates.Candidate(learned.summary["chosen_iteration"], learned.summary["validation_ratio"])
             like = warm_start.load_start(self._out / "warm_start")
-            network = candidates.candidate_network(self._out / _LEARNING, candidate, like)
+            network = candidates.candidate_network(self._folder.results / LEARNING, candidate, like)
             with quiet_libraries():
                 export.export_policy(folder, network, self.problem)
             return {"iteration": candidate.iteration}
 
-        return self._folder.stage("export", {"warm_start": start.digest, "learning": learned.digest}, {}, work)
+        return self._folder.result_stage("export", {"warm_start": start.digest, "learning": learned.digest}, {}, work)
 
     def _evaluate(
         self,
@@ -331,18 +335,22 @@ class TrainingRun:
             return self._score(folder, held_out, "held-out, warm start", model_dir, start.digest)
 
         def work_policy(folder: pathlib.Path) -> Mapping[str, Any]:
-            model_dir = self._out / "export" / export.TFLITE_NAME
+            model_dir = self._folder.results / "export" / export.TFLITE_NAME
             return self._score(folder, held_out, "held-out, policy", model_dir, exported.digest)
 
-        works = {"warm_start": (start, work_warm_start), "policy": (exported, work_policy)}
+        folder = self._folder
+        works = {
+            "warm_start": (start, folder.stage, folder.path, work_warm_start),
+            "policy": (exported, folder.result_stage, folder.results, work_policy),
+        }
         if self._configurations.run.warm_start == "none":
             # Random weights are not a useful comparison.
             del works["warm_start"]
         policies = {}
-        for name, (policy, work) in works.items():
+        for name, (policy, stage, below, work) in works.items():
             inputs = {**self._compiled(held_out.digest), "policy": policy.digest}
-            self._folder.stage(f"held_out/{name}", inputs, configuration, work)
-            policies[name] = Trace.load(self._out / "held_out" / name, held_out.corpus).records
+            stage(f"held_out/{name}", inputs, configuration, work)
+            policies[name] = Trace.load(below / "held_out" / name, held_out.corpus).records
         default = traces["held_out"][0].records
         settings, score = self._configurations.run, score_of(self.problem)
         measure = score.measure({name: record.functions for name, record in default.items()}, settings.reward)
@@ -359,36 +367,4 @@ class TrainingRun:
             policy,
             False,
             lambda: trace_corpus(folder, part.corpus, self._setup, title, model_dir, keep_decisions=False),
-        )
-
-    def _report(
-        self,
-        comparison: Comparison | None,
-        parts: Mapping[str, PreparedCorpus],
-        traces: Mapping[str, tuple[Trace, Manifest]],
-        start: Manifest,
-        learned: Manifest,
-    ) -> None:
-        """Writes the files for users and later commands: record, figures, table of functions."""
-        iterations, validations = learning_records.read_records(self._out / _LEARNING)
-        files.write_atomically(self._out / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
-        with quiet_libraries():
-            curve = figures.learning_curve(iterations, validations, learned.summary["chosen_iteration"])
-        files.write_atomically(self._out / "learning_curve.png", curve)
-        if comparison is not None:
-            table = rows_to_csv(comparison.rows, list(comparison.summaries))
-            files.write_atomically(self._out / "held_out" / "functions.csv", table)
-            files.write_json_atomically(self._out / "held_out" / "result.json", comparison.to_json())
-        export.publish_policy(
-            self._out / "export",
-            self._out / "policy",
-            self.problem,
-            {
-                **self._identity,
-                "not_optimised": {name: dict(part.not_optimised) for name, part in parts.items()},
-                "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
-                "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
-                "learning": dict(learned.summary),
-                "held_out": comparison and comparison.to_json(),
-            },
         )

@@ -189,13 +189,22 @@ def arrays_of(memory: Mapping[str, Remembered]) -> dict[str, np.ndarray]:
     for index, (module, entry) in enumerate(memory.items()):
         parts = {
             **entry.observations.arrays(),
-            "module": np.array(module),
-            "contexts": np.array(entry.contexts, np.str_),
+            "module": _numbers_of([module]),
+            "contexts": _numbers_of(entry.contexts),
             "improvements": entry.improvements,
             "improvement": np.array(entry.improvement),
         }
         arrays |= {f"memory/{index}/{name}": array for name, array in parts.items()}
     return arrays
+
+
+def _numbers_of(texts: Sequence[str]) -> np.ndarray:
+    """Names, which hold no NUL, as uint8 [bytes]: checkpoints hold numbers only."""
+    return np.frombuffer("\0".join(texts).encode("utf-8", "surrogateescape"), np.uint8)
+
+
+def _texts_of(numbers: np.ndarray) -> list[str]:
+    return numbers.tobytes().decode("utf-8", "surrogateescape").split("\0")
 
 
 def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str, Remembered]:
@@ -204,10 +213,11 @@ def memory_from(arrays: Mapping[str, np.ndarray], problem: Problem) -> dict[str,
     while f"memory/{len(memory)}/module" in arrays:
         prefix = f"memory/{len(memory)}/"
         parts = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        memory[str(parts["module"])] = Remembered(
+        [module] = _texts_of(parts["module"])
+        memory[module] = Remembered(
             float(parts["improvement"]),
             Observations.from_arrays(parts, problem),
-            tuple(parts["contexts"].tolist()),
+            tuple(_texts_of(parts["contexts"])),
             parts["improvements"],
         )
     return memory

@@ -100,7 +100,9 @@ class BcMaxTest(unittest.TestCase):
         learner = _learner(memory_modules=3)
         metrics = synthetic.train(_ENVIRONMENT, learner, 3, 2)
         self.assertEqual([each["remembered_modules"] for each in metrics], [2, 3, 3])
-        modules = [str(value) for name, value in sorted(learner.state().items()) if name.endswith("/module")]
+        modules = [
+            value.tobytes().decode() for name, value in sorted(learner.state().items()) if name.endswith("/module")
+        ]
         self.assertEqual(modules, ["3", "4", "5"])
 
     def test_resuming_equals_not_stopping_and_seeds_matter(self):

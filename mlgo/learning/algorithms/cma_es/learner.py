@@ -109,6 +109,7 @@ class CmaLearner(Learner):
 
     needs_decisions = False
     needs_finite_actions = True
+    learns_linear_policy = True
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         self._network = network

@@ -66,6 +66,7 @@ class EffectLearner(Learner):
     """Effect regression. The first policy explored is `EffectConfig.start`, or without it the network to start from."""
 
     needs_finite_actions = True
+    learns_linear_policy = True
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         config, self._network = self.config, network

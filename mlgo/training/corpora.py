@@ -1,0 +1,111 @@
+"""The corpora of a run, and which of their modules are for what: train, validation or held_out.
+
+"train" are learned from, "validation" belong to the corpus to learn from and choose the policy, "held_out" measure it.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+from mlgo.corpus import split
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.part import equal_modules, part_of_corpus
+from mlgo.corpus.refusal import check_commands
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import RunError
+from mlgo.run.progress import tell
+from mlgo.training.module_order import VALIDATION_ONE_IN, validation_split
+from mlgo.training.run_inputs import RunInputs
+from mlgo.training.settings import RunSettings
+
+#: How modules of a corpus that is split are held out.
+_BY_HASH = f"a hash of the names, about one in {split.HELD_OUT_ONE_IN}"
+
+
+def open_corpora(inputs: RunInputs, problem: Problem) -> dict[str, Corpus]:
+    """The corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
+
+    Raises: RunError: a corpus cannot be read, or the one to split cannot be compiled for `problem` or has fewer than two
+      modules that differ.
+    """
+    if inputs.split_corpus is not None:
+        return _parts(inputs.split_corpus, inputs.allowed_options, problem)
+    if inputs.train_corpus is None:
+        raise ValueError("there is neither a corpus to learn from nor one to split")
+    corpora = {split.TRAIN: Corpus.load(inputs.train_corpus, inputs.allowed_options)}
+    if inputs.held_out_corpus is not None:
+        corpora[split.HELD_OUT] = Corpus.load(inputs.held_out_corpus, inputs.allowed_options)
+    return corpora
+
+
+def _parts(path: pathlib.Path, allowed_options: Sequence[str], problem: Problem) -> dict[str, Corpus]:
+    """The parts of the corpus at `path`, which are not written. Of equal modules, the first by name stays."""
+    whole = Corpus.load(path, allowed_options)
+    check_commands(whole)
+    whole = at_levels_of(problem, whole, tell)
+    equal = equal_modules(whole.modules)
+    if equal:
+        name, first = next(iter(sorted(equal.items())))
+        tell(f"{len(equal)} of {len(whole.modules)} modules equal others and are left out ({name} equals {first})")
+    names = [module.name for module in whole.modules if module.name not in equal]
+    parts = split.with_both_parts(split.by_hash(names))
+    members = {part: [name for name in names if parts[name] == part] for part in split.PARTS}
+    if not all(members.values()):
+        raise RunError(
+            f"--corpus={path}",
+            f"has {len(names)} {'module' if len(names) == 1 else 'modules'} to split, and at least two of different"
+            " sources are needed: one to learn from and one to measure on",
+            "Give a corpus of more modules, or --train_corpus and --held_out_corpus",
+        )
+    return {part: part_of_corpus(whole, members[part]) for part in split.PARTS}
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleSplit:
+    """The modules of a run by what they are for.
+
+    Attributes:
+      train, validation: names of modules that have decisions of the default.
+      held_out: number of modules that measure the policy; None: it is not measured.
+      validation_rule, held_out_rule: how they were chosen, for people.
+    """
+
+    train: Sequence[str]
+    validation: Sequence[str]
+    held_out: int | None
+    validation_rule: str
+    held_out_rule: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts and rules by part."""
+        found: dict[str, Any] = {
+            "train": {"modules": len(self.train)},
+            "validation": {"modules": len(self.validation), "chosen_by": self.validation_rule},
+        }
+        if self.held_out is not None:
+            found["held_out"] = {"modules": self.held_out, "chosen_by": self.held_out_rule}
+        return found
+
+    def describe(self) -> str:
+        """One line: how many modules are for what, and how they were chosen."""
+        whole = len(set(self.train) | set(self.validation))
+        held_out = "none held out" if self.held_out is None else f"{self.held_out} held out ({self.held_out_rule})"
+        return (
+            f"of {whole} modules with decisions, {len(self.train)} train and {len(self.validation)} validate"
+            f" ({self.validation_rule}); {held_out}"
+        )
+
+
+def split_modules(
+    traced: Sequence[str], held_out: Corpus | None, settings: RunSettings, inputs: RunInputs
+) -> ModuleSplit:
+    """Splits `traced`, the modules of the corpus to learn from that have decisions."""
+    train, validation = validation_split(traced, settings.validation_modules, settings.seed)
+    if len(traced) == 1:
+        rule = "the only one does both, so its validation score says little"
+    else:
+        rule = f"drawn with seed {settings.seed}: one in {VALIDATION_ONE_IN}, at most {settings.validation_modules}"
+    by = _BY_HASH if inputs.split_corpus is not None else "a corpus of its own"
+    return ModuleSplit(train, validation, None if held_out is None else len(held_out.modules), rule, by)

@@ -1,0 +1,69 @@
+"""Which modules of small corpora are for what, and that it is said."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.compiler.testing import fake_clang
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.run.exit_codes import RunError
+from mlgo.training.corpora import open_corpora, split_modules
+from mlgo.training.run_inputs import RunInputs
+from mlgo.training.settings import RunSettings
+
+
+class CorporaTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def inputs(self, count: int, equal: int = 0) -> RunInputs:
+        """Args: count: modules that differ; equal: more, all equal to the first."""
+        corpus = self.folder / f"{count} {equal}"
+        modules = {f"m{index}": fake_clang.FakeModule.bitcode({f"f{index}": 3}) for index in range(count)}
+        modules |= {f"x{index}": modules["m0"] for index in range(equal)}
+        fake_clang.write_corpus(corpus, modules)
+        return RunInputs(self.folder / "clang", None, None, None, None, self.folder / "out", split_corpus=corpus)
+
+    def test_small_corpora_are_split(self):
+        for count, held_out in ((2, 1), (3, 1), (5, 1), (8, 2)):
+            inputs = self.inputs(count)
+            corpora = open_corpora(inputs, PROBLEM)
+            names = {part: [module.name for module in corpus.modules] for part, corpus in corpora.items()}
+            self.assertEqual(sorted(names["train"] + names["held_out"]), [f"m{index}" for index in range(count)])
+            self.assertGreaterEqual(len(names["held_out"]), 1)
+            self.assertLessEqual(len(names["held_out"]), held_out)
+            self.assertEqual([path.name for path in self.folder.glob("out*")], [])  # Parts are not written.
+
+    def test_one_module_cannot_be_split(self):
+        for inputs in (self.inputs(1), self.inputs(1, equal=3)):
+            with self.assertRaisesRegex(RunError, "--corpus=.*: has 1 module to split, and at least two .* are needed"):
+                open_corpora(inputs, PROBLEM)
+
+    def test_of_equal_modules_the_first_stays(self):
+        corpora = open_corpora(self.inputs(4, equal=5), PROBLEM)
+        names = [module.name for corpus in corpora.values() for module in corpus.modules]
+        self.assertEqual(sorted(names), ["m0", "m1", "m2", "m3"])
+
+    def test_the_split_is_said_and_recorded(self):
+        inputs = self.inputs(8)
+        held_out = open_corpora(inputs, PROBLEM)["held_out"]
+        names = [f"m{index}" for index in range(32)]
+        found = split_modules(names, held_out, RunSettings(), inputs)
+        count = len(held_out.modules)
+        self.assertEqual(
+            found.describe(),
+            "of 32 modules with decisions, 24 train and 8 validate (drawn with seed 1: one in 4, at most 16);"
+            f" {count} held out (a hash of the names, about one in 4)",
+        )
+        parts = {part: record["modules"] for part, record in found.to_json().items()}
+        self.assertEqual(parts, {"train": 24, "validation": 8, "held_out": count})
+        alone = split_modules(["m"], None, RunSettings(), inputs)
+        self.assertIn("1 train and 1 validate (the only one does both", alone.describe())
+        self.assertIn("; none held out", alone.describe())
+        self.assertNotIn("held_out", alone.to_json())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,151 @@
+"""A run that is called again with more iterations goes on, and ends with the bytes of a run that began with so many.
+
+A run whose learning has not ended takes over the new number. One that has ended keeps all its results until the new
+ones are complete: it goes on in GROWING below its folder. Then one rename makes that folder GROWN, and its entries
+replace those of the run. A process that is killed before that rename leaves the old results, and one that is killed
+later leaves GROWN, whose remaining entries the next call of the command puts in their places.
+"""
+
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from mlgo.run import files, manifest
+from mlgo.run.exit_codes import RunError
+from mlgo.run.progress import tell
+from mlgo.run.run_folder import CONFIGURATION_NAME
+from mlgo.training.figures import METRICS_NAME, SECONDS_NAME
+
+#: Folder in a run's folder: the results of more iterations, as long as some are missing.
+GROWING = "growing"
+
+#: The same folder when all are complete.
+GROWN = "grown"
+
+LEARNING = "learning"
+LEARNING_CURVE_NAME = "learning_curve.png"
+
+#: What depends on the number of iterations, by path in the run's folder.
+_RESULTS = (
+    CONFIGURATION_NAME,
+    LEARNING,
+    "export",
+    "held_out/policy",
+    "held_out/functions.csv",
+    "held_out/result.json",
+    METRICS_NAME,
+    SECONDS_NAME,
+    LEARNING_CURVE_NAME,
+    "policy",
+)
+
+
+def prepare(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
+    """Prepares the run in `folder`, which this process has locked, for more iterations, if `identity` has more.
+
+    Returns: the folder for results: `folder`, or GROWING in it.
+    Raises: RunError: `identity` has fewer iterations and nothing else differs.
+    """
+    _replace_results(folder)
+    path = folder / CONFIGURATION_NAME
+    if not path.exists():
+        return folder
+    earlier = files.read_json(path, "configuration of the earlier run", f"Delete {folder}")
+    if not _equal_but_for_iterations(earlier, identity):
+        return folder  # Whoever claims the folder lists the differences.
+    before, now = _iterations(earlier), _iterations(identity)
+    if now < before:
+        raise RunError(
+            f"--iterations={now}",
+            f"is fewer than the {before} of the run in {folder}: a run can grow, and cannot shrink",
+            f"Give --iterations={before} or more, or another --output_dir",
+        )
+    if now == before:
+        return folder
+    if not (folder / LEARNING / manifest.FILE_NAME).exists():
+        tell(f"the run in {folder} grows from {before} to {now} iterations")
+        files.write_json_atomically(path, identity)
+        return folder
+    tell(f"the run in {folder} grows from {before} to {now} iterations; its results stay until the new ones are there")
+    return _growing(folder, identity)
+
+
+def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
+    """Whether `now` equals `earlier` but for the number of iterations in its "configuration", which is not lower."""
+    return _equal_but_for_iterations(earlier, now) and _iterations(now) >= _iterations(earlier)
+
+
+def finish(folder: pathlib.Path) -> None:
+    """Puts the complete results in GROWING, if there are any, in the place of those in `folder`."""
+    if (folder / GROWING).exists():
+        os.rename(folder / GROWING, folder / GROWN)
+        _replace_results(folder)
+
+
+def check_replaced(folder: pathlib.Path) -> None:
+    """The results in `folder` are of one run.
+
+    Raises: RunError: a process was killed while it replaced them.
+    """
+    if (folder / GROWN).exists():
+        raise RunError(
+            f"the run in {folder}",
+            "was interrupted while its results were replaced by those of more iterations",
+            "Run the same training command again: it replaces the others at once",
+        )
+
+
+def _growing(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
+    """The folder GROWING, which begins with what the run in `folder` has learned."""
+    growing = folder / GROWING
+    path = growing / CONFIGURATION_NAME
+    if path.exists() and extends(files.read_json(path, "configuration", f"Delete {growing}"), identity):
+        files.write_json_atomically(path, identity)
+        return growing
+    shutil.rmtree(growing, ignore_errors=True)
+    with files.directory_written_atomically(growing) as partial:
+        unneeded = shutil.ignore_patterns(manifest.FILE_NAME, f"*{files.PARTIAL_SUFFIX}")
+        shutil.copytree(folder / LEARNING, partial / LEARNING, ignore=unneeded)
+        if (folder / SECONDS_NAME).exists():
+            shutil.copyfile(folder / SECONDS_NAME, partial / SECONDS_NAME)
+        (partial / CONFIGURATION_NAME).write_bytes(files.encode_json(identity))
+    return growing
+
+
+def _replace_results(folder: pathlib.Path) -> None:
+    """Moves the entries of GROWN, if it is there, to their places in `folder`."""
+    grown = folder / GROWN
+    if not grown.exists():
+        return
+    for name in _RESULTS:
+        new, old = grown / name, folder / name
+        if not new.exists():
+            continue  # Moved by a process that was killed afterwards.
+        old.parent.mkdir(exist_ok=True)
+        if old.is_dir():
+            retired = tempfile.mkdtemp(dir=folder, prefix=f".{old.name}.", suffix=files.PARTIAL_SUFFIX)
+            os.rename(old, os.path.join(retired, "old"))
+        os.replace(new, old)
+    shutil.rmtree(grown)
+    files.remove_partial(folder)
+
+
+def _equal_but_for_iterations(earlier: Any, now: Mapping[str, Any]) -> bool:
+    try:
+        return files.encode_json(_without_iterations(earlier)) == files.encode_json(_without_iterations(now))
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _without_iterations(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises: KeyError, TypeError: it is not the record of a run."""
+    _iterations(record)
+    run = {name: value for name, value in record["configuration"]["run"].items() if name != "iterations"}
+    return {**record, "configuration": {**record["configuration"], "run": run}}
+
+
+def _iterations(record: Mapping[str, Any]) -> int:
+    return int(record["configuration"]["run"]["iterations"])
