@@ -30,7 +30,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_json
 from mlgo.run.regular_file import read_file
 from mlgo.run.run_folder import TIMINGS_NAME
-from mlgo.training import figures
+from mlgo.training import figures, growth
 
 #: Folders in which results lie beside a run or an evaluation, in the order of a report.
 _INSIDE = ("evaluation", "programs", "explanation")
@@ -106,6 +106,7 @@ def _run(folder: pathlib.Path, name: str, place: str) -> Run:
             )
     if not training:
         training = _json_object(folder / "configuration.json", "configuration of the run")
+    growth.check_replaced(folder)
     with readable(f"training run ({folder})"):
         if not isinstance(training["configuration"]["run"]["problem"], str):
             raise ValueError("its problem has no name")

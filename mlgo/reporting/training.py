@@ -59,7 +59,11 @@ def _chosen_by(run: Run) -> str:
     """The modules that were validated: of a small corpus fewer than the setting asks for."""
     found = run.validations[-1].get("modules") if run.validations else None
     asked, interval = run.settings["validation_modules"], run.settings["validation_interval"]
-    return f"{asked if found is None else found} validation modules every {interval} iterations"
+    often = f"validation modules every {interval} iterations"
+    if split := run.training.get("split"):
+        validation, train = split["validation"], split["train"]
+        return f"{validation['modules']} {often} ({validation['chosen_by']}); {train['modules']} were learned from"
+    return f"{asked if found is None else found} {often}"
 
 
 def _iterations(run: Run) -> str:

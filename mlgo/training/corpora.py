@@ -5,7 +5,7 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus import split
@@ -67,11 +67,13 @@ class ModuleSplit:
     """The modules of a run by what they are for.
 
     Attributes:
+      modules: number of modules of the corpus to learn from.
       train, validation: names of modules that have decisions of the default.
       held_out: number of modules that measure the policy; None: it is not measured.
       validation_rule, held_out_rule: how they were chosen, for people.
     """
 
+    modules: int
     train: Sequence[str]
     validation: Sequence[str]
     held_out: int | None
@@ -93,19 +95,23 @@ class ModuleSplit:
         whole = len(set(self.train) | set(self.validation))
         held_out = "none held out" if self.held_out is None else f"{self.held_out} held out ({self.held_out_rule})"
         return (
-            f"of {whole} modules with decisions, {len(self.train)} train and {len(self.validation)} validate"
-            f" ({self.validation_rule}); {held_out}"
+            f"modules to learn from: {self.modules}, of which {whole} have decisions: {len(self.train)} train,"
+            f" {len(self.validation)} validate ({self.validation_rule}); {held_out}"
         )
 
 
 def split_modules(
-    traced: Sequence[str], held_out: Corpus | None, settings: RunSettings, inputs: RunInputs
+    traced: Sequence[str], corpora: Mapping[str, Corpus], settings: RunSettings, inputs: RunInputs
 ) -> ModuleSplit:
-    """Splits `traced`, the modules of the corpus to learn from that have decisions."""
+    """Splits `traced`, the modules of the corpus to learn from that have decisions.
+
+    Args: corpora: see `open_corpora`.
+    """
     train, validation = validation_split(traced, settings.validation_modules, settings.seed)
     if len(traced) == 1:
         rule = "the only one does both, so its validation score says little"
     else:
         rule = f"drawn with seed {settings.seed}: one in {VALIDATION_ONE_IN}, at most {settings.validation_modules}"
     by = _BY_HASH if inputs.split_corpus is not None else "a corpus of its own"
-    return ModuleSplit(train, validation, None if held_out is None else len(held_out.modules), rule, by)
+    held_out = len(corpora[split.HELD_OUT].modules) if split.HELD_OUT in corpora else None
+    return ModuleSplit(len(corpora[split.TRAIN].modules), train, validation, held_out, rule, by)

@@ -48,19 +48,20 @@ class CorporaTest(unittest.TestCase):
 
     def test_the_split_is_said_and_recorded(self):
         inputs = self.inputs(8)
-        held_out = open_corpora(inputs, PROBLEM)["held_out"]
+        corpora = open_corpora(inputs, PROBLEM)
         names = [f"m{index}" for index in range(32)]
-        found = split_modules(names, held_out, RunSettings(), inputs)
-        count = len(held_out.modules)
+        found = split_modules(names, corpora, RunSettings(), inputs)
+        count = len(corpora["held_out"].modules)
         self.assertEqual(
             found.describe(),
-            "of 32 modules with decisions, 24 train and 8 validate (drawn with seed 1: one in 4, at most 16);"
+            f"modules to learn from: {8 - count}, of which 32 have decisions: 24 train, 8 validate"
+            " (drawn with seed 1: one in 4, at most 16);"
             f" {count} held out (a hash of the names, about one in 4)",
         )
         parts = {part: record["modules"] for part, record in found.to_json().items()}
         self.assertEqual(parts, {"train": 24, "validation": 8, "held_out": count})
-        alone = split_modules(["m"], None, RunSettings(), inputs)
-        self.assertIn("1 train and 1 validate (the only one does both", alone.describe())
+        alone = split_modules(["m"], {"train": corpora["train"]}, RunSettings(), inputs)
+        self.assertIn("1 train, 1 validate (the only one does both", alone.describe())
         self.assertIn("; none held out", alone.describe())
         self.assertNotIn("held_out", alone.to_json())
 

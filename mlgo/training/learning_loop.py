@@ -299,7 +299,7 @@ class LearningLoop:
             raise RunError(
                 title,
                 f"none of {len(modules)} modules could be compared",
-                "Raise --validation_modules",
+                "Give a corpus of more modules, or raise --validation_modules",
                 ExitCode.NOTHING_PRODUCED,
             )
         found = candidates.Candidate(iteration, summary.geometric_mean)

@@ -27,6 +27,8 @@ from mlgo.training.learning_loop import LearningInputs, LearningLoop
 from mlgo.training.learning_records import read_records
 from mlgo.training.settings import RunSettings
 
+_ES = EsConfig(pairs=1)
+
 
 class FakeExecutor:
     """Compiles in this process: one function with one decision, whose score follows from the bytes of the policy."""
@@ -61,12 +63,7 @@ class LearningLoopTest(unittest.TestCase):
         self.corpus = Corpus.load(self.folder)
 
     def run_loop(
-        self,
-        name: str,
-        executor: FakeExecutor,
-        iterations: int = 3,
-        algorithm: str = "es",
-        config: Any = EsConfig(pairs=1),
+        self, name: str, executor: FakeExecutor, iterations: int = 3, algorithm: str = "es", config: Any = _ES
     ) -> dict:
         setup = CompileSetup(pathlib.Path("clang"), synthetic.PROBLEM, CompileLimits(), 1, 0.1, executor)
         default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, 5.5)})

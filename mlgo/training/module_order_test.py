@@ -57,7 +57,10 @@ class ValidationSplitTest(unittest.TestCase):
     def test_known_answer(self):
         # Which modules validate must not change: weights and metrics follow from it.
         names = [f"m{index:02}" for index in range(86)]
-        self.assertEqual(" ".join(validation_split(names, 16, seed=1)[1]), "m03 m17 m31 m32 m33 m39 m41 m42 m48 m49 m52 m55 m56 m65 m70 m78")
+        self.assertEqual(
+            " ".join(validation_split(names, 16, seed=1)[1]),
+            "m03 m17 m31 m32 m33 m39 m41 m42 m48 m49 m52 m55 m56 m65 m70 m78",
+        )
 
     def test_single_module_serves_both(self):
         self.assertEqual(validation_split(["m"], 16, seed=1), (["m"], ["m"]))

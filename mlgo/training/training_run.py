@@ -103,9 +103,7 @@ class TrainingRun:
         for name, corpus in corpora.items():
             parts[name] = self._prepare(name, corpus)
             traces[name] = self._trace(name, parts[name])
-        modules = split_modules(
-            traces["train"][0].traced, corpora.get("held_out"), self._configurations.run, self._inputs
-        )
+        modules = split_modules(traces["train"][0].traced, corpora, self._configurations.run, self._inputs)
         tell(modules.describe())
         start = self._start(traces["train"], modules)
         learned = self._learn(parts["train"].corpus, traces["train"], modules, start)
