@@ -6,13 +6,7 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import (
-    cache_given,
-    clang_given,
-    define_cache_flags,
-    define_compiler_flags,
-    executor_given,
-)
+from mlgo.commands.compiling import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
 from mlgo.commands.estimation import define_estimation_flags, estimation_given
 from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command

@@ -27,8 +27,8 @@ _BY_HASH = f"a hash of the names, about one in {split.HELD_OUT_ONE_IN}"
 def open_corpora(inputs: RunInputs, problem: Problem) -> dict[str, Corpus]:
     """The corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
 
-    Raises: RunError: a corpus cannot be read, or the one to split cannot be compiled for `problem` or has fewer than two
-      modules that differ.
+    Raises: RunError: a corpus cannot be read; or the one to split is not for `problem` or has fewer than two modules
+      that differ.
     """
     if inputs.split_corpus is not None:
         return _parts(inputs.split_corpus, inputs.allowed_options, problem)
