@@ -464,6 +464,8 @@ class PageCommandTest(unittest.TestCase):
         )
         self.assertEqual(page_command(named[2:], None), './bazelw run //mlgo:report -- mine="$MINE"')
 
+    # A busy machine draws slowly.
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(strategies.lists(strategies.tuples(strategies.sampled_from(["new", "old"]), _PARTS, _PARTS), min_size=1))
     def test_a_shell_reads_the_same_folders(self, drawn):
         root = pathlib.Path("/w")

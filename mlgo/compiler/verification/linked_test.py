@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlgo.compiler.verification.linked import linked_object, without_numbering
@@ -50,7 +50,7 @@ class LinkedTest(unittest.TestCase):
         found = linked_object(content, _EMBEDDED)
         return None if found is None else found.linked
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
     @given(st.data())
     def test_names_count_if_and_only_if_they_are_global(self, data):
         content = self.objects["plain"]
@@ -94,7 +94,7 @@ class LinkedTest(unittest.TestCase):
         for other in (bytes(content), b"", b"BC\xc0\xde", self.objects["plain"][:-1]):
             self.assertIsNone(self.linked(other))
 
-    @settings(deadline=None, max_examples=200)
+    @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(st.tuples(st.integers(0, 1 << 16), st.binary(min_size=1, max_size=8)), min_size=1, max_size=4))
     def test_damage_raises_nothing(self, damage):
         content = bytearray(self.objects["sections"])

@@ -6,7 +6,7 @@ import shlex
 import tempfile
 import unittest
 
-from hypothesis import given, strategies
+from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.evaluation.programs.commands import code_generation, load_commands, own_options
 from mlgo.run.exit_codes import RunError
@@ -65,6 +65,8 @@ class OwnOptionsTest(unittest.TestCase):
         self.assertEqual(own_options(words, "a.c"), ("-DX",))
         self.assertEqual(own_options(["clang"], "a.c"), ())
 
+    # A busy machine draws slowly.
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(strategies.lists(strategies.tuples(strategies.booleans(), _KEPT, _LEFT)))
     def test_any_order(self, draws):
         words = [word for keep, kept, left in draws for word in (kept if keep else left)]
