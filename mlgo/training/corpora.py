@@ -16,7 +16,7 @@ from mlgo.corpus.refusal import check_commands
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import tell
-from mlgo.training.module_order import VALIDATION_ONE_IN, validation_split
+from mlgo.training.module_order import validation_split
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
 
@@ -111,7 +111,9 @@ def split_modules(
     if len(traced) == 1:
         rule = "the only one does both, so its validation score says little"
     else:
-        rule = f"drawn with seed {settings.seed}: one in {VALIDATION_ONE_IN}, at most {settings.validation_modules}"
+        rule = f"drawn with seed {settings.seed}, at most {settings.validation_modules}"
+        if len(validation) < settings.validation_modules:
+            rule += " and fewer of a small corpus"
     by = _BY_HASH if inputs.split_corpus is not None else "a corpus of its own"
     held_out = len(corpora[split.HELD_OUT].modules) if split.HELD_OUT in corpora else None
     return ModuleSplit(len(corpora[split.TRAIN].modules), train, validation, held_out, rule, by)

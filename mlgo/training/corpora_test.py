@@ -55,7 +55,7 @@ class CorporaTest(unittest.TestCase):
         self.assertEqual(
             found.describe(),
             f"modules to learn from: {8 - count}, of which 32 have decisions: 24 train, 8 validate"
-            " (drawn with seed 1: one in 4, at most 16);"
+            " (drawn with seed 1, at most 16 and fewer of a small corpus);"
             f" {count} held out (a hash of the names, about one in 4)",
         )
         parts = {part: record["modules"] for part, record in found.to_json().items()}

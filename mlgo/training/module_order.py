@@ -7,9 +7,10 @@ import numpy as np
 
 from mlgo.run import determinism
 
-#: One in so many modules chooses the policy, as long as these are not more than asked for. Of the 86 modules of the
-#: built-in corpus, and of the corpora of the shipped policies, the number asked for (16, 40) is less than that.
+#: Of a small corpus, one module in so many chooses the policy. More may where LEARNED_FROM remain to learn from, up to
+#: half of the modules. From 64 modules on that is half, as earlier versions had it for corpora of every size.
 VALIDATION_ONE_IN = 4
+LEARNED_FROM = 32
 
 
 def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed: int) -> list[str]:
@@ -36,8 +37,9 @@ def modules_of_iteration(names: Sequence[str], iteration: int, count: int, seed:
 
 
 def validation_count(modules: int, most: int) -> int:
-    """How many of `modules` modules choose the policy: one in VALIDATION_ONE_IN, at least one and at most `most`."""
-    return max(1, min(most, modules // VALIDATION_ONE_IN))
+    """How many of `modules` modules choose the policy: at least one, at most `most`; see VALIDATION_ONE_IN."""
+    limit = max(modules // VALIDATION_ONE_IN, min(modules // 2, modules - LEARNED_FROM))
+    return max(1, min(most, limit))
 
 
 def validation_split(names: Sequence[str], most: int, seed: int) -> tuple[list[str], list[str]]:
