@@ -8,13 +8,16 @@ its name: a label flag //release:<name> and an argument of mlgo_clang, mlgo_opt 
     model             C++ class, in the namespace llvm, that the advisor evaluates; also the name of the header that it includes
     problem           folder below mlgo/problems
     decides           what the policy decides, for documentation
-    levels            optimisation levels at which the advisor runs, for documentation
+    decides_in        "all functions", or "functions for size": those with the attribute optsize or minsize, which -Os, -Oz and the source
+                      set; the default heuristic decides in all others. Only the inliner reads this field (release/inlining)
+    levels            optimisation levels that the policy is for, for documentation
 """
 
 SLOTS = {
     "eviction_policy": {
         "advisor_flag": "regalloc-enable-advisor",
         "decides": "register evictions",
+        "decides_in": "all functions",
         "interactive_flag": "regalloc-evict-interactive-channel-base",
         "levels": "-O1 and above",
         "model": "RegAllocEvictModel",
@@ -23,14 +26,16 @@ SLOTS = {
     "inlining_policy": {
         "advisor_flag": "enable-ml-inliner",
         "decides": "inlining for size",
+        "decides_in": "functions for size",
         "interactive_flag": "inliner-interactive-channel-base",
-        "levels": "made for -Oz",
+        "levels": "-Oz and -Os",
         "model": "InlinerSizeModel",
         "problem": "inlining_for_size",
     },
     "priority_policy": {
         "advisor_flag": "regalloc-enable-priority-advisor",
         "decides": "the order in which live ranges are allocated",
+        "decides_in": "all functions",
         "interactive_flag": "regalloc-priority-interactive-channel-base",
         "levels": "-O1 and above",
         "model": "RegAllocPriorityModel",

@@ -75,6 +75,8 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
 def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):
     """LLVM's opt with policies inside, to run a pass alone: `-passes=... -enable-ml-inliner=release`.
 
+    A policy for size decides only in functions with the attribute optsize or minsize, also under `default<Oz>`.
+
     Args:
       name: name of the target.
       policies: as of `mlgo_clang`.

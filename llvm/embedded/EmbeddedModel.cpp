@@ -21,25 +21,12 @@ void mlgoPrintPolicies(raw_ostream &OS);
 
 namespace {
 
-// Names of a slot in messages: the flag that evaluates its policy, its argument in release/defs.bzl, the flag of its channel.
-struct Usage {
-  const mlgo::PolicySlot &Slot;
-  const char *Flag;
-  const char *Attribute;
-  const char *Channel;
-};
-const Usage Usages[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag) {mlgo::Slot, AdvisorFlag, Name, ChannelFlag},
+const mlgo::SlotUsage Usages[] = {
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) \
+  {mlgo::Slot, AdvisorFlag, Name, ChannelFlag, mlgo::DecidesIn::Functions},
 #include "PolicySlots.def"
 #undef POLICY_SLOT
 };
-
-const Usage &usageOf(const mlgo::PolicySlot &Slot) {
-  for (const Usage &Known : Usages)
-    if (&Known.Slot == &Slot)
-      return Known;
-  llvm_unreachable("a slot without usage");
-}
 
 cl::opt<bool> ListPolicies("mlgo-policies", cl::ValueDisallowed, cl::desc("Print which trained policies are inside, and exit"),
                            cl::callback([](const bool &) {
@@ -55,14 +42,21 @@ cl::opt<bool> ListPolicies("mlgo-policies", cl::ValueDisallowed, cl::desc("Print
 } // namespace
 
 void mlgoPrintPolicies(raw_ostream &OS) {
-  for (const Usage &Known : Usages)
+  for (const mlgo::SlotUsage &Known : Usages)
     OS << "mlgo policy: " << Known.Slot.Problem << ", " << Known.Slot.Provenance << '\n';
+}
+
+const mlgo::SlotUsage &mlgo::usageOf(const PolicySlot &Slot) {
+  for (const SlotUsage &Known : Usages)
+    if (&Known.Slot == &Slot)
+      return Known;
+  llvm_unreachable("a slot without usage");
 }
 
 std::unique_ptr<mlgo::EmbeddedPolicy> mlgo::requirePolicy(const PolicySlot &Slot) {
   if (Slot.Create)
     return Slot.Create();
-  const Usage &Known = usageOf(Slot);
+  const SlotUsage &Known = usageOf(Slot);
   reportFatalUsageError(Twine(Known.Flag) + ": this program has no policy for " + Slot.Problem + " inside; put one in with " +
                         Known.Attribute + " of mlgo_clang, mlgo_opt or mlgo_llc (//release:defs.bzl), or answer through " +
                         Known.Channel + " (-mlgo-policies lists what is inside)");

@@ -35,9 +35,23 @@ struct PolicySlot {
   // Null if the slot is empty.
   std::unique_ptr<EmbeddedPolicy> (*Create)();
 };
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag) extern const PolicySlot Slot;
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) extern const PolicySlot Slot;
 #include "PolicySlots.def"
 #undef POLICY_SLOT
+
+// The functions in which a policy decides; the default heuristic decides in all others (`decides_in` of llvm/slots.bzl).
+enum class DecidesIn { AllFunctions, FunctionsForSize };
+
+// What llvm/slots.bzl says about a slot. Strings: the option that evaluates its policy, its argument in release/defs.bzl, the
+// option of its interactive channel.
+struct SlotUsage {
+  const PolicySlot &Slot;
+  const char *Flag;
+  const char *Attribute;
+  const char *Channel;
+  DecidesIn Where;
+};
+const SlotUsage &usageOf(const PolicySlot &Slot);
 
 // Returns a new instance of the slot's policy. If the slot is empty, ends the program with an error that names the flag and the remedy.
 std::unique_ptr<EmbeddedPolicy> requirePolicy(const PolicySlot &Slot);
@@ -49,6 +63,8 @@ void evaluateOrEnd(EmbeddedPolicy &Policy, const PolicySlot &Slot);
 // at the first decision of an advisor in release mode, and none if the interactive channel is in use.
 template <const PolicySlot &Slot> class EmbeddedModel final {
 public:
+  static const PolicySlot &slot() { return Slot; }
+
   int LookupArgIndex(const std::string &Name) const { return Policy->argumentIndex(Name); }
   int LookupResultIndex(const std::string &Name) const { return Policy->resultIndex(Name); }
   void *arg_data(int Index) { return Policy->argument(Index); }

@@ -30,6 +30,10 @@ def slot_variable(slot):
     """C++ variable, in the namespace mlgo, that defines `slot`: EvictionSlot of eviction_policy."""
     return policy_class(slot).removesuffix("Policy") + "Slot"
 
+def _enumerator(functions):
+    """C++ enumerator of mlgo::DecidesIn for a value of the field `decides_in`: AllFunctions of "all functions"."""
+    return "".join([word.capitalize() for word in functions.split(" ")])
+
 def slot_headers(directory, template):
     """Generates `<model>.h` of each slot from `template`, and `PolicySlots.def`, which lists the slots.
 
@@ -40,15 +44,16 @@ def slot_headers(directory, template):
     Returns:
       Labels of the files.
     """
-    lines = ["// Written by llvm/private/slots.bzl: POLICY_SLOT(variable, problem, name, advisor's flag, channel's flag)."]
+    lines = ["// Written by llvm/private/slots.bzl: POLICY_SLOT(variable, problem, name, advisor's flag, channel's flag, functions)."]
     headers = [directory + "/PolicySlots.def"]
     for name, slot in SLOTS.items():
-        lines.append('POLICY_SLOT({}, "{}", "{}", "-{}=release", "-{}")'.format(
+        lines.append('POLICY_SLOT({}, "{}", "{}", "-{}=release", "-{}", {})'.format(
             slot_variable(name),
             slot["problem"],
             name,
             slot["advisor_flag"],
             slot["interactive_flag"],
+            _enumerator(slot["decides_in"]),
         ))
         headers.append("{}/{}.h".format(directory, slot["model"]))
         expand_template(

@@ -13,6 +13,12 @@ class SlotsTest(unittest.TestCase):
                 self.assertEqual(problem.release_flags(), ["-mllvm", f"-{slot['advisor_flag']}=release"])
                 self.assertIn(f"-{slot['interactive_flag']}=base", problem.interactive_flags("base"))
 
+    def test_only_the_inliner_can_be_limited_to_functions_for_size(self):
+        for slot in slots.policy_slots().values():
+            limits = {"all functions", "functions for size"}
+            allowed = limits if slot["advisor_flag"] == "enable-ml-inliner" else {"all functions"}
+            self.assertIn(slot["decides_in"], allowed, slot["problem"])
+
     def test_flags_of_llvm(self):
         self.assertEqual(load_problem("inlining_for_size").advisor_flag, "enable-ml-inliner")
         self.assertEqual(load_problem("regalloc_eviction").advisor_flag, "regalloc-enable-advisor")

@@ -152,20 +152,25 @@ def _release_flags(policy: Mapping[str, Any]) -> str:
     return " ".join(load_problem(policy["problem"]).release_flags())
 
 
+def _example(policy: Mapping[str, Any]) -> str:
+    """The level at which the policy is best used, and the flags that switch it on."""
+    return f"-{load_problem(policy['problem']).levels.advised} {_release_flags(policy)}"
+
+
 def readme(template: str, made: Mapping[str, Any]) -> str:
     """The receiver's README: the template with the facts of this compiler."""
     definition = made["predicate"]["buildDefinition"]
     policies = definition["externalParameters"]["policies"]
     lines = [
         f"    {policy['problem']:<20} {policy['training_run']}\n    {'':<20} sha256 {policy['sha256']}\n"
-        f"    {'':<20} on with {_release_flags(policy)}"
+        f"    {'':<20} for {load_problem(policy['problem']).levels.described()}: {_release_flags(policy)}"
         for policy in policies
     ]
     return (
         template.replace("{LLVM}", definition["internalParameters"]["llvm"])
         .replace("{WORKSPACE}", definition["internalParameters"]["workspace"])
         .replace("{BAZEL}", made["predicate"]["runDetails"]["builder"]["version"]["bazel"])
-        .replace("{FLAG}", _release_flags(policies[0]) if policies else "")
+        .replace("{EXAMPLES}", "\n".join(f"    bin/clang {_example(policy)} -c x.c" for policy in policies))
         .replace("{CLANG_SHA256}", made["subject"][0]["digest"]["sha256"])
         .replace("{POLICIES}", "\n".join(lines) or "    none: this is the packaged compiler, linked statically")
     )

@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
+from mlgo.problems.slots import policy_slots
 from mlgo.run.exit_codes import RunError
 from release.packaging import provenance
 
@@ -105,10 +106,29 @@ class ProvenanceTest(unittest.TestCase):
         made = provenance.statement(request, "c" * 64, [policy], [], ["rules_cc"])
         self.assertEqual(made["_type"], "https://in-toto.io/Statement/v1")
         self.assertEqual(made["subject"], [{"name": "bin/clang", "digest": {"sha256": "c" * 64}}])
-        text = provenance.readme("{LLVM} {WORKSPACE} {BAZEL} {FLAG} {CLANG_SHA256}\n{POLICIES}", made)
-        self.assertEqual(text.split("\n")[0], f"1.2.3 mlgo 0.1.0 7.7.1 -mllvm -enable-ml-inliner=release {'c' * 64}")
+        text = provenance.readme("{LLVM} {WORKSPACE} {BAZEL} {CLANG_SHA256}\n{POLICIES}", made)
+        self.assertEqual(text.split("\n")[0], f"1.2.3 mlgo 0.1.0 7.7.1 {'c' * 64}")
         self.assertIn(f"inlining_for_size    seed 1\n{'':<24} sha256 {'d' * 64}", text)
+        self.assertIn("for -Os or -Oz: -mllvm -enable-ml-inliner=release", text)
         self.assertIn("none", provenance.readme("{POLICIES}", provenance.statement(request, "c" * 64, [], [], [])))
+
+    def test_the_readme_recommends_each_policy_at_its_level(self):
+        request = {"target": "//release:clang", "backend": "cpp", "llvm": "1", "module": "m", "bazel": "7"}
+        policies = [
+            {"problem": slot["problem"], "training_run": "seed 1", "sha256": "d" * 64}
+            for slot in policy_slots().values()
+        ]
+        made = provenance.statement(request, "c" * 64, policies, [], [])
+        template = pathlib.Path(__file__).with_name("README.receiver.txt").read_text(encoding="utf-8")
+        commands = [line.strip() for line in provenance.readme(template, made).splitlines() if "-c x.c" in line]
+        self.assertEqual(
+            commands,
+            [
+                "bin/clang -O2 -mllvm -regalloc-enable-advisor=release -c x.c",
+                "bin/clang -Oz -mllvm -enable-ml-inliner=release -c x.c",
+                "bin/clang -O2 -mllvm -regalloc-enable-priority-advisor=release -c x.c",
+            ],
+        )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unittest
 
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
-from tests.compilers.modules import compile_to_object, held_out_modules
+from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules
 
 #: Short name in tests/policies -> problem.
 PROBLEMS = {"eviction": "regalloc_eviction", "inlining": "inlining_for_size", "priority": "regalloc_priority"}
@@ -37,7 +37,7 @@ def without_mllvm(flags):
 class ThreePoliciesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.modules = held_out_modules()[::_EVERY]
+        cls.modules = {"-O2": held_out_modules()[::_EVERY], "-Oz": held_out_modules(SIZE_CORPUS)[::_EVERY]}
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -45,13 +45,14 @@ class ThreePoliciesTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def objects(self, program, level, flags=()):
-        return [compile_to_object(runfile(program), module, level, self.folder, flags) for module in self.modules]
+        modules = self.modules[level]
+        return [compile_to_object(runfile(program), module, level, self.folder, flags) for module in modules]
 
     def compare(self, programs, names, level, kind="random"):
         wanted = self.objects("development/clang", level, development_flags(names, kind))
         for program in programs:
             found = self.objects(program, level, release_flags(names))
-            for module, one, other in zip(self.modules, found, wanted):
+            for module, one, other in zip(self.modules[level], found, wanted):
                 self.assertEqual(one, other, f"{module.name}: {program} and //development:clang differ")
         self.assertNotEqual(
             wanted, self.objects("development/clang", level), f"{names} changed no object: were they asked?"
@@ -75,7 +76,7 @@ class ThreePoliciesTest(unittest.TestCase):
         return output.read_bytes()
 
     def test_opt_inlines_alike(self):
-        bitcode = self.modules[0].bitcode_file(self.folder)
+        bitcode = self.modules["-Oz"][0].bitcode_file(self.folder)
         pipeline = ["-passes=default<Oz>", bitcode]
         embedded = self.run_tool("tests/compilers/opt", *pipeline, *without_mllvm(release_flags(["inlining"])))
         interpreted = self.run_tool("development/opt", *pipeline, *without_mllvm(development_flags(["inlining"])))
@@ -85,7 +86,7 @@ class ThreePoliciesTest(unittest.TestCase):
         )
 
     def test_llc_allocates_alike(self):
-        bitcode = self.modules[0].bitcode_file(self.folder)
+        bitcode = self.modules["-O2"][0].bitcode_file(self.folder)
         names = ["eviction", "priority"]
         arguments = ["-O2", "-filetype=obj", bitcode]
         embedded = self.run_tool("tests/compilers/llc", *arguments, *without_mllvm(release_flags(names)))

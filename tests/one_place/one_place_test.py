@@ -29,6 +29,7 @@ class OnePlaceTest(unittest.TestCase):
         clone.copy(clone.root(), workspace)
         cls.edit(workspace / SLOTS, '"eviction_policy": {', '"register_policy": {')
         cls.edit(workspace / SLOTS, '"RegAllocEvictModel"', '"RegisterModel"')
+        cls.edit(workspace / SLOTS, '"decides_in": "functions for size"', '"decides_in": "all functions"')
         cls.edit(workspace / PROBLEM, '_per_position("use_def_density", ', '_per_position("density", ')
         added = '        TensorSpec("progress", '
         cls.edit(workspace / PROBLEM, added, '        _per_position("spill_cost", "float32"),\n' + added)
@@ -60,6 +61,8 @@ class OnePlaceTest(unittest.TestCase):
         self.assertIn("using RegisterModel = mlgo::EmbeddedModel<mlgo::RegisterSlot>;", header)
         slots = (self.made / "llvm/embedded/PolicySlots.def").read_text()
         self.assertIn('"regalloc_eviction", "register_policy"', slots)
+        # A policy for speed in the slot of the inliner is not limited to functions for size.
+        self.assertIn('"-inliner-interactive-channel-base", AllFunctions)', slots)
 
     def test_the_problem_has_the_slot(self):
         self.bazel.run("test", "--test_output=errors", "//mlgo/problems:slots_test")

@@ -41,8 +41,9 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
     Args:
       name: name of the target to register.
       clang: label of an `mlgo_clang`.
-      copts: flags for every action that generates code, for example EVICTION + INLINING of this file. They act when
-        optimising: build with `-c opt`, or add "-O2" here.
+      copts: flags for every action that generates code, for example EVICTION + PRIORITY of this file. They act when
+        optimising: build with `-c opt`, or add "-O2" here. INLINING is for targets that are compiled for size:
+        `cc_binary(copts = ["-Oz"] + INLINING)`, or `["-Oz"] + INLINING` here if all are.
       visibility: visibility of `name`.
     """
     private = ["//visibility:private"]

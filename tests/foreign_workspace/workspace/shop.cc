@@ -5,7 +5,7 @@
 
 namespace {
 
-// Small enough for -O2 to copy it into both of its callers, too large for somebody who wants a small program.
+// Small enough for -Os to copy it into both of its callers, too large for somebody who wants a small program.
 double Trace(const shop::Matrix &matrix, int first) {
   double sum = 0;
   for (int i = first; i < shop::kSize; ++i) {
