@@ -9,23 +9,15 @@ real home.
 import argparse
 import os
 import pathlib
-import pwd
 import sys
 import tempfile
 import unittest
-from collections.abc import Mapping
 
 from tests.clones import clone, nested
 
 # No UTF-8: a name is any bytes.
 ODD = os.fsdecode(b"\xff")
 PACKAGE = "tests/any_path/package"
-
-
-def archive_cache(environ: Mapping[str, str]) -> pathlib.Path:
-    """The cache of Debian archives of the user who runs the test."""
-    home = environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
-    return pathlib.Path(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")) / "mlgo" / "archives"
 
 
 class AnyPathTest(unittest.TestCase):
@@ -42,11 +34,7 @@ class AnyPathTest(unittest.TestCase):
         (data / "grün 日本").write_text("ä", encoding="utf-8")
         # Bazel itself warns of an output base with a blank, and not of one in another alphabet.
         home = cls.folder / "Jürgen"
-        cache = home / ".cache" / "mlgo"
-        cache.mkdir(parents=True)
-        archives = archive_cache(os.environ)
-        archives.mkdir(parents=True, exist_ok=True)
-        (cache / "archives").symlink_to(archives)
+        nested.link_archives(home)
         cls.bazel = nested.NestedBazel(
             workspace / "bazelw",
             workspace,

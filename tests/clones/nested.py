@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import pwd
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +36,21 @@ def environment(outer: Mapping[str, str]) -> dict[str, str]:
     kept.setdefault("HOME", pwd.getpwuid(os.getuid()).pw_dir)
     kept.setdefault("PATH", os.defpath)
     return kept
+
+
+def archive_cache(environ: Mapping[str, str]) -> pathlib.Path:
+    """The cache of Debian archives of the user who runs the test."""
+    home = environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
+    return pathlib.Path(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")) / "mlgo" / "archives"
+
+
+def link_archives(home: pathlib.Path) -> None:
+    """Makes a home folder that is empty but for a link to the archives in the cache of the user who runs the test."""
+    archives = archive_cache(os.environ)
+    archives.mkdir(parents=True, exist_ok=True)
+    cache = home / ".cache" / "mlgo"
+    cache.mkdir(parents=True)
+    (cache / "archives").symlink_to(archives)
 
 
 def repository_of(path: pathlib.Path) -> pathlib.Path:
@@ -113,6 +129,12 @@ class NestedBazel:
             what = f"bazel {command} {' '.join(arguments)} in {self.workspace}"
             raise AssertionError(f"{what}: exit code {done.returncode}\n{done.stderr[-6000:]}")
         return done.stdout
+
+    def write_program(self, path: pathlib.Path) -> None:
+        """Writes a program that is this Bazel, for commands that start it by a name."""
+        startup, options = shlex.join(self._startup), shlex.join(self._options)
+        path.write_text(f'#!/bin/sh\ncommand=$1\nshift\nexec {startup} "$command" {options} "$@"\n', encoding="utf-8")
+        path.chmod(0o755)
 
     def end(self) -> None:
         """Ends the server."""

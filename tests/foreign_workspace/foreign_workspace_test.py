@@ -16,6 +16,8 @@ import tempfile
 import unittest
 
 from tests.clones import clone, nested
+from tests.your_project.page import blocks
+from tests.your_project.terminal import Terminal
 
 HERE = pathlib.Path(__file__).parent
 EVICTION, INLINING = "-regalloc-enable-advisor=release", "-enable-ml-inliner=release"
@@ -132,6 +134,22 @@ class ForeignWorkspaceTest(unittest.TestCase):
             self.assertIn(b"-Os" if module == "shop.cc" else b"-O2", command)
             # Its own compiler's policies are not a module's.
             self.assertNotIn(b"-mllvm", command)
+
+    def test_the_lines_of_the_page_for_bazel(self):
+        page = (clone.root() / "docs/your-project.md").read_text(encoding="utf-8")
+        bin_folder, work = self.folder / "programs", self.folder / "work"
+        bin_folder.mkdir()
+        work.mkdir()
+        self.bazel.write_program(bin_folder / "bazel")
+        outer = nested.environment(os.environ)
+        values = {"PROJECT": str(self.bazel.workspace), "PACKAGE": "", "NAME": "shop", "LEVEL": "-Oz"}
+        terminal = Terminal(self.folder, work, outer | values | {"PATH": f"{bin_folder}:{outer['PATH']}"})
+        for block in blocks(page):
+            for command in block.commands if block.label == "Bazel" else ():
+                terminal.run(command)
+        described = json.loads((work / "out/corpus/corpus_description.json").read_bytes())
+        self.assertEqual(described["modules"], ["checksum.c", "matrix.cc", "shop.cc"])
+        self.assertIn(b"-Oz", (work / "out/corpus/shop.cc.cmd").read_bytes().split(b"\0"))
 
     def test_the_program_runs(self):
         # The sum over k of (21 + k) (7 + 3 k), and FNV-1a of "shop".

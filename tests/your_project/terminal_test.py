@@ -1,0 +1,42 @@
+import os
+import pathlib
+import tempfile
+import unittest
+
+from tests.your_project import terminal
+
+
+class TerminalTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name).resolve()
+        self.terminal = terminal.Terminal(self.folder, self.folder, {"PATH": os.defpath})
+
+    def test_variables_and_folder_hold_for_the_next_command(self):
+        self.terminal.run("A='one two' B=3")
+        self.terminal.run("mkdir -p x/y\ncd x/y")
+        self.terminal.run('printf "%s|%s" "$A" "$B" > z; cd - > w')
+        self.assertEqual((self.folder / "x/y/z").read_text(), "one two|3")
+        self.assertEqual(self.terminal.directory, self.folder)
+
+    def test_a_command_that_fails(self):
+        with self.assertRaisesRegex(AssertionError, "(?s)exit code 3: echo why; exit 3.*why"):
+            self.terminal.run("echo why; exit 3")
+        with self.assertRaisesRegex(AssertionError, "exit code 1: false"):
+            self.terminal.run("false\ntrue")
+
+    def test_costs_name_commands(self):
+        self.terminal.run("echo a \\\n b")
+        self.terminal.run("i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done")
+        first, second = self.terminal.costs
+        self.assertEqual(first.command, "echo a \\")
+        self.assertGreater(second.seconds, 0)
+
+    def test_seconds_of_a_process(self):
+        self.assertGreater(terminal.seconds_of_process(os.getpid()), 0)
+        self.assertEqual(terminal.seconds_of_process(2**22 + 1), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
