@@ -36,7 +36,8 @@ exec "$(dirname "$0")/bazelw.unchanged" "$@"
 _CASE = """    {label})
       shift 2
       [ "$1" = -- ] && shift
-      BUILD_WORKSPACE_DIRECTORY={workspace} BUILD_WORKING_DIRECTORY=$PWD exec {program} "$@" ;;"""
+      export BUILD_WORKSPACE_DIRECTORY={workspace} BUILD_WORKING_DIRECTORY="$PWD" {tools}
+      exec {program} "$@" ;;"""
 #: Blocks with these labels are not for the two projects: the reader's own values, and another build system.
 _OTHERS = {"Yours", "Bazel"}
 # What an assignment of the page's block "Yours" would say.
@@ -114,8 +115,12 @@ class YourProjectTest(unittest.TestCase):
         (workspace / "user.bazelrc").write_text(startup + "".join(shared), encoding="utf-8")
         launcher = workspace / "bazelw"
         launcher.rename(workspace / "bazelw.unchanged")
+        # `bazel run` would set what the BUILD files of the commands name.
+        tools = shlex.join(f"{name}={value}" for name, value in os.environ.items() if name.startswith("MLGO_"))
         cases = (
-            _CASE.format(label=label, workspace=shlex.quote(str(workspace)), program=shlex.quote(str(program)))
+            _CASE.format(
+                label=label, workspace=shlex.quote(str(workspace)), tools=tools, program=shlex.quote(str(program))
+            )
             for label, program in cls.programs.items()
         )
         launcher.write_text(_BAZELW.format(cases="\n".join(cases)), encoding="utf-8")
