@@ -67,7 +67,7 @@ class Terminal:
         """
         script = self._scratch / "command"
         script.write_text(command + "\n", encoding="utf-8")
-        before = self._seconds()
+        before, server_before = _seconds_of_children(), self._server_seconds()
         done = subprocess.run(
             ["sh", "-c", _SCRIPT, "sh", script, self._scratch],
             cwd=self._directory,
@@ -79,7 +79,10 @@ class Terminal:
             errors="surrogateescape",
             check=False,
         )
-        self.costs.append(Cost(command.partition("\n")[0], self._seconds() - before))
+        server = self._server_seconds()
+        # A server that has ended meanwhile, or is another one, counts from nothing.
+        server -= server_before if server >= server_before else 0
+        self.costs.append(Cost(command.partition("\n")[0], _seconds_of_children() - before + server))
         self.output += done.stdout
         if done.returncode:
             raise AssertionError(f"exit code {done.returncode}: {command}\n{done.stdout[-_END_OF_OUTPUT:]}")
@@ -88,9 +91,10 @@ class Terminal:
         pairs = (os.fsdecode(variable).partition("=") for variable in variables if variable)
         self._environment = {name: value for name, _, value in pairs}
 
-    def _seconds(self) -> float:
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime + self._server_seconds()
+
+def _seconds_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def seconds_of_process(number: int) -> float:

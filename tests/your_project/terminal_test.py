@@ -33,6 +33,15 @@ class TerminalTest(unittest.TestCase):
         self.assertEqual(first.command, "echo a \\")
         self.assertGreater(second.seconds, 0)
 
+    def test_a_server_counts_what_it_works_for_a_command(self):
+        seconds = iter([10.0, 30.0, 40.0, 0.0, 0.0, 5.0])
+        shell = terminal.Terminal(self.folder, self.folder, {"PATH": os.defpath}, lambda: next(seconds))
+        for _ in range(3):
+            shell.run("true")
+        # Ended during the second command, started during the third.
+        self.assertEqual([round(cost.seconds, -1) for cost in shell.costs[:2]], [20, 0])
+        self.assertGreaterEqual(shell.costs[2].seconds, 5)
+
     def test_seconds_of_a_process(self):
         self.assertGreater(terminal.seconds_of_process(os.getpid()), 0)
         self.assertEqual(terminal.seconds_of_process(2**22 + 1), 0)

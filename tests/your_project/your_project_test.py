@@ -23,7 +23,8 @@ from tests.your_project.terminal import Terminal, seconds_of_process
 
 HERE = pathlib.Path(__file__).parent
 PAGE = "docs/your-project.md"
-_IDLE_SECONDS = 120
+# Longer than any command that needs no Bazel.
+_IDLE_SECONDS = 1200
 _BAZELW = """#!/bin/sh
 # As the outer Bazel has built them.
 if [ "$1" = run ]; then
@@ -49,6 +50,11 @@ _PROGRAMS = {"CMake": ("measure", "render"), "autotools": ("programs/tally", "pr
 
 
 class YourProjectTest(unittest.TestCase):
+    folder: pathlib.Path
+    home: pathlib.Path
+    work: pathlib.Path
+    origin: pathlib.Path
+    blocks: list[page.Block]
     programs: dict[str, pathlib.Path]
     shared: list[pathlib.Path]
     sysroot: pathlib.Path
@@ -68,7 +74,7 @@ class YourProjectTest(unittest.TestCase):
         cls.git("-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "--message=all")
         cls.write_tools()
         cls.addClassCleanup(cls.end_server)
-        cls.page = page.blocks((cls.origin / PAGE).read_text(encoding="utf-8"))
+        cls.blocks = page.blocks((cls.origin / PAGE).read_text(encoding="utf-8"))
 
     @classmethod
     def git(cls, *words: str) -> None:
@@ -142,7 +148,7 @@ class YourProjectTest(unittest.TestCase):
         there = workspace.exists()
         if there:
             shutil.rmtree(workspace / "out", ignore_errors=True)
-        for block in self.page:
+        for block in self.blocks:
             if block.label not in (None, system, goal):
                 continue
             for command in block.commands:
@@ -174,7 +180,7 @@ class YourProjectTest(unittest.TestCase):
         return subprocess.run([program], input=text, capture_output=True, check=True).stdout
 
     def test_labels(self):
-        labels = {block.label for block in self.page}
+        labels = {block.label for block in self.blocks}
         self.assertEqual(labels, {None, "CMake", "autotools", "Smaller", "Faster", *_OTHERS})
 
     def test_cmake_and_a_smaller_build(self):
