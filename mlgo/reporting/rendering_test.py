@@ -3,7 +3,6 @@
 import dataclasses
 import html
 import html.parser
-import json
 import os
 import pathlib
 import re
@@ -264,91 +263,6 @@ class OtherPagesTest(unittest.TestCase):
         self.assertIs(page.verdict.tone, Tone.WORSE)
         self.assertTrue(page.verdict.text.startswith("Worse: "))
         self.assertTrue(markdown(page).decode().splitlines()[2].startswith("❌ **Worse"))
-
-    def test_a_mean_that_the_weighted_sum_contradicts_is_not_called_better(self):
-        made_up.write_scores(self.folder / "e", {"jq": made_up.CONTRADICTORY})
-        page = compose(self.read("e"))
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
-        self.assertRegex(
-            page.verdict.text,
-            r"^The measures disagree: the geometric mean of 30 functions says better \(.*\), the weighted sum points to"
-            r" worse \(\+9\.58.*\): not a gain, 30 functions in 30 modules\.$",
-        )
-        self.assertEqual([card.change.verdict for card in page.cards], ["the measures disagree"])
-        self.assertIn("f29", html_of(page).decode())
-
-    def test_one_number_one_interval_and_the_worst_corpus(self):
-        """Corpora weigh the same: adding up would be a verdict on the large one."""
-        small = [(10.0, 10.0 * (0.98 + index / 1000.0)) for index in range(10)]
-        large = [(1e6 * (index + 1), 1e6 * (index + 1) * 0.9) for index in range(10)]
-        corpora = {"large": large, "small": small, "other": [(10.0, 9.7)] * 9}
-        made_up.write_scores(self.folder / "e", corpora)
-        page = compose(self.read("e"))
-        mean = r"score, geometric mean of 3 corpora of equal weight −4\.\d\d.% \(−.* … \+.*\)"
-        expected = rf"^Not known to differ: {mean}; worst small −1\.55.%\.$"
-        self.assertRegex(page.verdict.text, expected)
-        made_up.write_scores(self.folder / "alike", {name: [(10.0, 9.7)] * 9 for name in ("a", "b", "c")})
-        self.assertIs(compose(self.read("alike")).verdict.tone, Tone.BETTER)
-
-    def test_counts_have_no_arrow(self):
-        """59 better and 57 worse functions show nothing, and neither do 58 and 59."""
-        for better, worse in ((59, 57), (58, 59)):
-            made_up.write_scores(self.folder / "e", {"c": [(10.0, 9.0)] * better + [(10.0, 11.0)] * worse})
-            (point,) = [each for each in compose(self.read("e")).points if f"{better} are better" in each.text]
-            self.assertIs(point.tone, Tone.PLAIN)
-            self.assertNotIn("✅", markdown(compose(self.read("e"))).decode())
-
-    def test_two_modules_are_too_small_for_a_claim(self):
-        made_up.write_scores(self.folder / "e", {"tiny": [(10.0, 8.0), (20.0, 17.0)]})
-        page = compose(self.read("e"))
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
-        self.assertIn("Too small for a claim (only 2 modules were compared, and a claim needs 8)", page.verdict.text)
-        self.assertEqual([card.change.tone for card in page.cards], [Tone.EQUAL])
-
-    def test_a_corpus_without_a_function_to_compare_is_no_result(self):
-        made_up.write_scores(self.folder / "e", {"empty": []})
-        self.assertEqual(compose(self.read("e")).verdict.text, "There is no result on held-out code yet.")
-
-    def test_counts_of_a_program_in_the_result_can_contradict_the_score(self):
-        run = {"jq": {"default": {"instructions": 1000}, "p": {"instructions": 981}}}
-        scores = [(10.0, 10.1)] * 20
-        made_up.write_scores(self.folder / "e", {"jq": scores}, programs={"run": run})
-        page = compose(self.read("e"))
-        self.assertIn("the count of instructions of jq says better (−1.90", page.verdict.text)
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
-
-    def test_older_results_without_sums_are_read(self):
-        """The sum comes from the table; without a table a sentence says that it is missing."""
-        made_up.write_scores(self.folder / "e", {"jq": made_up.CONTRADICTORY})
-        path = self.folder / "e" / "result.json"
-        content = json.loads(path.read_text("utf-8"))
-        verdict = compose(self.read("e")).verdict
-        for name in ("weighted_sum", "modules"):
-            del content["corpora"]["jq"][name]
-        path.write_text(json.dumps(content), "utf-8")
-        self.assertEqual(compose(self.read("e")).verdict, verdict)
-        (self.folder / "e" / "modules.csv").unlink()
-        page = compose(self.read("e"))
-        self.assertTrue(page.verdict.text.startswith("Better: score, geometric mean over "), page.verdict.text)
-        self.assertIn("The weighted sum is missing: this result does not record it", html_of(page).decode())
-
-    def test_modules_are_counted_alike_everywhere(self):
-        made_up.write_scores(self.folder / "e", {"c": [(10.0, 9.9)] * 9})
-        path = self.folder / "e" / "result.json"
-        content = json.loads(path.read_text("utf-8"))
-        content["corpora"]["c"]["modules"] = 12  # Three modules have no function with a decision.
-        path.write_text(json.dumps(content), "utf-8")
-        page = compose(self.read("e"))
-        self.assertIn("evaluated on 12 modules", page.lead)
-        self.assertEqual([card.samples for card in page.cards], ["9 functions in 9 of 12 modules"])
-
-    def test_a_small_corpus_has_as_many_validation_modules_as_were_validated(self):
-        made_up.write_run(self.folder / "run")
-        path = self.folder / "run" / "metrics.jsonl"
-        path.write_text(path.read_text("utf-8").replace('"modules": 8', '"modules": 3'), "utf-8")
-        said = html_of(compose(self.read("run"))).decode()
-        self.assertIn("3 validation modules every 3 iterations", said)
-        self.assertNotIn("8 validation modules", said)
 
     def test_the_default_itself_is_not_known_to_differ(self):
         made_up.write_evaluation(self.folder / "same", {"p": 0.0})
