@@ -147,7 +147,7 @@ class BadInputTest(unittest.TestCase):
         )
         self.refused(
             ExitCode.USER_ERROR,
-            "label //no:corpus: is not built|label //no:corpus: cannot be found",
+            "label //no:corpus: can be built only by a command that was started with ./bazelw run",
             "--train_corpus=//no:corpus",
         )
 
