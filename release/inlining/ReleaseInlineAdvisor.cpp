@@ -7,6 +7,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -27,7 +28,17 @@ std::unique_ptr<InlineAdvisor> getPolicyAdvisor(Module &M, ModuleAnalysisManager
 
 namespace {
 
-bool asksForSize(const Function &F) { return !F.isDeclaration() && F.hasOptSize(); }
+bool isForSize(const Function &F) { return !F.isDeclaration() && F.hasOptSize(); }
+
+// Or becomes a part of such functions alone: clang gives a coroutine's wrappers of await_suspend no attribute of size.
+bool asksForSize(const Function &F) {
+  if (isForSize(F) || !F.hasLocalLinkage() || !F.hasFnAttribute(Attribute::AlwaysInline) || F.use_empty())
+    return isForSize(F);
+  return all_of(F.users(), [](const User *U) {
+    const auto *I = dyn_cast<Instruction>(U);
+    return I && isForSize(*I->getFunction());
+  });
+}
 
 // The default's decision with a remark. LLVM's DefaultInlineAdvice names the cost, which this advisor does not get.
 class DefaultDecision final : public InlineAdvice {
@@ -125,7 +136,7 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
   if (!Limited || !Usage.Slot.Create)
     return getPolicyAdvisor(M, MAM, GetDefaultAdvice);
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  if (none_of(M, asksForSize)) {
+  if (none_of(M, isForSize)) {
     warnOnce(M, Usage);
     return std::make_unique<DefaultEverywhere>(M, FAM, std::move(GetDefaultAdvice));
   }
