@@ -59,6 +59,7 @@ def llvm_program(
         archives = Label("//third_party/llvm:clang_archives"),
         program = None,
         aliases = [],
+        tools = [],
         resource_directory = None,
         beside = [],
         visibility = None):
@@ -78,6 +79,7 @@ def llvm_program(
         archives, so fewer archives save time.
       program: file name of the program; default: `name`.
       aliases: more names of the program in the tree and beside the link; `clang++` selects another driver mode.
+      tools: more names of the program in the tree alone.
       resource_directory: label of the directory that becomes `lib/clang/<major>`.
       beside: labels of files that are copied into `bin/`, such as configuration files of clang.
       visibility: visibility of `name`.
@@ -109,5 +111,6 @@ def llvm_program(
         binary = binary,
         program = program or name,
         resources = resources,
+        tools = tools,
         visibility = visibility,
     )

@@ -25,6 +25,7 @@ load("//llvm:slots.bzl", "SLOTS")
 load("//release/configuration:defs.bzl", "CONFIGURATION_FILES")
 load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots")
 load("//release/private:slot.bzl", "policy_slots")
+load("//release/tools:defs.bzl", "TOOLS")
 
 def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots):
     """Policies that several programs share: `mlgo_clang(name = "clang", policies = ":<name>")`, and so on.
@@ -53,6 +54,8 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
     `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg`, which lie beside it, switch policies on for build systems that pass one set
     of flags to compiles and links.
 
+    The tree has LLVM's tools for archives and objects too (//release/tools).
+
     Args:
       name: name of the target.
       policies: a `mlgo_policies`, in place of `backend` and `slots`.
@@ -69,7 +72,9 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
         visibility,
         aliases = [name + "++"],
         beside = CONFIGURATION_FILES,
+        driver = Label("//release/tools"),
         resource_directory = Label("//third_party/llvm:resource_headers"),
+        tools = TOOLS,
     )
 
 def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):
@@ -98,7 +103,7 @@ def mlgo_llc(name, policies = None, backend = None, visibility = None, **slots):
     """
     _program(name, "llc", policies, backend, slots, visibility)
 
-def _program(name, program, policies, backend, slots, visibility, **more):
+def _program(name, program, policies, backend, slots, visibility, driver = None, **more):
     given = {argument: value for argument, value in dict(slots, backend = backend).items() if value != None}
     if policies and given:
         fail(policies_given_twice("mlgo_" + program, name, sorted(given)))
@@ -112,7 +117,7 @@ def _program(name, program, policies, backend, slots, visibility, **more):
         # In link order: do not sort.
         deps = [
             policies,
-            Label("//llvm:{}_driver".format(program)),
+            driver or Label("//llvm:{}_driver".format(program)),
             Label("//llvm:no_z3"),
             Label("//release:advisor_units"),
         ],

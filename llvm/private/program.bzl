@@ -15,7 +15,8 @@ def _installed_program_impl(ctx):
         progress_message = "Installing %{output}",
     )
     links = []
-    for path in [ctx.label.name] + ctx.attr.aliases + [tree + alias for alias in ctx.attr.aliases]:
+    in_tree = {tree + name: None for name in ctx.attr.aliases + ctx.attr.tools}
+    for path in [ctx.label.name] + ctx.attr.aliases + in_tree.keys():
         link = ctx.actions.declare_file(path)
         ctx.actions.symlink(output = link, target_file = program, is_executable = True)
         links.append(link)
@@ -49,6 +50,7 @@ installed_program = rule(
         "binary": attr.label(doc = "The linked program.", allow_single_file = True, mandatory = True),
         "program": attr.string(doc = "File name of the program in `<name>.llvm/bin`.", mandatory = True),
         "resources": attr.label_list(doc = "Files that the program looks for relative to itself.", allow_files = True),
+        "tools": attr.string_list(doc = "More names of the program in the tree."),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
     },
     executable = True,

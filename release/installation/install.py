@@ -132,7 +132,8 @@ def _check(clang: pathlib.Path, provenance: Mapping[str, Any]) -> None:
 
 
 def _summary(prefix: Prefix, provenance: Mapping[str, Any], removed: Sequence[str], kept: Sequence[str]) -> list[str]:
-    lines = [f"installed {prefix.version()} -> {prefix.path}", f"    {prefix.path / 'bin' / 'clang'}, clang++"]
+    programs = ", ".join(sorted(entry.name for entry in (prefix.path / "bin").iterdir()))
+    lines = [f"installed {prefix.version()} -> {prefix.path}", f"    {prefix.path / 'bin'}: {programs}"]
     for policy in policies.inside(provenance).values():
         lines.append(f"    policy {policy['problem']}: {policy['training_run']}, sha256 {policy['sha256']}")
         lines.append(f"        on with {' '.join(load_problem(policy['problem']).release_flags())}")

@@ -51,6 +51,7 @@ class InstallTest(unittest.TestCase):
         for words in (*archives.POLICIES, *archives.POLICIES.values(), "-enable-ml-inliner=release"):
             self.assertIn(words, text)
         self.assertIn(f"{self.prefix}/current/provenance.json", text)
+        self.assertIn(f"{self.prefix}/bin: clang, llvm-ar\n", text)
 
     def test_says_that_no_policy_is_inside(self):
         self.assertIn("    no policy inside", self.install("one", policies={}))

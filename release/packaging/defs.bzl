@@ -16,6 +16,7 @@ load("@rules_pkg//pkg:tar.bzl", "pkg_tar")
 load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part")
 load("//release/packaging/private:image.bzl", "oci_image")
 load("//release/packaging/private:provenance.bzl", "provenance")
+load("//release/tools:defs.bzl", "TOOLS")
 
 # A test compares it with what clang prints.
 LLVM_VERSION = CHOSEN["version"]
@@ -68,7 +69,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
 
     compiler_files(
         name = name + "_compiler",
-        links = ["clang++"],
+        links = TOOLS,
         program = compiler,
         visibility = private,
     )

@@ -21,6 +21,23 @@ DEBIAN_12_GLIBC = (2, 36)
 POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
 #: Files beside clang for build systems, and the switches that they contain.
 CONFIGURATIONS = {"mlgo-size.cfg": "-enable-ml-inliner=release", "mlgo-speed.cfg": "-regalloc-enable-advisor=release"}
+#: Links to clang, which is each of these programs under its name.
+TOOLS = (
+    "clang++",
+    "clang-cpp",
+    "llvm-addr2line",
+    "llvm-ar",
+    "llvm-nm",
+    "llvm-objcopy",
+    "llvm-profdata",
+    "llvm-ranlib",
+    "llvm-size",
+    "llvm-strip",
+    "llvm-symbolizer",
+)
+#: A program of two files, of which one comes from an archive.
+LIBRARY_SOURCE = "int twice(int x) { return 2 * x; }\n"
+MAIN_SOURCE = '#include <stdio.h>\nint twice(int);\nint main(void) { return printf("%d\\n", twice(21)) < 0; }\n'
 C_SOURCE = (
     '#include <stdio.h>\n#include <stdint.h>\nint main(void) { printf("%d\\n", (int)sizeof(intptr_t)); return 0; }\n'
 )
@@ -52,7 +69,7 @@ class TarballTest(unittest.TestCase):
         machine.unpack(cls.archive, cls.root / cls.folder)
         (cls.top,) = (cls.root / cls.folder).iterdir()
         cls.provenance = json.loads((cls.top / "provenance.json").read_text())
-        for name, text in (("x.c", C_SOURCE), ("x.cc", CXX_SOURCE)):
+        for name, text in (("x.c", C_SOURCE), ("x.cc", CXX_SOURCE), ("m.c", MAIN_SOURCE), ("b.c", LIBRARY_SOURCE)):
             (cls.root / "src" / name).write_text(text)
 
     def run_here(self, *arguments):
@@ -100,7 +117,7 @@ class TarballTest(unittest.TestCase):
         # bin/ has nothing that the link left beside the program, such as Bazel's parameter files.
         self.assertEqual(
             {name for name in names if name.startswith("bin/")},
-            {"bin/clang", "bin/clang++", *(f"bin/{name}" for name in CONFIGURATIONS)},
+            {"bin/clang", *(f"bin/{name}" for name in (*CONFIGURATIONS, *TOOLS))},
         )
 
     def test_no_path_of_the_machine_that_built_it(self):
@@ -201,6 +218,67 @@ class TarballTest(unittest.TestCase):
             # With clang's own run-time libraries.
             entered.run([tool, "-O1", "-fsanitize=undefined", source, "-o", "there"], "/src", path)
             self.assertEqual(entered.run(["/src/there"]), says)
+
+    def tool(self, name):
+        return self.top / "bin" / name
+
+    def test_every_tool_is_what_its_name_says(self):
+        for name in TOOLS:
+            said = self.run_here(self.tool(name), "--version")
+            self.assertIn("22.1.8", said, name)
+            self.assertEqual("clang version" in said, name.startswith("clang"), said)
+        # As distributions call them.
+        (self.root / "src/x86_64-linux-gnu-llvm-ar-22").symlink_to(self.tool("llvm-ar"))
+        self.assertNotIn("clang version", self.run_here(self.root / "src/x86_64-linux-gnu-llvm-ar-22", "--version"))
+
+    def test_archives_and_thin_lto(self):
+        clang = [self.tool("clang"), f"--sysroot={self.root}", "-O2", "-flto=thin", "-static"]
+        self.run_here(*clang, "-c", "m.c", "b.c")
+        self.run_here(self.tool("llvm-ar"), "rcs", "libb.a", "b.o")
+        # The index of the archive, which GNU ar without a plug-in of this LLVM leaves out.
+        self.assertIn("twice in b.o", self.run_here(self.tool("llvm-nm"), "--print-armap", "libb.a"))
+        program = self.scratch / "thin"
+        self.run_here(*clang, f"--ld-path={runfile('release/packaging/ld.lld')}", "m.o", "libb.a", "-o", program)
+        self.assertEqual(self.run_here(program), "42\n")
+
+    def test_objects(self):
+        self.run_here(self.tool("clang"), f"--sysroot={self.root}", "-g", "-c", "b.c", "-o", "objects.o")
+        self.assertIn("T twice", self.run_here(self.tool("llvm-nm"), "objects.o"))
+        self.assertRegex(self.run_here(self.tool("llvm-size"), "objects.o"), r"\d+\s+objects.o")
+        self.assertIn("b.c:1", self.run_here(self.tool("llvm-symbolizer"), "--obj=objects.o", "0x4"))
+        self.run_here(self.tool("llvm-objcopy"), "--redefine-sym=twice=double_it", "objects.o")
+        self.assertIn("T double_it", self.run_here(self.tool("llvm-nm"), "objects.o"))
+        self.run_here(self.tool("llvm-strip"), "objects.o")
+        self.assertNotIn("double_it", self.run_here(self.tool("llvm-nm"), "objects.o"))
+
+    def test_profiles(self):
+        program = self.scratch / "profiled"
+        lld = runfile("release/packaging/ld.lld")
+        clang = [self.tool("clang"), f"--sysroot={self.root}", "-O2", "-static", f"--ld-path={lld}"]
+        raw = self.scratch / "profiled.profraw"
+        self.run_here(*clang, f"-fprofile-generate={raw}", "m.c", "b.c", "-o", program)
+        self.assertEqual(self.run_here(program), "42\n")
+        files = [raw] if raw.is_file() else sorted(raw.iterdir())
+        self.run_here(self.tool("llvm-profdata"), "merge", "-o", "x.profdata", *files)
+        self.run_here(*clang, "-fprofile-use=x.profdata", "-Werror", "m.c", "b.c", "-o", program)
+        self.assertEqual(self.run_here(program), "42\n")
+
+    def test_tools_on_another_debian_12(self):
+        entered, how = machine.enter(self.root)
+        if entered is None:
+            self.skipTest(f"chroot and user namespaces are unavailable on this machine ({how})")
+        tools, path = f"/{self.folder}/{self.top.name}/bin", {"PATH": "/usr/bin"}
+        entered.run([f"{tools}/clang", "-O2", "-c", "m.c", "b.c"], "/src", path)
+        entered.run([f"{tools}/llvm-ar", "rcs", "libthere.a", "b.o"], "/src", path)
+        entered.run([f"{tools}/llvm-ranlib", "libthere.a"], "/src", path)
+        entered.run([f"{tools}/clang", "m.o", "libthere.a", "-o", "there"], "/src", path)
+        self.assertEqual(entered.run(["/src/there"]), "42\n")
+        for sanitizer in ("address", "undefined"):
+            flags = [f"-fsanitize={sanitizer}", "-g"]
+            entered.run([f"{tools}/clang++", *flags, "x.cc", "-o", "there"], "/src", path)
+            # The address sanitizer reads /proc, which this root does not have; that it links is what is tested.
+            if sanitizer != "address":
+                self.assertEqual(entered.run(["/src/there"]), "123\n")
 
 
 if __name__ == "__main__":
