@@ -54,7 +54,7 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
     `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg`, which lie beside it, switch policies on for build systems that pass one set
     of flags to compiles and links.
 
-    The tree has LLVM's tools for archives and objects too (//release/tools).
+    The tree has the linker ld.lld, with the same policies inside, and LLVM's tools for archives and objects too (//release/tools).
 
     Args:
       name: name of the target.

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import tarfile
 import tempfile
@@ -25,6 +26,7 @@ CONFIGURATIONS = {"mlgo-size.cfg": "-enable-ml-inliner=release", "mlgo-speed.cfg
 TOOLS = (
     "clang++",
     "clang-cpp",
+    "ld.lld",
     "llvm-addr2line",
     "llvm-ar",
     "llvm-nm",
@@ -35,7 +37,7 @@ TOOLS = (
     "llvm-strip",
     "llvm-symbolizer",
 )
-#: A program of two files, of which one comes from an archive.
+#: A program of two files, of which one comes from an archive: the commands of docs/ship-a-policy.md.
 LIBRARY_SOURCE = "int twice(int x) { return 2 * x; }\n"
 MAIN_SOURCE = '#include <stdio.h>\nint twice(int);\nint main(void) { return printf("%d\\n", twice(21)) < 0; }\n'
 C_SOURCE = (
@@ -225,7 +227,7 @@ class TarballTest(unittest.TestCase):
     def test_every_tool_is_what_its_name_says(self):
         for name in TOOLS:
             said = self.run_here(self.tool(name), "--version")
-            self.assertIn("22.1.8", said, name)
+            self.assertIn("LLD" if name == "ld.lld" else "22.1.8", said, name)
             self.assertEqual("clang version" in said, name.startswith("clang"), said)
         # As distributions call them.
         (self.root / "src/x86_64-linux-gnu-llvm-ar-22").symlink_to(self.tool("llvm-ar"))
@@ -238,8 +240,14 @@ class TarballTest(unittest.TestCase):
         # The index of the archive, which GNU ar without a plug-in of this LLVM leaves out.
         self.assertIn("twice in b.o", self.run_here(self.tool("llvm-nm"), "--print-armap", "libb.a"))
         program = self.scratch / "thin"
-        self.run_here(*clang, f"--ld-path={runfile('release/packaging/ld.lld')}", "m.o", "libb.a", "-o", program)
+        policies = ["-Wl,-mllvm,-regalloc-enable-advisor=release", "-Wl,-mllvm,-enable-ml-inliner=release"]
+        self.run_here(*clang, "-fuse-ld=lld", "m.o", "libb.a", *policies, "-o", program)
         self.assertEqual(self.run_here(program), "42\n")
+        # The linker found is the one beside clang.
+        jobs = subprocess.run(
+            [*clang, "-fuse-ld=lld", "-###", "m.o"], cwd=self.root / "src", env={}, capture_output=True, text=True
+        )
+        self.assertIn(f'"{self.tool("ld.lld")}"', jobs.stderr)
 
     def test_objects(self):
         self.run_here(self.tool("clang"), f"--sysroot={self.root}", "-g", "-c", "b.c", "-o", "objects.o")
@@ -253,8 +261,7 @@ class TarballTest(unittest.TestCase):
 
     def test_profiles(self):
         program = self.scratch / "profiled"
-        lld = runfile("release/packaging/ld.lld")
-        clang = [self.tool("clang"), f"--sysroot={self.root}", "-O2", "-static", f"--ld-path={lld}"]
+        clang = [self.tool("clang"), f"--sysroot={self.root}", "-O2", "-static", "-fuse-ld=lld"]
         raw = self.scratch / "profiled.profraw"
         self.run_here(*clang, f"-fprofile-generate={raw}", "m.c", "b.c", "-o", program)
         self.assertEqual(self.run_here(program), "42\n")
@@ -263,18 +270,33 @@ class TarballTest(unittest.TestCase):
         self.run_here(*clang, "-fprofile-use=x.profdata", "-Werror", "m.c", "b.c", "-o", program)
         self.assertEqual(self.run_here(program), "42\n")
 
+    def follow_recipe(self, entered, tools):
+        """Runs the commands of the section ThinLTO as they stand in the documentation; what the program prints."""
+        page = runfile("docs/ship-a-policy.md").read_text(encoding="utf-8")
+        section = page.partition("### ThinLTO\n")[2].partition("\n## ")[0]
+        setting, *commands = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+        self.assertEqual(setting, 'export PATH="DIR/bin:$PATH"')
+        self.assertEqual(len(commands), 3, commands)
+        for name, text in (("a.cpp", MAIN_SOURCE), ("b.cpp", LIBRARY_SOURCE)):
+            (self.root / "src" / name).write_text(text)
+        for command in commands:
+            program, *words = shlex.split(command)
+            entered.run([f"{tools}/{program}", *words], "/src", {"PATH": f"{tools}:/usr/bin"})
+        return entered.run(["/src/app"])
+
     def test_tools_on_another_debian_12(self):
         entered, how = machine.enter(self.root)
         if entered is None:
             self.skipTest(f"chroot and user namespaces are unavailable on this machine ({how})")
         tools, path = f"/{self.folder}/{self.top.name}/bin", {"PATH": "/usr/bin"}
-        entered.run([f"{tools}/clang", "-O2", "-c", "m.c", "b.c"], "/src", path)
+        entered.run([f"{tools}/clang", "-O2", "-flto=thin", "-c", "m.c", "b.c"], "/src", path)
         entered.run([f"{tools}/llvm-ar", "rcs", "libthere.a", "b.o"], "/src", path)
-        entered.run([f"{tools}/llvm-ranlib", "libthere.a"], "/src", path)
-        entered.run([f"{tools}/clang", "m.o", "libthere.a", "-o", "there"], "/src", path)
+        link = [f"{tools}/clang", "-O2", "-flto=thin", "-fuse-ld=lld"]
+        entered.run([*link, "m.o", "libthere.a", "-o", "there"], "/src", path)
         self.assertEqual(entered.run(["/src/there"]), "42\n")
+        self.assertEqual(self.follow_recipe(entered, tools), "42\n")
         for sanitizer in ("address", "undefined"):
-            flags = [f"-fsanitize={sanitizer}", "-g"]
+            flags = [f"-fsanitize={sanitizer}", "-fuse-ld=lld", "-g"]
             entered.run([f"{tools}/clang++", *flags, "x.cc", "-o", "there"], "/src", path)
             # The address sanitizer reads /proc, which this root does not have; that it links is what is tested.
             if sanitizer != "address":

@@ -1,5 +1,6 @@
-// One program under several names: clang, and LLVM's tools for archives, objects, profiles and stack traces.
-// They share LLVM's code.
+// One program under several names: clang, the linker, and the tools for archives, objects, profiles and stack traces.
+//
+// They share LLVM's code, and the policies: the linker takes the same decisions in link-time optimisation as clang.
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -12,7 +13,7 @@ using llvm::ToolContext;
 
 using Main = int(int, char **, const ToolContext &);
 
-Main clang_main, llvm_ar_main, llvm_nm_main, llvm_objcopy_main,
+Main clang_main, lld_main, llvm_ar_main, llvm_nm_main, llvm_objcopy_main,
     llvm_size_main, llvm_symbolizer_main;
 
 // Not among the tools that LLVM itself puts into one program: a `main` of its
@@ -32,6 +33,7 @@ struct Tool {
 
 // Each name is also one of `TOOLS` in defs.bzl, which makes the links.
 static const Tool tools[] = {
+    {"ld.lld", lld_main},
     {"llvm-addr2line", llvm_symbolizer_main},
     {"llvm-ar", llvm_ar_main},
     {"llvm-nm", llvm_nm_main},
