@@ -55,7 +55,7 @@ class CopyingTest(unittest.TestCase):
 
             def __init__(self, module):
                 self.name, self.licence = module.name, module.licence
-                self.command = tuple(map(Counted, module.command))
+                self.recorded_command = tuple(map(Counted, module.recorded_command))
                 self.read_bitcode, self.read_thinlto_index = module.read_bitcode, module.read_thinlto_index
 
         with CorpusWriter(self.root / "copy") as writer:

@@ -7,8 +7,8 @@ import tempfile
 import unittest
 
 from mlgo.compiler.testing import fake_clang
-from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command
 
@@ -143,8 +143,9 @@ class StagesTest(unittest.TestCase):
         # A compiler that logs decisions of another problem only.
         self.refused(
             ExitCode.USER_ERROR,
-            f"has no ML support for {INLINING.name}",
+            f"has no ML support for {PRIORITY.name}",
             "generate_default_trace",
+            f"--problem={PRIORITY.name}",
             self.trace_flags[0],
             self.trace_flags[2],
             trace,
