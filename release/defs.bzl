@@ -48,7 +48,7 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
         deps = policy_slots(name, policies, backend) + [Label("//llvm:policy_list")],
     )
 
-def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots):
+def mlgo_clang(name, policies = None, backend = None, tools = True, visibility = None, **slots):
     """A clang with policies inside, in the tree `<name>.llvm` (see `llvm_program` of //llvm:llvm_program.bzl).
 
     `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg`, which lie beside it, switch policies on for build systems that pass one set
@@ -60,6 +60,7 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
       name: name of the target.
       policies: a `mlgo_policies`, in place of `backend` and `slots`.
       backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
+      tools: whether the linker and the other tools are there. Without them the first build is minutes shorter.
       visibility: visibility of `name`.
       **slots: slot of //llvm:slots.bzl = label of a SavedModel.
     """
@@ -72,9 +73,9 @@ def mlgo_clang(name, policies = None, backend = None, visibility = None, **slots
         visibility,
         aliases = [name + "++"],
         beside = CONFIGURATION_FILES,
-        driver = Label("//release/tools"),
+        driver = Label("//release/tools") if tools else None,
         resource_directory = Label("//third_party/llvm:resource_headers"),
-        tools = TOOLS,
+        tools = TOOLS if tools else [],
     )
 
 def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):
