@@ -28,7 +28,7 @@ _LINKOPTS = [
     "-ldl",
 ]
 
-def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility = None):
+def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], tags = [], visibility = None):
     """Units of LLVM or clang that replace those of the archives.
 
     Args:
@@ -37,6 +37,7 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility
       deps: libraries that the units include, besides LLVM's public headers and CodeGen's private ones.
       local_defines: macros of these units, such as `LLVM_HAVE_TFLITE=1`.
       copts: more compiler flags.
+      tags: tags of `name`, such as `manual` for units that only some configurations link.
       visibility: visibility of `name`.
     """
     cc_library(
@@ -45,6 +46,7 @@ def llvm_units(name, srcs, deps = [], local_defines = [], copts = [], visibility
         copts = LLVM_COPTS + copts,
         linkstatic = True,
         local_defines = _DEFINES + local_defines,
+        tags = tags,
         visibility = visibility,
         deps = deps + [
             Label("//third_party/llvm:headers"),

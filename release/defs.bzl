@@ -60,7 +60,7 @@ def mlgo_clang(name, policies = None, backend = None, tools = True, visibility =
       name: name of the target.
       policies: a `mlgo_policies`, in place of `backend` and `slots`.
       backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
-      tools: whether the linker and the other tools are there. Without them the first build is minutes shorter.
+      tools: whether the linker and the other tools are there. Without them the first build compiles ten units fewer.
       visibility: visibility of `name`.
       **slots: slot of //llvm:slots.bzl = label of a SavedModel.
     """

@@ -168,6 +168,7 @@ class TarballTest(unittest.TestCase):
                 "llvm-22-dev",
                 "llvm-toolchain-22",
                 "libc6-dev",
+                "liblld-22",
                 "libzstd-dev",
                 "libclang-rt-22-dev",
                 "python3.11-minimal",

@@ -1,0 +1,10 @@
+// lld's version, which images name, as LLVM's own build has it. The packaged archives would name Debian as the vendor.
+
+#include <string>
+
+// Without lld/Common/Version.h: it needs a generated file that the package lacks.
+namespace lld {
+std::string getLLDVersion();
+}
+
+std::string lld::getLLDVersion() { return "LLD " LLD_VERSION_STRING; }
