@@ -8,7 +8,7 @@ import dataclasses
 import pathlib
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from mlgo.learning.normalization import RELU_TOP, Normalizer
 from mlgo.policy.identity import Identity
 from mlgo.problems.problem import Problem, TensorSpec
 from mlgo.run.exit_codes import RunError
+from release.backends.cpp.cpp_text import WIDTH, comment, float_literal, printable, string_literal, wrapped
 from release.backends.cpp.whole_numbers import whole_layers
 
 GENERATOR = "//release/backends/cpp:cpp_policy"
-_WIDTH = 120
 #: Columns are a multiple of this, so that eight levels are made at a time.
 _COLUMN_MULTIPLE = 8
 _UNIT_MULTIPLE = 4
@@ -96,10 +96,10 @@ class GeneratedUnit:
             "One thread at a time per object.",
             f"class {self._class} final {{",
             "public:",
-            f"  static constexpr char Name[] = {_literal(who.name)};",
-            f"  static constexpr char TrainingRun[] = {_literal(who.training_run)};",
+            f"  static constexpr char Name[] = {string_literal(who.name)};",
+            f"  static constexpr char TrainingRun[] = {string_literal(who.training_run)};",
             "  // sha256 of saved_model.pb, which holds all that decides.",
-            f"  static constexpr char Digest[] = {_literal(who.digest)};",
+            f"  static constexpr char Digest[] = {string_literal(who.digest)};",
             '  static constexpr char Backend[] = "cpp";',
             "",
             '  // Number of the tensor "feed_<feature>", or -1 when the policy does not look at it.',
@@ -159,7 +159,7 @@ class GeneratedUnit:
             "",
             "Why it decides like TensorFlow Lite and TensorFlow AOT, bit for bit: docs/adr/0004-generated-cpp.md.",
         ]
-        return "".join(f"// {_printable(line)}".rstrip() + "\n" for line in lines)
+        return "".join(f"// {printable(line)}".rstrip() + "\n" for line in lines)
 
     def _open_namespaces(self) -> list[str]:
         return [f"namespace {name} {{" for name in self._namespaces]
@@ -181,15 +181,15 @@ class GeneratedUnit:
             "};",
         ]
         lines += [
-            f"constexpr Feature {feature.constant} = {{{feature.first}, {feature.count}, {_float(feature.highest)}}};"
-            for feature in self._features
+            f"constexpr Feature {each.constant} = {{{each.first}, {each.count}, {float_literal(each.highest)}}};"
+            for each in self._features
         ]
         if self._normalizer.mark_last_position:
             lines.append(f"// Not a feature: {RELU_TOP:g} at the last position, the one that asks, and 0 elsewhere.")
             lines.append(f"constexpr int LastPositionColumn = {len(self._normalizer.columns)};")
         if self._normalizer.dropped:
             dropped = f"Not looked at, for they had one value in the vocabulary: {', '.join(self._normalizer.dropped)}."
-            lines += [f"// {line}" for line in textwrap.wrap(dropped, _WIDTH - 3)]
+            lines += comment(dropped)
         lines += ["", "// Where a column's levels begin: level 0 here and below."]
         lines += self._column_array(
             "ColumnStart", [np.float32(column.start) for column in self._normalizer.columns], 0.0
@@ -202,9 +202,9 @@ class GeneratedUnit:
         lines = [f"constexpr float {name}[Columns] = {{"]
         for feature in self._features:
             lines.append(f"    // {feature.spec.name}")
-            lines += _wrapped(_float(value) for value in values[feature.first : feature.first + feature.count])
+            lines += wrapped(float_literal(value) for value in values[feature.first : feature.first + feature.count])
         if self._normalizer.mark_last_position:
-            lines += ["    // last position", f"    {_float(np.float32(last_position))},"]
+            lines += ["    // last position", f"    {float_literal(np.float32(last_position))},"]
         return [*lines, "};"]
 
     def _layer_constants(self, index: int) -> str:
@@ -220,10 +220,10 @@ class GeneratedUnit:
         if last:
             title = f"The logit, one step of it being 2^{int(np.log2(layer.grid))}: {bound}."
             values = [*layer.kernel[:, 0].tolist(), *[0] * (inputs - len(layer.kernel))]
-            lines = [f"// {line}" for line in textwrap.wrap(title, _WIDTH - 3)]
+            lines = comment(title)
             lines += [
                 f"alignas(16) constexpr {weight_type} LogitWeights[{inputs}] = {{",
-                *_wrapped(map(str, values)),
+                *wrapped(map(str, values)),
                 "};",
             ]
             return "\n".join(lines) + "\n"
@@ -234,16 +234,16 @@ class GeneratedUnit:
             "A row holds two inputs' weights: of input 0 to unit 0, of input 1 to unit 0, of input 0 to unit 1, "
             "and so on."
         )
-        lines = [f"// {line}" for line in textwrap.wrap(title, _WIDTH - 3)]
+        lines = comment(title)
         lines += [f"constexpr int Units{index + 1} = {units}, Shift{index + 1} = {layer.hidden_shift};"]
         kernel = np.zeros((inputs, units), np.int64)
         kernel[: layer.kernel.shape[0], : layer.kernel.shape[1]] = layer.kernel
         bias = [*layer.bias.tolist(), *[0] * (units - len(layer.bias))]
-        lines += [f"constexpr int32_t Bias{index + 1}[Units{index + 1}] = {{", *_wrapped(map(str, bias)), "};"]
+        lines += [f"constexpr int32_t Bias{index + 1}[Units{index + 1}] = {{", *wrapped(map(str, bias)), "};"]
         lines += [f"alignas(16) constexpr {weight_type} Kernel{index + 1}[{inputs // 2}][2 * Units{index + 1}] = {{"]
         for pair in range(inputs // 2):
             lines.append(f"    {{ // {self._input_name(index, 2 * pair)}, {self._input_name(index, 2 * pair + 1)}")
-            lines += _wrapped(map(str, kernel[2 * pair : 2 * pair + 2].T.reshape(-1).tolist()), indent=5)
+            lines += wrapped(map(str, kernel[2 * pair : 2 * pair + 2].T.reshape(-1).tolist()), indent=5)
             lines.append("    },")
         return "\n".join([*lines, "};"]) + "\n"
 
@@ -270,7 +270,7 @@ class GeneratedUnit:
         name = self._class
         lines = [f"int {name}::LookupArgIndex(const char *Tensor) const {{"]
         lines += ["  static const char *const Names[] = {"]
-        lines += _wrapped((f'"feed_{spec.name}"' for spec in self._tensors), indent=6)
+        lines += wrapped((f'"feed_{spec.name}"' for spec in self._tensors), indent=6)
         lines += [
             "  };",
             f"  for (int I = 0; I < {len(self._tensors)}; ++I)",
@@ -292,8 +292,7 @@ class GeneratedUnit:
         ]
         return (
             "\n".join(
-                textwrap.fill(line, _WIDTH, subsequent_indent="      ") if len(line) > _WIDTH else line
-                for line in lines
+                textwrap.fill(line, WIDTH, subsequent_indent="      ") if len(line) > WIDTH else line for line in lines
             )
             + "\n"
         )
@@ -360,10 +359,10 @@ class GeneratedUnit:
             top, unit = np.float32(self._problem.max_output), np.float32(self._problem.output_unit)
             body = [
                 f"  // min(max(z, 0), {self._problem.max_output:g}) * 2^{int(np.log2(unit))}; float rounds none of it.",
-                f"  float Z = static_cast<float>(logit()) * {_float(np.float32(self._layers[-1].grid))};",
+                f"  float Z = static_cast<float>(logit()) * {float_literal(np.float32(self._layers[-1].grid))};",
                 "  Z = Z > 0.0f ? Z : 0.0f;",
-                f"  Z = Z < {_float(top)} ? Z : {_float(top)};",
-                f"  {action}[0] = Z * {_float(unit)};",
+                f"  Z = Z < {float_literal(top)} ? Z : {float_literal(top)};",
+                f"  {action}[0] = Z * {float_literal(unit)};",
             ]
         return "\n".join([f"bool {self._class}::Run() {{", *body, "  return true;", "}"]) + "\n"
 
@@ -394,31 +393,3 @@ def _fixed(name: str) -> str:
 
 def _rounded_up(number: int, multiple: int) -> int:
     return -(-number // multiple) * multiple
-
-
-def _wrapped(values: Iterable[str], indent: int = 4) -> list[str]:
-    """Values with commas, in lines of at most _WIDTH characters."""
-    text = ", ".join(values) + ","
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=" " * indent,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _float(value: np.float32) -> str:
-    """The shortest decimal that rounds to `value`, as a C++ literal."""
-    return f"{np.float32(value)!s}f"
-
-
-def _literal(text: str) -> str:
-    escaped = _printable(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _printable(text: str) -> str:
-    """ASCII without control characters, and no backslash at the end, which would continue a comment."""
-    return "".join(c if " " <= c <= "~" else "?" for c in text).rstrip("\\")
