@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import pathlib
-import tempfile
 import unittest
 
 from hypothesis import HealthCheck, given, settings, strategies
@@ -13,9 +11,9 @@ from mlgo.reporting import comparison
 from mlgo.reporting.comparison import Contender
 from mlgo.reporting.comparison_page import comparison_page, verdict_lines
 from mlgo.reporting.page import Tone
-from mlgo.reporting.reading import read_folder
 from mlgo.reporting.records import CorpusResult, Row, SideResult
 from mlgo.reporting.testing import made_up
+from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
@@ -145,14 +143,9 @@ class CompareTest(unittest.TestCase):
             comparison.compare([_contender("a", _rows([1.0])), _contender("b", [Row("m0", "", 7.0, 7.0, 1.0)])], 1)
 
 
-class FoldersTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
+class FoldersTest(FolderTestCase):
     def contenders(self, name, all_sides=False):
-        return comparison.contenders_of(read_folder(self.folder / name, name, None), name, all_sides)
+        return comparison.contenders_of(self.read(name), name, all_sides)
 
     def test_a_policy_is_named_as_its_folder_and_thresholds_take_part_when_asked(self):
         made_up.write_evaluation(self.folder / "e", {"p": 0.02}, thresholds={"threshold_15": 0.01})

@@ -1,27 +1,17 @@
 """The verdict of a page: one line, no claim that the measures or the sample do not carry; equal counts everywhere."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 
 from mlgo.reporting.compose import compose
 from mlgo.reporting.markdown import markdown
 from mlgo.reporting.page import Tone
-from mlgo.reporting.reading import read_folder
 from mlgo.reporting.rendering import html as html_of
 from mlgo.reporting.testing import made_up
+from mlgo.reporting.testing.folder_case import FolderTestCase
 
 
-class VerdictTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def read(self, name):
-        return read_folder(self.folder / name, name, None)
-
+class VerdictTest(FolderTestCase):
     def test_a_mean_that_the_weighted_sum_contradicts_is_not_called_better(self):
         made_up.write_scores(self.folder / "e", {"jq": made_up.CONTRADICTORY})
         page = compose(self.read("e"))

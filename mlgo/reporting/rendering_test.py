@@ -25,6 +25,7 @@ from mlgo.reporting.records import Explanation, Programs, Run
 from mlgo.reporting.rendering import html as html_of
 from mlgo.reporting.results import REPRODUCE
 from mlgo.reporting.testing import made_up
+from mlgo.reporting.testing.folder_case import FolderTestCase
 from mlgo.run import flag_values
 from mlgo.run.tabular import markdown_text
 
@@ -228,15 +229,7 @@ class PageTest(unittest.TestCase):
         self.assertIn(r"'--module_filter=^lib/6\.cpp$'", section.blocks[0].rows[0][-1].text)
 
 
-class OtherPagesTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def read(self, name):
-        return read_folder(self.folder / name, name, None)
-
+class OtherPagesTest(FolderTestCase):
     def test_an_unfinished_run_is_reported_as_unfinished(self):
         made_up.write_run(self.folder / "young", ended=False)
         page = compose(self.read("young"))
@@ -315,11 +308,9 @@ class OtherPagesTest(unittest.TestCase):
         self.assertRegex(text, r"`` lib/_Z1f<script>.*\.cpp ``")
 
 
-class ReadableNamesTest(unittest.TestCase):
+class ReadableNamesTest(FolderTestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
+        super().setUp()
         program = self.folder / "cxxfilt"
         program.write_text(
             "#!/bin/sh\nsed 's/_Z4longv/long<aaaaaaaaaa, '$(printf %0120d 0)'>()/; s/_Z1fv/f<\\&>()/'\n", "utf-8"
