@@ -66,10 +66,10 @@ def write_all_atomically(folder: str | os.PathLike[str], contents: Mapping[str, 
                 os.fchmod(file.fileno(), 0o644)  # mkstemp gives 0600; other users may read outputs.
         # After all writes: the first flush writes the metadata of the others too.
         for path in partial:
-            _sync(partial[path])
+            flush(partial[path])
         for path in partial:
             os.replace(partial[path], path)
-        _sync(folder)
+        flush(folder)
     except OSError as error:
         raise write_error(error, path) from error
     finally:
@@ -189,8 +189,8 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
         os.chmod(partial, 0o755)
         for folder, _, names in os.walk(partial):
             for name in names:
-                _sync(pathlib.Path(folder, name))
-            _sync(pathlib.Path(folder))
+                flush(pathlib.Path(folder, name))
+            flush(pathlib.Path(folder))
         if path.exists():
             retired = pathlib.Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
             os.rename(path, retired / "old")
@@ -198,7 +198,7 @@ def directory_written_atomically(path: str | os.PathLike[str]) -> Iterator[pathl
             shutil.rmtree(retired)
         else:
             os.rename(partial, path)
-        _sync(path.parent)
+        flush(path.parent)
     except OSError as error:
         raise write_error(error, path) from error
     finally:
@@ -213,7 +213,7 @@ def remove_partial(folder: str | os.PathLike[str]) -> int:
     removed = 0
     for directory, folders, names in os.walk(folder):
         for name in list(folders):
-            if _is_partial(name):
+            if is_partial(name):
                 path = os.path.join(directory, name)
                 if os.path.islink(path):
                     os.unlink(path)
@@ -222,17 +222,19 @@ def remove_partial(folder: str | os.PathLike[str]) -> int:
                 folders.remove(name)
                 removed += 1
         for name in names:
-            if _is_partial(name):
+            if is_partial(name):
                 os.unlink(os.path.join(directory, name))
                 removed += 1
     return removed
 
 
-def _is_partial(name: str) -> bool:
+def is_partial(name: str) -> bool:
+    """Whether an unfinished file or directory has this name."""
     return name.startswith(".") and name.endswith(PARTIAL_SUFFIX)
 
 
-def _sync(path: pathlib.Path) -> None:
+def flush(path: pathlib.Path) -> None:
+    """Writes a file's content, or the names in a directory, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

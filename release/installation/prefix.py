@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 
 from mlgo.run.exit_codes import RunError
-from mlgo.run.files import PARTIAL_SUFFIX, read_json, write_json_atomically
+from mlgo.run.files import PARTIAL_SUFFIX, flush, is_partial, read_json, write_json_atomically
 from release.installation import contents
 
 MARKER = "mlgo-install.json"
@@ -75,7 +75,7 @@ class Prefix:
             check(partial)
             os.chmod(partial, 0o755)
             os.rename(partial, self.versions / free)
-            _flush(self.versions)
+            flush(self.versions)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
         return free
@@ -116,7 +116,7 @@ class Prefix:
         temporary.unlink(missing_ok=True)
         os.symlink(target, temporary)
         os.replace(temporary, path)
-        _flush(self.path)
+        flush(self.path)
 
 
 @contextlib.contextmanager
@@ -146,7 +146,7 @@ def opened(path: pathlib.Path) -> Iterator[Prefix]:
 
 def _refuse_foreign(path: pathlib.Path) -> None:
     """Raises: RunError: `path` is not this command's and not empty, or something stands where a link of it belongs."""
-    names = sorted(entry.name for entry in path.iterdir() if not _is_partial(entry.name))
+    names = sorted(entry.name for entry in path.iterdir() if not is_partial(entry.name))
     if MARKER not in names:
         if names:
             shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
@@ -179,20 +179,8 @@ def _remove_partial(path: pathlib.Path) -> None:
     """Deletes what killed installations left; nothing of theirs lies deeper."""
     for folder in (path, path / VERSIONS):
         for entry in folder.iterdir():
-            if _is_partial(entry.name):
+            if is_partial(entry.name):
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
                 else:
                     entry.unlink()
-
-
-def _is_partial(name: str) -> bool:
-    return name.startswith(".") and name.endswith(PARTIAL_SUFFIX)
-
-
-def _flush(folder: pathlib.Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
