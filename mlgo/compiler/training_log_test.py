@@ -12,10 +12,11 @@ from hypothesis import strategies
 
 from mlgo.compiler import training_log_native, training_log_reference
 from mlgo.compiler.testing import log_writer
+from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as SMALL
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
-from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.problem import Problem, TensorSpec
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 
@@ -23,17 +24,6 @@ from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
 
-SMALL = Problem(
-    name="small",
-    observation_specs=(TensorSpec("legal", "int64", (1, 3)), TensorSpec("size", "float32", (1,))),
-    action_spec=TensorSpec("choice", "int64", (1,)),
-    action_count=3,
-    mask_feature="legal",
-    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
-    advisor_flag="advisor",
-    log_flag="log",
-    model_flag="model",
-)
 EXTRA = (TensorSpec("logits", "float32", (2,)),)
 
 names = strategies.text(min_size=0, max_size=20)

@@ -6,23 +6,13 @@ import numpy as np
 
 from mlgo.compiler import training_log_reference
 from mlgo.compiler.testing import log_writer
+from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as PROBLEM
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
-from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.problem import TensorSpec
 from tests.fuzzing import search
 from tests.fuzzing.in_memory import path_of
 
-PROBLEM = Problem(
-    name="small",
-    observation_specs=(TensorSpec("legal", "int64", (1, 3)), TensorSpec("size", "float32", (1,))),
-    action_spec=TensorSpec("choice", "int64", (1,)),
-    action_count=3,
-    mask_feature="legal",
-    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
-    advisor_flag="advisor",
-    log_flag="log",
-    model_flag="model",
-)
 NAME = "training log"
 WORDS = (
     b'{"context":"f"}\n',

@@ -5,7 +5,20 @@ import json
 
 import numpy as np
 
-from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem, TensorSpec
+from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, LoggedScore, Problem, TensorSpec
+
+#: A problem with logs of a few bytes.
+SMALL_PROBLEM = Problem(
+    name="small",
+    observation_specs=(TensorSpec("legal", "int64", (1, 3)), TensorSpec("size", "float32", (1,))),
+    action_spec=TensorSpec("choice", "int64", (1,)),
+    action_count=3,
+    mask_feature="legal",
+    score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
+    advisor_flag="advisor",
+    log_flag="log",
+    model_flag="model",
+)
 
 
 @dataclasses.dataclass(frozen=True)
