@@ -6,7 +6,7 @@ import shutil
 import signal
 import threading
 
-from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing import fake_clang, fake_clang_program
 
 _SCAN_SECONDS = 0.005
 
@@ -33,7 +33,7 @@ class Killer:
 
     def __enter__(self) -> "Killer":
         self._folder.mkdir()
-        (self._folder / fake_clang.ONE_IN).write_text(str(self._one_in), encoding="ascii")
+        (self._folder / fake_clang_program.ONE_IN).write_text(str(self._one_in), encoding="ascii")
         self._thread.start()
         return self
 
@@ -55,7 +55,7 @@ class Killer:
         state = (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
         if state != "T" or self._settings not in (process / "cmdline").read_bytes():
             return
-        name = (process / "cwd" / fake_clang.STOPPED_NAME).read_text(encoding="ascii")
+        name = (process / "cwd" / fake_clang_program.STOPPED_NAME).read_text(encoding="ascii")
         if not self._again:
             (self._folder / name).touch()
         self.killed.append(name)
