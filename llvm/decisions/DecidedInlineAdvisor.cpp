@@ -1,0 +1,80 @@
+#include "DecidedInlineAdvisor.h"
+
+#include "llvm/Analysis/InlineModelFeatureMaps.h"
+#include "llvm/Analysis/NoInferenceModelRunner.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Module.h"
+
+#include <utility>
+
+using namespace llvm;
+
+namespace {
+
+class DecidedInlineAdvisor final : public MLInlineAdvisor {
+public:
+  DecidedInlineAdvisor(Module &M, ModuleAnalysisManager &MAM, const mlgo::RunnerFactory &GetRunner,
+                       mlgo::DefaultAdvice GetDefaultAdvice, std::unique_ptr<mlgo::InliningDecisions> Decisions)
+#if LLVM_VERSION_MAJOR < 22
+      : MLInlineAdvisor(M, MAM, GetRunner(FeatureMap), std::move(GetDefaultAdvice)), Decisions(std::move(Decisions)) {}
+#else
+      : MLInlineAdvisor(M, MAM, GetRunner, std::move(GetDefaultAdvice)), Decisions(std::move(Decisions)) {}
+#endif
+
+private:
+  std::unique_ptr<MLInlineAdvice> getAdviceFromModel(CallBase &CB, OptimizationRemarkEmitter &ORE) override {
+    // Always asked, as by the development compiler: the default's analyses stay cached for later passes.
+    const bool Default = GetDefaultAdvice(CB);
+    const auto Given = Decisions->decide(
+        CB, Default, [this] { return ModelRunner->evaluate<int64_t>() != 0; },
+        *ModelRunner->getTensor<int64_t>(FeatureIndex::cost_estimate), ORE);
+    return std::make_unique<MLInlineAdvice>(this, CB, ORE, Given.Inline);
+  }
+
+  const std::unique_ptr<mlgo::InliningDecisions> Decisions;
+};
+
+// The default's decision with a remark. LLVM's DefaultInlineAdvice names the cost, which this advisor does not get.
+class DefaultDecision final : public InlineAdvice {
+public:
+  using InlineAdvice::InlineAdvice;
+
+private:
+  void recordInliningImpl() override {
+    emitInlinedInto(ORE, DLoc, Block, *Callee, *Caller, /*IsMandatory=*/false);
+  }
+  void recordInliningWithCalleeDeletedImpl() override { recordInliningImpl(); }
+};
+
+class DefaultEverywhere final : public InlineAdvisor {
+public:
+  DefaultEverywhere(Module &M, FunctionAnalysisManager &FAM, mlgo::DefaultAdvice GetDefaultAdvice)
+      : InlineAdvisor(M, FAM), GetDefaultAdvice(std::move(GetDefaultAdvice)) {}
+
+private:
+  std::unique_ptr<InlineAdvice> getAdviceImpl(CallBase &CB) override {
+    return std::make_unique<DefaultDecision>(this, CB, getCallerORE(CB), GetDefaultAdvice(CB));
+  }
+
+  const mlgo::DefaultAdvice GetDefaultAdvice;
+};
+
+} // namespace
+
+std::unique_ptr<MLInlineAdvisor> mlgo::decidedInlineAdvisor(Module &M, ModuleAnalysisManager &MAM,
+                                                            const RunnerFactory &GetRunner,
+                                                            DefaultAdvice GetDefaultAdvice,
+                                                            std::unique_ptr<InliningDecisions> Decisions) {
+  const RunnerFactory WithoutPolicy = [&M](const std::vector<TensorSpec> &Inputs) {
+    return std::make_unique<NoInferenceModelRunner>(M.getContext(), Inputs);
+  };
+  return std::make_unique<DecidedInlineAdvisor>(M, MAM, GetRunner ? GetRunner : WithoutPolicy,
+                                                std::move(GetDefaultAdvice), std::move(Decisions));
+}
+
+std::unique_ptr<InlineAdvisor> mlgo::defaultInlineAdvisor(Module &M, ModuleAnalysisManager &MAM,
+                                                          DefaultAdvice GetDefaultAdvice) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  return std::make_unique<DefaultEverywhere>(M, FAM, std::move(GetDefaultAdvice));
+}

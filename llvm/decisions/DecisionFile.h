@@ -1,0 +1,82 @@
+// The format of files of inlining decisions (README.md).
+#ifndef MLGO_LLVM_DECISIONS_DECISIONFILE_H
+#define MLGO_LLVM_DECISIONS_DECISIONFILE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class MemoryBuffer;
+} // namespace llvm
+
+namespace mlgo {
+
+// What decides at a call site that a section does not name: the default heuristic, the advisor's policy, or whether
+// LLVM's estimate of the call's cost is below a limit.
+struct Otherwise {
+  enum class Rule { Default, Policy, CostBelow };
+  Rule Is = Rule::Default;
+  int64_t CostLimit = 0;
+};
+
+// The decisions for one module.
+struct DecisionSection {
+  struct Decision {
+    bool Inline;
+    bool Used = false;
+  };
+  Otherwise Elsewhere;
+  // By the name of a call site, as it stands in the file.
+  llvm::DenseMap<llvm::StringRef, Decision> Decisions;
+};
+
+class DecisionFile {
+public:
+  // Reads the file, or ends the program with one error.
+  static std::unique_ptr<DecisionFile> read(llvm::StringRef Path);
+  // Content: of a file. Path: for errors.
+  static std::unique_ptr<DecisionFile> parse(std::string Content, llvm::StringRef Path);
+  ~DecisionFile();
+
+  llvm::StringRef path() const { return Path; }
+
+  // The section for a module that was compiled from `Source`, if there is one. Its names refer to this object. Only the
+  // section's own lines are checked, because a large program's file has many sections and each compile needs one. Ends
+  // the program with one error if a line is wrong.
+  std::optional<DecisionSection> sectionOf(llvm::StringRef Source) const;
+
+private:
+  struct Place {
+    std::string Source;
+    // Position and number of the line after the section's first.
+    size_t Begin;
+    size_t End;
+  };
+
+  DecisionFile(std::unique_ptr<llvm::MemoryBuffer> Content, llvm::StringRef Path);
+
+  const Place *placeOf(llvm::StringRef Source) const;
+  [[noreturn]] void refuse(size_t Position, llvm::StringRef Wrong) const;
+
+  const std::unique_ptr<llvm::MemoryBuffer> Content;
+  const std::string Path;
+  std::vector<Place> Sections;
+};
+
+// The first lines of a file and of a section, for writers.
+std::string firstLine();
+std::string sectionHeader(llvm::StringRef Source, const Otherwise &Elsewhere);
+
+// `Text` with %XX for each byte that would break the format: controls, space, '%', bytes from 0x7f.
+void appendEscaped(std::string &Line, llvm::StringRef Text);
+
+} // namespace mlgo
+
+#endif // MLGO_LLVM_DECISIONS_DECISIONFILE_H

@@ -1,0 +1,188 @@
+#include "InliningDecisions.h"
+#include "TakenDecisions.h"
+#include "UsageError.h"
+
+#include "llvm/Analysis/InlineAdvisor.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <mutex>
+#include <utility>
+
+using namespace llvm;
+
+namespace {
+
+constexpr char PassName[] = "mlgo-decisions";
+constexpr char ModeOption[] = "enable-ml-inliner";
+
+using Mode = cl::opt<InliningAdvisorMode>;
+
+bool ReplacesDefault = false;
+
+Mode &chosenMode() {
+  auto &Options = cl::getRegisteredOptions();
+  const auto Found = Options.find(ModeOption);
+  if (Found == Options.end())
+    mlgo::endWithUsageError("-mlgo-decisions: this program does not inline. Remove the option");
+  return *static_cast<Mode *>(Found->second);
+}
+
+// LLVM asks the default advisor only for its own heuristic, so the mode becomes "release" unless the user asks for
+// another. The option may stand before or after ours.
+void replaceDefaultAdvisor() {
+  if (ReplacesDefault)
+    return;
+  Mode &Chosen = chosenMode();
+  const auto Replace = [&Chosen](const InliningAdvisorMode &Asked) {
+#if LLVM_VERSION_MAJOR < 22
+    if (Asked == InliningAdvisorMode::Development)
+      mlgo::endWithUsageError("-mlgo-decisions: -enable-ml-inliner=development takes no decisions before LLVM 22. "
+                              "Remove one of them");
+#endif
+    ReplacesDefault = Asked == InliningAdvisorMode::Default;
+    if (ReplacesDefault)
+      Chosen = InliningAdvisorMode::Release;
+  };
+  Replace(Chosen);
+  Chosen.setCallback(Replace);
+}
+
+cl::opt<std::string> GivenFile("mlgo-decisions", cl::Hidden, cl::value_desc("file"),
+                               cl::desc("File of inlining decisions by call site, such as //mlgo:tune writes"),
+                               cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
+
+cl::opt<std::string> TakenFile("mlgo-decisions-taken", cl::Hidden, cl::value_desc("file"),
+                               cl::desc("File to write: the inlining decisions of this compile, by call site"),
+                               cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
+
+std::mutex FileMutex;
+// Content in memory takes precedence over the file.
+std::shared_ptr<const mlgo::DecisionFile> FileInMemory, FileOfOption;
+
+// The back ends of ThinLTO compile many modules with one file, in several threads.
+std::shared_ptr<const mlgo::DecisionFile> givenFile() {
+  const std::lock_guard<std::mutex> Lock(FileMutex);
+  if (FileInMemory)
+    return FileInMemory;
+  if (GivenFile.empty())
+    return nullptr;
+  if (!FileOfOption || FileOfOption->path() != GivenFile)
+    FileOfOption = mlgo::DecisionFile::read(GivenFile);
+  return FileOfOption;
+}
+
+} // namespace
+
+void mlgo::giveDecisions(std::string Content) {
+  const std::lock_guard<std::mutex> Lock(FileMutex);
+  FileInMemory = DecisionFile::parse(std::move(Content), "decisions in memory");
+  replaceDefaultAdvisor();
+}
+
+void mlgo::withdrawDecisions() {
+  const std::lock_guard<std::mutex> Lock(FileMutex);
+  FileInMemory = nullptr;
+  if (ReplacesDefault && GivenFile.empty() && TakenFile.empty()) {
+    chosenMode() = InliningAdvisorMode::Default;
+    ReplacesDefault = false;
+  }
+}
+
+bool mlgo::decisionsReplaceDefault() { return ReplacesDefault; }
+
+namespace mlgo {
+
+std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M, bool HasPolicy) {
+  const std::shared_ptr<const DecisionFile> File = givenFile();
+  std::optional<DecisionSection> Section;
+  if (File)
+    Section = File->sectionOf(M.getSourceFileName());
+  if (Section && Section->Elsewhere.Is == Otherwise::Rule::Policy && !HasPolicy)
+    endWithUsageError("-mlgo-decisions: " + File->path() + " says \"otherwise policy\" for " + M.getSourceFileName() +
+                      ", and this compiler has no policy for inlining. Use a compiler with one, or write "
+                      "\"otherwise default\"");
+  if (!Section && TakenFile.empty())
+    return nullptr;
+  if (!Section) {
+    Section.emplace();
+    if (HasPolicy && !ReplacesDefault)
+      Section->Elsewhere.Is = Otherwise::Rule::Policy;
+    return std::unique_ptr<InliningDecisions>(new InliningDecisions(M, std::move(*Section), nullptr));
+  }
+  return std::unique_ptr<InliningDecisions>(new InliningDecisions(M, std::move(*Section), File));
+}
+
+InliningDecisions::InliningDecisions(Module &M, DecisionSection Section, std::shared_ptr<const DecisionFile> File)
+    : M(M), File(std::move(File)), Section(std::move(Section)), Names(M) {}
+
+InliningDecisions::~InliningDecisions() {
+  if (File)
+    reportCoverage();
+  if (!TakenFile.empty())
+    writeTaken(TakenFile, sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
+}
+
+bool InliningDecisions::decideElsewhere(bool Default, function_ref<bool()> Policy, int64_t Cost) const {
+  switch (Section.Elsewhere.Is) {
+  case Otherwise::Rule::Default:
+    return Default;
+  case Otherwise::Rule::Policy:
+    return Policy();
+  case Otherwise::Rule::CostBelow:
+    return Cost < Section.Elsewhere.CostLimit;
+  }
+  llvm_unreachable("an unknown rule");
+}
+
+InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, bool Default, function_ref<bool()> Policy,
+                                                    int64_t Cost, OptimizationRemarkEmitter &ORE) {
+  Answer Given{Names.nextNameOf(CB), false};
+  const auto Found = Section.Decisions.find(Given.CallSite);
+  const bool Named = Found != Section.Decisions.end();
+  if (Named) {
+    Given.Inline = Found->second.Inline;
+    Applied += !std::exchange(Found->second.Used, true);
+  } else {
+    Given.Inline = decideElsewhere(Default, Policy, Cost);
+    ++Unnamed;
+  }
+  if (!TakenFile.empty())
+    Taken += (Given.Inline ? "inline\t" : "keep\t") + Given.CallSite + "\n";
+  const auto Describe = [&](auto Remark) {
+    using ore::NV;
+    Remark << "'" << NV("Callee", CB.getCalledFunction()) << "' in '" << NV("Caller", CB.getCaller()) << "': "
+           << NV("Decision", Given.Inline ? "inline" : "keep") << (Named ? ", from the file" : ", not in the file");
+    return Remark;
+  };
+  if (!File)
+    return Given;
+  if (!Named)
+    ORE.emit([&] { return Describe(OptimizationRemarkAnalysis(PassName, "NotNamed", &CB)); });
+  else if (Given.Inline)
+    ORE.emit([&] { return Describe(OptimizationRemark(PassName, "Inline", &CB)); });
+  else
+    ORE.emit([&] { return Describe(OptimizationRemarkMissed(PassName, "Keep", &CB)); });
+  return Given;
+}
+
+// A remark belongs to a function; this one stands at the module's first.
+void InliningDecisions::reportCoverage() const {
+  for (const Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    OptimizationRemarkAnalysis Remark(PassName, "Coverage", DiagnosticLocation(F.getSubprogram()), &F.getEntryBlock());
+    Remark << ore::NV("Applied", static_cast<unsigned>(Applied)) << " of "
+           << ore::NV("Decisions", static_cast<unsigned>(Section.Decisions.size())) << " decisions of "
+           << ore::NV("File", File->path()) << " applied; "
+           << ore::NV("NotNamed", static_cast<unsigned>(Unnamed)) << " call sites asked that it does not name";
+    M.getContext().diagnose(Remark);
+    return;
+  }
+}
+
+} // namespace mlgo

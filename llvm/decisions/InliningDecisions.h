@@ -1,0 +1,78 @@
+// Inlining decisions that were taken before the compile, such as those of a search, for the advisors of all our
+// compilers (README.md).
+#ifndef MLGO_LLVM_DECISIONS_INLININGDECISIONS_H
+#define MLGO_LLVM_DECISIONS_INLININGDECISIONS_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "CallSiteNames.h"
+#include "DecisionFile.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace llvm {
+class CallBase;
+class Module;
+class OptimizationRemarkEmitter;
+} // namespace llvm
+
+namespace mlgo {
+
+// Uses `Content`, in the format of a decision file, in place of the file of -mlgo-decisions, until it is withdrawn. For
+// programs that compile several times. No thread may be compiling.
+void giveDecisions(std::string Content);
+void withdrawDecisions();
+
+// True if -mlgo-decisions, -mlgo-decisions-taken or giveDecisions asks for an advisor and -enable-ml-inliner names no
+// other than the default. LLVM then creates its advisor for release mode, because the default one cannot be told
+// decisions.
+bool decisionsReplaceDefault();
+
+// The decisions for one module.
+class InliningDecisions {
+public:
+  // Null if neither -mlgo-decisions nor -mlgo-decisions-taken concerns `M`, whose calls must not have been inlined yet.
+  // Ends the program with one error if the file is not what it should be, or asks for a policy where `HasPolicy` is
+  // false.
+  static std::unique_ptr<InliningDecisions> of(llvm::Module &M, bool HasPolicy);
+
+  // Reports the coverage as a remark, and writes what was decided.
+  ~InliningDecisions();
+  InliningDecisions(const InliningDecisions &) = delete;
+  InliningDecisions &operator=(const InliningDecisions &) = delete;
+
+  bool asksPolicy() const { return Section.Elsewhere.Is == Otherwise::Rule::Policy; }
+
+  struct Answer {
+    std::string CallSite;
+    bool Inline;
+  };
+
+  // Must be asked about each call for which an advisor decides, in its order.
+  //
+  // Default: the default heuristic's decision. Policy: computes the policy's. Cost: LLVM's estimate, as the advisor
+  // computes it.
+  Answer decide(const llvm::CallBase &CB, bool Default, llvm::function_ref<bool()> Policy, int64_t Cost,
+                llvm::OptimizationRemarkEmitter &ORE);
+
+private:
+  InliningDecisions(llvm::Module &M, DecisionSection Section, std::shared_ptr<const DecisionFile> File);
+
+  bool decideElsewhere(bool Default, llvm::function_ref<bool()> Policy, int64_t Cost) const;
+  void reportCoverage() const;
+
+  llvm::Module &M;
+  // Null if the compile only writes what it decides.
+  const std::shared_ptr<const DecisionFile> File;
+  DecisionSection Section;
+  CallSiteNames Names;
+  size_t Applied = 0;
+  size_t Unnamed = 0;
+  std::string Taken;
+};
+
+} // namespace mlgo
+
+#endif // MLGO_LLVM_DECISIONS_INLININGDECISIONS_H
