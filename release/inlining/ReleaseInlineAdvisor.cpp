@@ -1,10 +1,14 @@
-// The inliner's advisor of release programs: limits the embedded policy to the functions that it is for (README.md).
+// The inliner's advisor of release programs: limits the embedded policy, and decisions that are given (llvm/decisions),
+// to the functions that they are for (README.md).
+#include "DecidedInlineAdvisor.h"
 #include "EmbeddedModel.h"
 #include "InlinerSizeModel.h"
+#include "UsageError.h"
 
 #include "llvm/Analysis/InlineAdvisor.h"
 #include "llvm/Analysis/MLInlineAdvisor.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ReleaseModeModelRunner.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instruction.h"
@@ -12,19 +16,13 @@
 #include "llvm/Support/CommandLine.h"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
 using namespace llvm;
 
-using DefaultAdvice = std::function<bool(CallBase &)>;
-
-namespace llvm {
-// LLVM's getReleaseModeAdvisor, renamed in the compile of MLInlineAdvisor.cpp.
-std::unique_ptr<InlineAdvisor> getPolicyAdvisor(Module &M, ModuleAnalysisManager &MAM, DefaultAdvice GetDefaultAdvice);
-} // namespace llvm
+using mlgo::DefaultAdvice;
 
 namespace {
 
@@ -39,33 +37,6 @@ bool asksForSize(const Function &F) {
     return I && isForSize(*I->getFunction());
   });
 }
-
-// The default's decision with a remark. LLVM's DefaultInlineAdvice names the cost, which this advisor does not get.
-class DefaultDecision final : public InlineAdvice {
-public:
-  using InlineAdvice::InlineAdvice;
-
-private:
-  void recordInliningImpl() override {
-    emitInlinedInto(ORE, DLoc, Block, *Callee, *Caller, /*IsMandatory=*/false);
-  }
-  void recordInliningWithCalleeDeletedImpl() override { recordInliningImpl(); }
-};
-
-// For a module in which no function asks for size. The bookkeeping of LLVM's advisor computes analyses, and passes that
-// use whatever is cached would then write other code than without the policy.
-class DefaultEverywhere final : public InlineAdvisor {
-public:
-  DefaultEverywhere(Module &M, FunctionAnalysisManager &FAM, DefaultAdvice GetDefaultAdvice)
-      : InlineAdvisor(M, FAM), GetDefaultAdvice(std::move(GetDefaultAdvice)) {}
-
-private:
-  std::unique_ptr<InlineAdvice> getAdviceImpl(CallBase &CB) override {
-    return std::make_unique<DefaultDecision>(this, CB, getCallerORE(CB), GetDefaultAdvice(CB));
-  }
-
-  const DefaultAdvice GetDefaultAdvice;
-};
 
 // The policy in functions that ask for size, the default in all others.
 class PolicyForSize final : public InlineAdvisor {
@@ -125,20 +96,49 @@ void warnOnce(Module &M, const mlgo::SlotUsage &Usage) {
   M.getContext().diagnose(DiagnosticInfoGeneric(Message, DS_Warning));
 }
 
+std::unique_ptr<MLModelRunner> embeddedPolicy(LLVMContext &Context, const std::vector<TensorSpec> &Inputs) {
+  return std::make_unique<ReleaseModeModelRunner<InlinerSizeModel>>(Context, Inputs, DecisionName);
+}
+
+// The decisions that are given for a module, or null.
+std::unique_ptr<mlgo::InliningDecisions> decisionsOf(Module &M, const mlgo::SlotUsage &Usage, bool AsksChannel) {
+  auto Decisions = mlgo::InliningDecisions::of(M, /*HasPolicy=*/Usage.Slot.Create != nullptr);
+  if (Decisions && AsksChannel)
+    mlgo::endWithUsageError(Twine(Usage.Channel) + " cannot be combined with -mlgo-decisions or " +
+                            "-mlgo-decisions-taken. Remove one of them");
+  return Decisions;
+}
+
+std::unique_ptr<InlineAdvisor> decidedForSize(Module &M, ModuleAnalysisManager &MAM, DefaultAdvice GetDefaultAdvice,
+                                              std::unique_ptr<mlgo::InliningDecisions> Decisions) {
+  mlgo::RunnerFactory GetRunner;
+  if (Decisions->asksPolicy())
+    GetRunner = [&M](const std::vector<TensorSpec> &Inputs) { return embeddedPolicy(M.getContext(), Inputs); };
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  auto Decided = mlgo::decidedInlineAdvisor(M, MAM, GetRunner, GetDefaultAdvice, std::move(Decisions));
+  return std::make_unique<PolicyForSize>(M, FAM, std::move(Decided), std::move(GetDefaultAdvice));
+}
+
 } // namespace
 
 std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnalysisManager &MAM,
                                                            DefaultAdvice GetDefaultAdvice) {
   const mlgo::SlotUsage &Usage = mlgo::usageOf(InlinerSizeModel::slot());
   const bool AsksChannel = isGiven(StringRef(Usage.Channel).ltrim('-'));
+  auto Decisions = decisionsOf(M, Usage, AsksChannel);
+  const bool HasFunctionsForSize = any_of(M, isForSize);
+  if (Decisions && HasFunctionsForSize)
+    return decidedForSize(M, MAM, std::move(GetDefaultAdvice), std::move(Decisions));
+  if (mlgo::decisionsReplaceDefault())
+    return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   const bool Limited = Usage.Where == mlgo::DecidesIn::FunctionsForSize && !AsksChannel;
   // getPolicyAdvisor reports an empty slot.
   if (!Limited || !Usage.Slot.Create)
     return getPolicyAdvisor(M, MAM, GetDefaultAdvice);
-  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  if (none_of(M, isForSize)) {
+  if (!HasFunctionsForSize) {
     warnOnce(M, Usage);
-    return std::make_unique<DefaultEverywhere>(M, FAM, std::move(GetDefaultAdvice));
+    return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   }
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   return std::make_unique<PolicyForSize>(M, FAM, getPolicyAdvisor(M, MAM, GetDefaultAdvice), GetDefaultAdvice);
 }
