@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from mlgo.compiler import empty_object, scratch
-from mlgo.compiler.inputs import BITCODE, INDEX, MODEL, UnusableInput, place_inputs
+from mlgo.compiler.inputs import BITCODE, DECISIONS, INDEX, MODEL, UnusableInput, place_inputs
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import (
     CompileDisturbed,
@@ -144,6 +144,8 @@ def clang_command(request: CompileRequest, advisor_flags: Sequence[str] = (), ou
         flags += request.problem.development_flags(
             _LOG if request.want_log else None, MODEL if request.model_dir is not None else None
         )
+    if request.decisions is not None:
+        flags += ["-mllvm", f"-{request.problem.decisions_flag}={DECISIONS}"]
     index = INDEX if request.module.has_thinlto_index else None
     module = request.module
     arguments = command.compile_command(module.command, BITCODE, output, flags, index, module.allowed_options)

@@ -17,7 +17,7 @@ from mlgo.run.exit_codes import RunError
 
 #: Names inside the temporary directory. The compiler sees only these, so commands, objects and messages do not depend
 #: on the folders of corpus and model.
-BITCODE, INDEX, MODEL = "module.bc", "module.thinlto.bc", "model"
+BITCODE, INDEX, MODEL, DECISIONS = "module.bc", "module.thinlto.bc", "model", "decisions"
 # What LLVM reads of a model (llvm/lib/Analysis/TFLiteUtils.cpp, ModelUnderTrainingRunner.cpp).
 _MODEL_FILES = ("model.tflite", "output_spec.json")
 # Linux copies at most 2 GiB in one call (sendfile(2)).
@@ -38,6 +38,8 @@ def place_inputs(request: CompileRequest, directory: str) -> None:
       RunError: there is no room.
       OSError: the machine lacks memory or files, or a disk does not work.
     """
+    if request.decisions is not None:
+        pathlib.Path(directory, DECISIONS).write_bytes(request.decisions)
     for name, path in _sources(request, directory):
         target = os.path.join(directory, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -87,6 +87,8 @@ class CompileRequest:
       module: what to compile.
       problem: whose decisions are logged or made by a model; None: a compile without log and model.
       model_dir: TFLite model that makes the decisions; None: the compiler's default heuristic makes them.
+      decisions: content of a file of decisions by call site (mlgo/search/decision_file.py), which take precedence over
+        the model's and the heuristic's; None: there are none.
       want_log: whether decisions are logged and read. A request needs a log, an object, or both.
       want_object: whether the object file is returned.
       extra_flags: cc1 flags put after the module's own and before the problem's.
@@ -98,6 +100,7 @@ class CompileRequest:
     module: Module
     problem: Problem | None = None
     model_dir: pathlib.Path | None = None
+    decisions: bytes | None = None
     want_log: bool = True
     want_object: bool = False
     extra_flags: tuple[str, ...] = ()
@@ -108,6 +111,8 @@ class CompileRequest:
     def __post_init__(self):
         if self.problem is None and (self.want_log or self.model_dir is not None):
             raise ValueError(f"{self.module.name}: a log and a model need a problem")
+        if self.decisions is not None and (self.problem is None or self.problem.decisions_flag is None):
+            raise ValueError(f"{self.module.name}: no problem whose decisions can be given")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -77,9 +77,9 @@ class ServerExecutor:
 
 
 def groups_of(requests: Iterable[CompileRequest]) -> Iterator[list[CompileRequest]]:
-    """`requests` in their order, those together which follow each other and differ in their policy only.
+    """`requests` in their order, those together which follow each other and differ in their policy or decisions only.
 
-    A request without a policy, with files of its own, or of ThinLTO's, whose pipeline is another, is a group of one.
+    A request without either, with files of its own, or of ThinLTO's, whose pipeline is another, is a group of one.
     """
     for key, group in itertools.groupby(requests, _what_is_shared):
         while together := list(itertools.islice(group, 1 if key[0] is None else _MOST_TOGETHER)):
@@ -87,8 +87,9 @@ def groups_of(requests: Iterable[CompileRequest]) -> Iterator[list[CompileReques
 
 
 def _what_is_shared(request: CompileRequest) -> tuple:
-    alone = request.model_dir is None or request.extra_files or request.module.has_thinlto_index
-    return (None if alone else request.module, dataclasses.replace(request, model_dir=None))
+    given = request.model_dir is not None, request.decisions is not None
+    alone = not any(given) or request.extra_files or request.module.has_thinlto_index
+    return (None if alone else request.module, given, dataclasses.replace(request, model_dir=None, decisions=None))
 
 
 class ServerPool:

@@ -12,6 +12,10 @@ _CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._"
 # Longer arrays are no names; a false length must not cost memory.
 _MOST_ELEMENTS = 1 << 16
 
+_MAGIC, _WRAPPER_MAGIC = b"BC\xc0\xde", b"\xde\xc0\x17\x0b"
+_TOP_LEVEL_WIDTH = 2
+_MODULE_BLOCK = 8
+
 #: One operand of an abbreviation: its encoding and the width of its fields; a literal has encoding 0 and its value.
 _Operand = tuple[int, int]
 
@@ -79,6 +83,25 @@ def records(bits: Bits, width: int) -> Iterator[tuple[int, list[int]]]:
             yield values[0], values[1:]
         else:
             raise Unreadable()
+
+
+def module_block(content: bytes) -> tuple[bytes, Bits, int]:
+    """(bitcode without Apple's wrapper, its bits behind the head of the module block, width of its abbreviations).
+
+    Raises: Unreadable: there is no module.
+    """
+    start = int.from_bytes(content[8:12], "little") if content.startswith(_WRAPPER_MAGIC) else 0
+    if not content.startswith(_MAGIC, start):
+        raise Unreadable()
+    content = content[start:]
+    bits = Bits(content, 8 * len(_MAGIC))
+    while True:
+        if bits.fixed(_TOP_LEVEL_WIDTH) != SUBBLOCK:
+            raise Unreadable()
+        block, width, end = bits.block_head()
+        if block == _MODULE_BLOCK:
+            return content, bits, width
+        bits.place = end
 
 
 def _abbreviation(bits: Bits) -> list[_Operand]:

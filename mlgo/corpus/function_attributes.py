@@ -10,11 +10,9 @@ writeAttributeTable, writeModuleInfo); of their numbers: llvm/include/llvm/Bitco
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from mlgo.corpus.bitstream import SUBBLOCK, Bits, Unreadable, records
+from mlgo.corpus.bitstream import Bits, Unreadable, module_block, records
 
-_MAGIC, _WRAPPER_MAGIC = b"BC\xc0\xde", b"\xde\xc0\x17\x0b"
-_MODULE_BLOCK, _PARAMETER_ATTRIBUTES, _ATTRIBUTE_GROUPS, _FUNCTION_BLOCK = 8, 9, 10, 12
-_TOP_LEVEL_WIDTH = 2
+_PARAMETER_ATTRIBUTES, _ATTRIBUTE_GROUPS, _FUNCTION_BLOCK = 9, 10, 12
 _ENTRY, _GROUP_ENTRY = 2, 3
 # A function's record begins: offset and size of its name, type, calling convention, whether it is only declared,
 # linkage, number of its list of attributes, from 1 (0: none).
@@ -48,27 +46,9 @@ class FunctionAttributes:
 def function_attributes(content: bytes) -> FunctionAttributes | None:
     """The counts for a module's bitcode; None: it is not bitcode, or another format than LLVM's of today."""
     try:
-        return _of_module(content[:_MOST_BYTES])
+        return _counts(*module_block(content[:_MOST_BYTES]))
     except Unreadable:
         return None
-
-
-def _of_module(content: bytes) -> FunctionAttributes:
-    """Raises: Unreadable: there is no module."""
-    start = 0
-    if content.startswith(_WRAPPER_MAGIC):
-        start = int.from_bytes(content[8:12], "little")
-    if not content.startswith(_MAGIC, start):
-        raise Unreadable()
-    content = content[start:]
-    bits = Bits(content, 8 * len(_MAGIC))
-    while True:
-        if bits.fixed(_TOP_LEVEL_WIDTH) != SUBBLOCK:
-            raise Unreadable()
-        block, width, end = bits.block_head()
-        if block == _MODULE_BLOCK:
-            return _counts(content, bits, width)
-        bits.place = end
 
 
 def _counts(content: bytes, bits: Bits, width: int) -> FunctionAttributes:

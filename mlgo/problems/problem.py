@@ -139,6 +139,7 @@ class Problem:
         every further compile starts from the optimised modules.
       release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
       context_flags: further cc1 flags that make the log name each context after its call site.
+      decisions_flag: LLVM option, without dash, of a file of decisions by call site. None: there is none.
       threshold_option: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with
         the heuristic at other values of it. None: there is no such option.
       interactive_flag: LLVM option, without dash: base name of the interactive channel's two files. None: no channel.
@@ -168,6 +169,7 @@ class Problem:
     decides_after_optimiser: bool = False
     release_setting: str | None = None
     context_flags: tuple[str, ...] = ()
+    decisions_flag: str | None = None
     threshold_option: str | None = None
     interactive_flag: str | None = None
     interactive_default_flag: str | None = None

@@ -96,6 +96,11 @@ _COUNTINGS = {
 }
 
 
+def counting_of(reward: str, default: Mapping[str, FunctionScores]) -> Counting:
+    """What `reward` counts, given the scores of the compiler's default by module, over the whole corpus."""
+    return _COUNTINGS[reward](default)
+
+
 class SizeOfCode(Score):
     """The score of a problem with a CodeSize."""
 
@@ -111,7 +116,7 @@ class SizeOfCode(Score):
         return code_scores(result.code, result.log)
 
     def measure(self, default, reward=None):
-        return CodeMeasure(_COUNTINGS[self.chosen_reward(reward)](default))
+        return CodeMeasure(counting_of(self.chosen_reward(reward), default))
 
     def totals(self, sides):
         return f"{self.unit}, with those of no function", [

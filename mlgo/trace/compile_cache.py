@@ -14,7 +14,7 @@ from mlgo.run.manifest import digest_of_bytes
 from mlgo.trace.outcomes import Outcome, read_record
 
 #: Folders of mlgo whose code determines the result of a compile and how it is stored. A change in one changes all keys.
-_CODE_FOLDERS = ("compiler", "corpus", "problems", "score", "size_estimator", "trace")
+CODE_FOLDERS = ("compiler", "corpus", "problems", "score", "size_estimator", "trace")
 
 #: Sources, and the libraries that Python loads: a program has compiler/libtraining_log_reader.so but not its source.
 _CODE_SUFFIXES = (".cc", ".h", ".py", ".so")
@@ -68,7 +68,7 @@ class CompileCache:
             names = names_of(module.name)
             if (folder / names[-1]).exists():
                 continue
-            key = _key(shared, module)
+            key = key_of(shared, module)
             found = self._cache.fetch(key)
             if found is None or pathlib.Path(names[-1]).suffix not in found:
                 unknown[module.name] = key
@@ -85,7 +85,8 @@ class CompileCache:
         return summary
 
 
-def _key(shared: Mapping[str, Any], module: Module) -> str:
+def key_of(shared: Mapping[str, Any], module: Module) -> str:
+    """The key of what follows from `module` and from `shared`, JSON values."""
     index = module.read_thinlto_index()
     described = {
         **shared,
@@ -96,16 +97,18 @@ def _key(shared: Mapping[str, Any], module: Module) -> str:
     return digest_of_bytes(json.dumps(described, sort_keys=True).encode("utf-8"))
 
 
-def code_files(root: pathlib.Path) -> list[pathlib.Path]:
+def code_files(root: pathlib.Path, folders: Sequence[str] = CODE_FOLDERS) -> list[pathlib.Path]:
     """The files below `root` that determine what is kept, as far as this program has them."""
-    found = (path for folder in _CODE_FOLDERS for path in (root / folder).rglob("*"))
+    found = (path for folder in folders for path in (root / folder).rglob("*"))
     return sorted(path for path in found if path.suffix in _CODE_SUFFIXES and path.is_file())
 
 
-def digest_of_code(root: pathlib.Path = pathlib.Path(__file__).parent.parent) -> str:
-    """sha256 over the names and contents of `code_files`. Args: root: mlgo's folder."""
+def digest_of_code(
+    root: pathlib.Path = pathlib.Path(__file__).parent.parent, folders: Sequence[str] = CODE_FOLDERS
+) -> str:
+    """sha256 over the names and contents of `code_files`. Args: root: mlgo's folder; folders: those that count."""
     whole = hashlib.sha256()
-    for path in code_files(root):
+    for path in code_files(root, folders):
         whole.update(f"{path.relative_to(root)}\0{digest_of_bytes(path.read_bytes())}\n".encode())
     return whole.hexdigest()
 

@@ -34,6 +34,9 @@ OBSERVATION_CONTEXT_NAME = ":observation_context"
 #: cc1 flag: stop after the optimiser, and write its result where the object would be.
 _INSTEAD_OF_OBJECT = "-emit-llvm-bc"
 
+#: Module → content of a file of decisions for its compile (CompileRequest.decisions); None: none are given.
+DecisionsGiven = Callable[[Module], bytes | None]
+
 
 @dataclasses.dataclass(frozen=True)
 class Decisions:
@@ -149,6 +152,7 @@ def compile_corpus(
     model_dir: pathlib.Path | None,
     wants_decisions: bool,
     keep: Callable[[Module, CompileResult | CompileFailure, ModuleRecord], None],
+    given: DecisionsGiven = lambda module: None,
 ) -> Mapping[str, Any]:
     """Compiles every module of `corpus` that has no record in `folder` yet, or one of a failure; writes its record.
 
@@ -156,6 +160,7 @@ def compile_corpus(
       folder, corpus, setup, title, model_dir: as trace_corpus.
       wants_decisions: whether decisions are logged where the score does not need it.
       keep: called with every module before its record is written, to store more of the result; from threads.
+      given: the decisions that each module's compile is given.
 
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed (the next run compiles them again).
@@ -169,7 +174,7 @@ def compile_corpus(
         left.append(module)
     score = score_of(setup.problem)
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions))
+    outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions), given)
 
     def store(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         keep(module, outcome, record)
@@ -197,6 +202,7 @@ def compile_modules(
     setup: CompileSetup,
     models: Iterable[pathlib.Path | None],
     want_decisions: Iterable[bool] = itertools.repeat(True),
+    given: DecisionsGiven = lambda module: None,
 ) -> Generator[tuple[Module, CompileResult | CompileFailure], None, None]:
     """Compiles `modules`; yields each with its outcome, which the score of the problem can read, in the given order.
 
@@ -208,6 +214,7 @@ def compile_modules(
       models: the TFLite policy for each module, None for the compiler's default. Its next element is asked for in the
         caller's thread, shortly before the module's turn, so policies may be written as they are needed.
       want_decisions: whether decisions are logged too; otherwise only what the score needs is logged.
+      given: as for compile_corpus.
     """
     score = score_of(setup.problem)
     estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
@@ -217,6 +224,7 @@ def compile_modules(
             module=module,
             problem=setup.problem,
             model_dir=model,
+            decisions=given(module),
             want_log=wants_decisions or score.needs_log,
             want_object=score.needs_object or setup.wants_objects,
             extra_flags=(*setup.extra_flags, *estimated),

@@ -19,7 +19,7 @@ from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import compile_corpus
+from mlgo.trace.trace import DecisionsGiven, compile_corpus
 
 #: The side that the others are compared with.
 DEFAULT = "default"
@@ -58,12 +58,14 @@ def compile_side(
     model_dir: pathlib.Path | None,
     title: str,
     keep_objects: bool,
+    given: DecisionsGiven = lambda module: None,
 ) -> Mapping[str, Any]:
     """Compiles every module of `corpus` that has no record in `folder` yet.
 
     Args:
       model_dir: TFLite policy; None: the compiler's heuristic.
       keep_objects: whether objects are kept for linking.
+      given: decisions that each module's compile is given, which take precedence.
 
     Returns: counts for the manifest.
     Raises: RunError: more modules failed than allowed.
@@ -79,9 +81,9 @@ def compile_side(
             _code_path(folder, module.name), {function.name: function.size for function in functions}
         )
         if keep_objects:
-            files.write_atomically(_object_path(folder, module.name), outcome.object_bytes)
+            files.write_atomically(object_path(folder, module.name), outcome.object_bytes)
 
-    return compile_corpus(folder, corpus, setup, title, model_dir, False, keep)
+    return compile_corpus(folder, corpus, setup, title, model_dir, False, keep, given)
 
 
 def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -99,7 +101,7 @@ def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str]
     Raises: RunError: linking fails.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-link-") as work:
-        objects = {name: _object_path(folder, name) for name in modules}
+        objects = {name: object_path(folder, name) for name in modules}
         return linked_code.link(linker, objects, pathlib.Path(work), icf)
 
 
@@ -107,5 +109,6 @@ def _code_path(folder: pathlib.Path, name: str) -> pathlib.Path:
     return folder / "code" / f"{name}.json"
 
 
-def _object_path(folder: pathlib.Path, name: str) -> pathlib.Path:
+def object_path(folder: pathlib.Path, name: str) -> pathlib.Path:
+    """The object of module `name`, for the side in `folder`."""
     return folder / "objects" / f"{name}.o"

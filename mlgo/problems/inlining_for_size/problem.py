@@ -52,6 +52,7 @@ PROBLEM = Problem(
     decision_kind="binary",
     default_decision_spec=_one("inlining_default"),
     context_flags=("-mllvm", "-training-log-callsites"),
+    decisions_flag="mlgo-decisions",
     threshold_option="inline-threshold",
     interactive_default_flag="inliner-interactive-include-default",
     interactive_score="text_bytes",

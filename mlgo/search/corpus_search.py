@@ -1,0 +1,245 @@
+"""Searches the modules of a corpus, several side by side.
+
+Files in the stage's folder, for each module NAME: `NAME.decisions` (a decision file of one section), then `NAME.json`
+(ModuleResult). A module that has the second is done.
+"""
+
+import dataclasses
+import itertools
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.corpus.corpus import Module
+from mlgo.corpus.source_name import source_name
+from mlgo.run import files
+from mlgo.run.cache import Cache
+from mlgo.run.json_fields import Fields
+from mlgo.score.code_credit import Counting
+from mlgo.score.problem_score import score_of
+from mlgo.search.build import Attempt, Build, build_of
+from mlgo.search.decision_file import ANY_MODULE, Section, written
+from mlgo.search.module_search import DEFAULT, POLICY, Found, ModuleCannotBeCompiled, Search, search_module
+from mlgo.trace.setup import CompileSetup
+
+#: Searches under way for each worker: while one waits for a single compile, the others keep the workers busy.
+_SEARCHES_PER_WORKER = 8
+#: Kinds of files of a module.
+_DECISIONS, _RESULT = "decisions", "json"
+_REMEDY = "Delete the folder and run again"
+
+_Asked = tuple[Module, Attempt]
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleResult:
+    """What the search of a module found. All sizes are bytes that count (mlgo/score/code_size.py).
+
+    Attributes:
+      default, policy, best: sizes under the compiler's heuristic, under the policy (None: there is none, or its
+        compile failed), and with the decisions that were found.
+      questions: decisions that the heuristic takes.
+      compiles: made by the search.
+      complete: whether it ended because nothing was left to try.
+      curve: (compiles, size) after each improvement.
+    """
+
+    default: float
+    policy: float | None
+    best: float
+    questions: int
+    compiles: int
+    complete: bool
+    curve: tuple[tuple[int, float], ...]
+
+    @property
+    def start(self) -> float:
+        """The smaller of default and policy."""
+        return self.default if self.policy is None else min(self.default, self.policy)
+
+
+@dataclasses.dataclass(frozen=True)
+class CorpusSearch:
+    """How the modules of a corpus are searched.
+
+    Attributes:
+      setup: how they are compiled.
+      model_dir: TFLite model of the policy; None: there is none.
+      counting: which bytes count.
+      budget: compiles at most for a module, >= 1.
+      cache: of results, shared by runs; None: there is none.
+      key_of: the key of a module's result there: a digest of all that it depends on.
+    """
+
+    setup: CompileSetup
+    model_dir: pathlib.Path | None
+    counting: Counting
+    budget: int
+    cache: Cache | None
+    key_of: Callable[[Module], str]
+
+    def has(self, folder: pathlib.Path, module: Module) -> bool:
+        """Whether `folder` holds a result of `module`."""
+        return _path(folder, module.name, _RESULT).exists()
+
+    def run(self, folder: pathlib.Path, modules: Sequence[Module], done: Callable[[Module], None]) -> None:
+        """Searches those of `modules` that have no result in `folder`. Args: done: called after each."""
+        left = [module for module in modules if not (self.has(folder, module) or self._fetched(folder, module, done))]
+        # The largest first: at the end no single one is waited for.
+        left.sort(key=lambda module: (-module.bitcode_size, module.name))
+        for module, found in self._found(left):
+            _write(folder, module, found)
+            if self.cache is not None and found is not None:
+                names = (_RESULT, _DECISIONS)
+                self.cache.store(
+                    self.key_of(module), {name: _path(folder, module.name, name).read_bytes() for name in names}
+                )
+            done(module)
+        if self.cache is not None:
+            self.cache.trim()
+
+    def _fetched(self, folder: pathlib.Path, module: Module, done: Callable[[Module], None]) -> bool:
+        """Takes the module's result from the cache, if it is there."""
+        found = None if self.cache is None else self.cache.fetch(self.key_of(module))
+        if found is None or not {_RESULT, _DECISIONS} <= found.keys():
+            return False
+        for name in (_DECISIONS, _RESULT):
+            files.write_atomically(_path(folder, module.name, name), found[name])
+        done(module)
+        return True
+
+    def _found(self, modules: Iterable[Module]) -> Iterator[tuple[Module, Found | None]]:
+        waiting = iter(modules)
+        running: list[_Running] = []
+        while True:
+            while len(running) < _SEARCHES_PER_WORKER * self.setup.workers:
+                if (module := next(waiting, None)) is None:
+                    break
+                running.append(_Running(module, search_module(self.budget, self.model_dir is not None)))
+            if not running:
+                return
+            asked = [(each.module, attempt) for each in running for attempt in each.attempts]
+            builds = iter(list(map(self._build, asked, self._outcomes(asked))))
+            for each in running:
+                each.advance(list(itertools.islice(builds, len(each.attempts))))
+            yield from ((each.module, each.found) for each in running if each.has_ended)
+            running = [each for each in running if not each.has_ended]
+
+    def _outcomes(self, asked: Iterable[_Asked]) -> Iterator[CompileResult | CompileFailure]:
+        assert self.setup.executor is not None  # CompileSetup sees to it.
+        return self.setup.executor.run_ordered(self._request(module, attempt) for module, attempt in asked)
+
+    def _request(self, module: Module, attempt: Attempt) -> CompileRequest:
+        return CompileRequest(
+            clang=self.setup.clang,
+            module=module,
+            problem=self.setup.problem,
+            # Also for attempts that do not use it: compiles of one module then share more.
+            model_dir=self.model_dir,
+            decisions=written([attempt.section()]),
+            want_log=True,
+            want_object=True,
+            extra_flags=self.setup.extra_flags,
+            limits=self.setup.limits,
+        )
+
+    def _build(self, asked: _Asked, outcome: CompileResult | CompileFailure) -> Build | None:
+        module, attempt = asked
+        if isinstance(outcome, CompileFailure) or outcome.log is None:
+            return None
+        sizes = self.counting(module.name, score_of(self.setup.problem).read(outcome))
+        return build_of(attempt, outcome.log, sizes)
+
+
+class _Running:
+    """A search under way.
+
+    Attributes:
+      module: what is searched.
+      attempts: what it waits for.
+      has_ended: whether it is over.
+      found: its result then; None: the module cannot be compiled.
+    """
+
+    def __init__(self, module: Module, search: Search):
+        self.module, self._search = module, search
+        self.attempts: Sequence[Attempt] = next(search)
+        self.has_ended = False
+        self.found: Found | None = None
+
+    def advance(self, builds: Sequence[Build | None]) -> None:
+        try:
+            self.attempts = self._search.send(builds)
+        except StopIteration as end:
+            self.has_ended, self.found = True, end.value
+        except ModuleCannotBeCompiled:
+            self.has_ended = True
+
+
+def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, ModuleResult]:
+    """Module → what its search found; without modules whose search could not compile them.
+
+    Raises: RunError: a file is missing or damaged.
+    """
+    found = {}
+    for module in modules:
+        path = _path(folder, module.name, _RESULT)
+        content = files.read_json(path, "search of a module", _REMEDY)
+        if content.get("best") is not None:
+            found[module.name] = _parsed(content, path)
+    return found
+
+
+def section_in(folder: pathlib.Path, name: str) -> bytes:
+    """The decision file of module `name`, which stands for any source."""
+    return _path(folder, name, _DECISIONS).read_bytes()
+
+
+def sources_of(modules: Iterable[Module]) -> dict[str, str | None]:
+    """Module → its source file as its bitcode names it; None: not stated, or another module has the same."""
+    named = {module.name: source_name(module.read_bitcode()) for module in modules}
+    seen: dict[str | None, int] = {}
+    for source in named.values():
+        seen[source] = seen.get(source, 0) + 1
+    return {name: source if seen[source] == 1 else None for name, source in named.items()}
+
+
+def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
+    if found is None:
+        files.write_json_atomically(_path(folder, module.name, _RESULT), {"best": None})
+        return
+    attempt = found.best.attempt
+    # A whole policy needs no list. Otherwise all decisions: a policy's answers depend on what was inlined before.
+    decisions: Mapping[str, bool] = found.best.all_given if attempt.given else {}
+    section = Section(ANY_MODULE, attempt.policy.otherwise, decisions)
+    files.write_atomically(_path(folder, module.name, _DECISIONS), written([section]))
+    policy = found.start.get(POLICY.name)
+    result = ModuleResult(
+        default=found.start[DEFAULT.name].total,
+        policy=None if policy is None else policy.total,
+        best=found.best.total,
+        questions=len(found.start[DEFAULT.name].decided),
+        compiles=found.compiles,
+        complete=found.complete,
+        curve=found.curve,
+    )
+    files.write_json_atomically(_path(folder, module.name, _RESULT), dataclasses.asdict(result))
+
+
+def _parsed(content: Any, path: pathlib.Path) -> ModuleResult:
+    fields = Fields(content, f"search of a module ({path})", _REMEDY)
+    policy = content.get("policy")
+    return ModuleResult(
+        default=fields.read("default", float),
+        policy=None if policy is None else fields.read("policy", float),
+        best=fields.read("best", float),
+        questions=fields.read("questions", int),
+        compiles=fields.read("compiles", int),
+        complete=fields.read("complete", bool),
+        curve=tuple((int(compiles), float(size)) for compiles, size in content["curve"]),
+    )
+
+
+def _path(folder: pathlib.Path, name: str, kind: str) -> pathlib.Path:
+    return folder / f"{name}.{kind}"

@@ -1,0 +1,116 @@
+"""Files of inlining decisions by call site, which the compilers read with -mlgo-decisions (llvm/decisions).
+
+The first line names the format. Then each module has a section: a line with its source file, a line with what decides
+at call sites that are not listed, and a line for each call site that is.
+
+    mlgo-decisions 1
+    module  src/lapi.c
+    otherwise default
+    inline  lua_settop  adjust2reg  lua_settop  0  0
+    keep    ...
+
+Tabs separate fields. A call site has five: caller, callee, origin (the function in which the call was written),
+ordinal, occurrence. The compiler writes these names into its log, so here they are opaque but for the first two.
+"""
+
+import dataclasses
+import string
+import urllib.parse
+from collections.abc import Iterable, Mapping
+
+from mlgo.run.exit_codes import RunError
+
+_FIRST_LINE = "mlgo-decisions 1"
+_WORDS = {True: "inline", False: "keep"}
+_SITE_FIELDS = 5
+_OTHERWISE = "otherwise "
+#: Stands for every module in place of a source file.
+ANY_MODULE = "*"
+_AS_THEY_ARE = string.punctuation.replace("%", "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """The decisions of one module.
+
+    Attributes:
+      source: its source file, as its bitcode names it, or ANY_MODULE.
+      otherwise: what decides elsewhere: "default", "policy" or "cost-below N".
+      decisions: call site → whether it is inlined.
+    """
+
+    source: str
+    otherwise: str
+    decisions: Mapping[str, bool]
+
+
+def otherwise_below(cost_limit: int) -> str:
+    """For Section.otherwise: a call is inlined if LLVM's estimate of its cost is lower than `cost_limit`."""
+    return f"cost-below {cost_limit}"
+
+
+def caller_of(call_site: str) -> str:
+    """The function in which the call stands, as symbol tables have it."""
+    return _unescaped(call_site.split("\t", 1)[0])
+
+
+def callee_of(call_site: str) -> str:
+    """The function that is called, as symbol tables have it."""
+    return _unescaped(call_site.split("\t", 2)[1])
+
+
+def place_of(call_site: str) -> str:
+    """The call site without its occurrence: the compiler may ask about one call several times."""
+    return call_site.rsplit("\t", 1)[0]
+
+
+def written(sections: Iterable[Section]) -> bytes:
+    """The content of a file with `sections`. Equal sections give equal bytes."""
+    lines = [_FIRST_LINE]
+    for section in sections:
+        source = section.source if section.source == ANY_MODULE else _escaped(section.source)
+        lines += [f"module\t{source}", f"{_OTHERWISE}{section.otherwise}"]
+        lines += [f"{_WORDS[section.decisions[site]]}\t{site}" for site in sorted(section.decisions)]
+    return "".join(f"{line}\n" for line in lines).encode("ascii")
+
+
+def read(content: bytes, name: str) -> list[Section]:
+    """The sections in `content`, which may come from anybody.
+
+    Args: name: of the file, for messages.
+    Raises: RunError: it is no such file; the message names the line.
+    """
+    remedy = "Make it again with //mlgo:tune"
+    try:
+        lines = content.decode("ascii").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise RunError(name, f"is no file of decisions: byte {error.start} is not ASCII", remedy) from error
+    if lines[0] != _FIRST_LINE:
+        raise RunError(name, f'is no file of decisions: its first line is not "{_FIRST_LINE}"', remedy)
+    decision_of = {word: decision for decision, word in _WORDS.items()}
+    sections: list[Section] = []
+    decisions: dict[str, bool] = {}
+    left = enumerate(lines[1:], 2)
+    for number, line in left:
+        word, _, rest = line.partition("\t")
+        if word == "module":
+            number, following = next(left, (number, ""))
+            if not following.startswith(_OTHERWISE):
+                raise RunError(name, f"does not say in line {number} what is decided otherwise", remedy)
+            decisions = {}
+            sections.append(Section(_unescaped(rest), following.removeprefix(_OTHERWISE), decisions))
+        elif sections and word in decision_of and rest.count("\t") == _SITE_FIELDS - 1:
+            decisions[rest] = decision_of[word]
+        else:
+            raise RunError(name, f"has no decision in line {number}: {line[:80]!r}", remedy)
+    return sections
+
+
+def _escaped(text: str) -> str:
+    """`text` with %XX for each byte that would break the format."""
+    return urllib.parse.quote_from_bytes(text.encode("utf-8", "surrogateescape"), _AS_THEY_ARE)
+
+
+def _unescaped(field: str) -> str:
+    """What `_escaped` was given. LLVM's names are bytes; a byte that is no UTF-8 becomes a surrogate."""
+    return urllib.parse.unquote_to_bytes(field).decode("utf-8", "surrogateescape")

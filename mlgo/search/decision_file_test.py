@@ -1,0 +1,74 @@
+"""Tests of decision_file: what is written is read again, and nothing else is read."""
+
+import unittest
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mlgo.run.exit_codes import RunError
+from mlgo.search.decision_file import (
+    ANY_MODULE,
+    Section,
+    callee_of,
+    caller_of,
+    otherwise_below,
+    place_of,
+    read,
+    written,
+)
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SITE = "caller\tf%20g\torigin\t3\t1"
+sites = st.lists(st.text("abc%_", min_size=1), min_size=5, max_size=5).map("\t".join)
+sections = st.builds(
+    Section,
+    source=st.text(min_size=1).filter(lambda text: text != ANY_MODULE),
+    otherwise=st.sampled_from(["default", "policy", otherwise_below(-15)]),
+    decisions=st.dictionaries(sites, st.booleans()),
+)
+
+
+class DecisionFileTest(unittest.TestCase):
+    def test_the_format(self):
+        content = written([Section("src/a b.c", "default", {SITE: True}), Section(ANY_MODULE, otherwise_below(5), {})])
+        first, second = (
+            f"module\tsrc/a%20b.c\notherwise default\ninline\t{SITE}\n",
+            "module\t*\notherwise cost-below 5\n",
+        )
+        expected = f"mlgo-decisions 1\n{first}{second}"
+        self.assertEqual(content.decode(), expected)
+
+    def test_fields(self):
+        self.assertEqual((caller_of(SITE), callee_of(SITE)), ("caller", "f g"))
+        self.assertEqual(place_of(SITE), "caller\tf%20g\torigin\t3")
+
+    @UNHURRIED
+    @given(st.lists(sections, max_size=3))
+    def test_what_is_written_is_read(self, given_sections):
+        self.assertEqual(read(written(given_sections), "file"), given_sections)
+
+    def test_what_is_refused(self):
+        head = "mlgo-decisions 1\nmodule\ta.c\n"
+        for content, named in (
+            ("", "first line"),
+            ("mlgo-decisions 2\n", "first line"),
+            ("mlgo-decisions 1\ninline\t" + SITE, "line 2"),
+            (head, "line 2"),
+            (head + "otherwise default\ninline\ta\tb", "line 4"),
+            (head + "otherwise default\nmaybe\t" + SITE, "line 4"),
+        ):
+            with self.assertRaisesRegex(RunError, named):
+                read(content.encode(), "file")
+
+    @UNHURRIED
+    @given(st.binary(max_size=80))
+    def test_any_bytes_give_sections_or_an_error(self, content):
+        for bytes_read in (content, b"mlgo-decisions 1\nmodule\t" + content):
+            try:
+                read(bytes_read, "file")
+            except RunError:
+                pass
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+"""Tests of image: never larger than the best start, whatever linking does."""
+
+import unittest
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mlgo.search.image import smallest_image
+
+MODULES = ("a", "b", "c")
+SIDES = ("default", "policy", "found")
+
+
+def linking(sizes, shared=0):
+    """A linker of modules with fixed sizes; `shared` bytes come on top if modules are of different sides."""
+
+    def link(side_of):
+        mixed = len(set(side_of.values())) > 1
+        return {name: sizes[name, side] + (shared if mixed else 0) for name, side in side_of.items()}
+
+    return link
+
+
+class ImageTest(unittest.TestCase):
+    def test_what_was_found_is_taken_where_it_is_smaller(self):
+        sizes = {(name, side): 10 - SIDES.index(side) for name in MODULES for side in SIDES}
+        image = smallest_image(linking(sizes), MODULES, SIDES[:2], "found")
+        self.assertEqual(set(image.side_of.values()), {"found"})
+        self.assertEqual(image.size, 24)
+
+    def test_a_module_that_is_larger_when_linked_goes_back(self):
+        sizes = {(name, side): 10 for name in MODULES for side in SIDES}
+        sizes |= {("a", "found"): 99, ("b", "found"): 5}
+        image = smallest_image(linking(sizes), MODULES, SIDES[:2], "found")
+        self.assertEqual((image.side_of["a"], image.side_of["b"]), ("default", "found"))
+        self.assertEqual(image.size, 25)
+
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(
+        st.fixed_dictionaries({(name, side): st.integers(0, 50) for name in MODULES for side in SIDES}),
+        st.integers(0, 20),
+    )
+    def test_never_larger_than_a_start(self, sizes, shared):
+        image = smallest_image(linking(sizes, shared), MODULES, SIDES[:2], "found")
+        for side in SIDES[:2]:
+            self.assertLessEqual(image.size, sum(sizes[name, side] for name in MODULES))
+
+
+if __name__ == "__main__":
+    unittest.main()

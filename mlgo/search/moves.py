@@ -1,0 +1,159 @@
+"""Changes to a build that are worth a try, and which of them can be tried in one compile."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from mlgo.search.build import Build
+from mlgo.search.decision_file import callee_of, caller_of, place_of
+
+#: Calls of a higher cost are not brought in one by one: almost none pays (docs/adr).
+_HIGHEST_COST = 75
+#: A callee whose calls together cost more than that of the dearest and this is not brought in as a whole.
+_SLACK_OF_A_CALLEE = 150
+#: Below this, LLVM counts on the callee's disappearance (InlineConstants::LastCallToStaticBonus is 15,000).
+_LAST_CALL = -9000
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A change to a build.
+
+    Attributes:
+      name: the same change has the same name in every round.
+      flips: call site → new decision.
+      touched: functions whose code may change.
+    """
+
+    name: tuple[str, ...]
+    flips: Mapping[str, bool]
+    touched: frozenset[str]
+
+
+def callee_moves(build: Build) -> list[Move]:
+    """All calls of one function in, or all out: often only together do they let the function vanish."""
+    moves = []
+    for callee, sites in _grouped(build, callee_of).items():
+        if len({place_of(site) for site in sites}) < 2:
+            continue
+        out = [site for site in sites if build.decided[site]]
+        into = [site for site in sites if not build.decided[site]]
+        if len(into) > 1 and _may_pay(build, into):
+            moves.append(_move(build, ("all in", callee), dict.fromkeys(into, True)))
+        if len(out) > 1:
+            moves.append(_move(build, ("all out", callee), dict.fromkeys(out, False)))
+    return moves
+
+
+def site_moves(build: Build) -> list[Move]:
+    """The opposite decision at one call, each time the compiler asks about it; the most promising calls first."""
+    ranked = []
+    for place, sites in _grouped(build, place_of).items():
+        inlined = any(build.decided[site] for site in sites)
+        cost = min(build.costs[site] for site in sites)
+        if not inlined and cost > _HIGHEST_COST:
+            continue
+        flips = {site: not inlined for site in sites if build.decided[site] == inlined}
+        ranked.append((_rank(inlined, cost), place, flips))
+    return [_move(build, ("site", place), flips) for _, place, flips in sorted(ranked, key=lambda item: item[:2])]
+
+
+def packed(moves: Iterable[Move]) -> list[list[Move]]:
+    """Groups of moves that touch nothing in common, in their order: one compile tells what each of a group does."""
+    groups: list[tuple[list[Move], set[str]]] = []
+    for move in moves:
+        for group, touched in groups:
+            if touched.isdisjoint(move.touched):
+                group.append(move)
+                touched |= move.touched
+                break
+        else:
+            groups.append(([move], set(move.touched)))
+    return [group for group, _ in groups]
+
+
+def effects(group: Sequence[Move], before: Build, after: Build) -> dict[tuple[str, ...], float]:
+    """Name of a move → the bytes that it is worth, by what changed among the functions that it touches.
+
+    What changed elsewhere is counted for a group of one, and for nobody in a larger group: to take a move needs a
+    compile of its own.
+    """
+    changed = {
+        name: after.sizes.get(name, 0.0) - before.sizes.get(name, 0.0)
+        for name in before.sizes.keys() | after.sizes.keys()
+    }
+    if len(group) == 1:
+        return {group[0].name: after.total - before.total}
+    return {move.name: sum(changed.get(name, 0.0) for name in sorted(move.touched)) for move in group}
+
+
+def better_parts(current: Build, other: Build) -> dict[str, bool] | None:
+    """Of two builds the smaller in each connected part of the call graph; None if `other` is smaller in none.
+
+    Functions belong together where a call is decided differently and one may be part of the other.
+    """
+    parts = _Parts()
+    for site in current.decided.keys() | other.decided.keys():
+        if current.decided.get(site) == other.decided.get(site):
+            continue
+        caller = caller_of(site)
+        parts.join(current.dependants(caller) | other.dependants(caller) | {callee_of(site)})
+    taken = {
+        function
+        for part in parts.all()
+        if sum(other.sizes.get(name, 0.0) - current.sizes.get(name, 0.0) for name in sorted(part)) < 0
+        for function in part
+    }
+    if not taken:
+        return None
+    kept = {site: decision for site, decision in current.all_given.items() if caller_of(site) not in taken}
+    return kept | {site: decision for site, decision in other.all_given.items() if caller_of(site) in taken}
+
+
+class _Parts:
+    """Disjoint sets of functions."""
+
+    def __init__(self):
+        self._parent: dict[str, str] = {}
+
+    def join(self, functions: Iterable[str]) -> None:
+        first, *rest = sorted(functions)
+        for function in rest:
+            self._parent[self._root(function)] = self._root(first)
+        self._root(first)
+
+    def all(self) -> list[set[str]]:
+        parts: dict[str, set[str]] = {}
+        for function in self._parent:
+            parts.setdefault(self._root(function), set()).add(function)
+        return list(parts.values())
+
+    def _root(self, function: str) -> str:
+        while (parent := self._parent.setdefault(function, function)) != function:
+            self._parent[function] = function = self._parent[parent]
+        return function
+
+
+def _grouped(build: Build, key: Callable[[str], str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for site in build.decided:
+        groups.setdefault(key(site), []).append(site)
+    return groups
+
+
+def _may_pay(build: Build, sites: Sequence[str]) -> bool:
+    costs = [max(0, build.costs[site]) for site in sites]
+    return sum(costs) <= 1.5 * max(costs) + _SLACK_OF_A_CALLEE
+
+
+def _rank(inlined: bool, cost: int) -> int:
+    """Calls that LLVM brings in because the callee then vanishes; then by cost, where one that is in counts as 20."""
+    if cost < _LAST_CALL:
+        return -20_000 if inlined else -30_000
+    return 20 if inlined else cost
+
+
+def _move(build: Build, name: tuple[str, ...], flips: Mapping[str, bool]) -> Move:
+    touched = {callee_of(site) for site in flips}
+    for site in flips:
+        touched |= build.dependants(caller_of(site))
+    return Move(name, flips, frozenset(touched))

@@ -1,0 +1,218 @@
+"""Finds better inlining decisions for a corpus, and writes them as a decision file.
+
+Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpora/sides.py), `search/`
+(corpus_search.py), `found/` (objects with the decisions that were found), `image/` (which of them the image takes).
+"""
+
+import dataclasses
+import pathlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.corpus.corpus import Corpus, Module
+from mlgo.evaluation.corpora import linked_code
+from mlgo.evaluation.corpora.sides import DEFAULT, Side, compile_side, object_path
+from mlgo.run import files, progress
+from mlgo.run.cache import Cache
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.manifest import digest_of_file
+from mlgo.run.run_folder import RunFolder
+from mlgo.score.code_credit import Counting
+from mlgo.score.code_size import counting_of
+from mlgo.score.score import FunctionScores
+from mlgo.search.build import Attempt
+from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
+from mlgo.search.decision_file import read, written
+from mlgo.search.image import Image, smallest_image
+from mlgo.search.module_search import DEFAULT as BY_DEFAULT
+from mlgo.search.module_search import POLICY as BY_POLICY
+from mlgo.trace.compile_cache import CODE_FOLDERS, digest_of_code, key_of
+from mlgo.trace.outcomes import ModuleRecord, Outcome
+from mlgo.trace.setup import CompileSetup
+from mlgo.trace.trace import DecisionsGiven, Trace
+
+POLICY, FOUND = "policy", "found"
+_SEARCH, _IMAGE = "search", "image"
+_IMAGE_NAME = "image.json"
+_REMEDY = "Delete the folder and run again"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuned:
+    """What was found.
+
+    Attributes:
+      modules: module → result of its search.
+      image: the linked code.
+      decisions: the decision file.
+      left_out: modules without decisions in the file: they do not compile, or another has the same source or none.
+    """
+
+    modules: Mapping[str, ModuleResult]
+    image: Image
+    decisions: bytes
+    left_out: Sequence[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuning:
+    """Settings of a search.
+
+    Attributes:
+      folder: of the results.
+      setup: how modules are compiled.
+      inputs: digests of what decides the result besides the corpus and the policy.
+      configuration: settings that decide the result.
+      reward: which bytes count, one of the problem's rewards.
+      linker: ld.lld.
+      icf: whether the linker folds identical functions.
+      compiles: at most, for the search of a module.
+      cache: of the results of modules, shared by runs; None: there is none.
+    """
+
+    folder: RunFolder
+    setup: CompileSetup
+    inputs: Mapping[str, str]
+    configuration: Mapping[str, Any]
+    reward: str
+    linker: pathlib.Path
+    icf: bool
+    compiles: int
+    cache: Cache | None = None
+
+    def of_corpus(self, corpus: Corpus, policy: Side | None, model_dir: pathlib.Path | None) -> Tuned:
+        """Searches `corpus`; skips work that was done before.
+
+        Args: policy, model_dir: where the search may start besides the default; None: there is none.
+        Raises: RunError: too many modules fail, no module has a decision, or linking fails.
+        """
+        sides = [Side(DEFAULT), *([policy] if policy else [])]
+        records = {}
+        for side in sides:
+            model = None if side.name == DEFAULT else model_dir
+            records[side.name] = self._compiled(side.name, corpus, side, model)
+        outcomes = {module.name: [each[module.name].outcome for each in records.values()] for module in corpus.modules}
+        usable = [module for module in corpus.modules if Outcome.FAILED not in outcomes[module.name]]
+        inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
+        default = {name: record.functions for name, record in records[DEFAULT].items()}
+        found = self._searched(corpus, usable, default, model_dir, inputs)
+        results = {name: result for name, result in found.items() if result.questions}
+        if not results:
+            subject, remedy = f"corpus of {len(corpus.modules)} modules", "Give one with calls that could be inlined"
+            raise RunError(subject, "has no decision to search", remedy, ExitCode.NOTHING_PRODUCED)
+        searched = corpus.select([module.name for module in usable if module.name in results])
+        again = self._compiled(FOUND, searched, policy or Side(DEFAULT), model_dir, self._given)
+        _check(results, again, counting_of(self.reward, default))
+        image = self._image([module.name for module in usable], results, [side.name for side in sides], inputs)
+        decisions, unnamed = self._decisions(searched, image)
+        return Tuned(results, image, decisions, sorted({*outcomes.keys() - found.keys(), *unnamed}))
+
+    def _compiled(
+        self,
+        name: str,
+        corpus: Corpus,
+        side: Side,
+        model_dir: pathlib.Path | None,
+        given: DecisionsGiven = lambda module: None,
+    ) -> Mapping[str, ModuleRecord]:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            return compile_side(folder, corpus, self.setup, side, model_dir, name, True, given)
+
+        inputs = {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
+        configuration = dict(self.configuration) if name == FOUND else self._of_compiles
+        self.folder.stage(name, inputs, configuration, work)
+        return Trace.load(self.folder.path / name, corpus).records
+
+    @property
+    def _of_compiles(self) -> dict[str, Any]:
+        """The part of the configuration that compiles depend on."""
+        return {"cpu_seconds": self.setup.limits.cpu_seconds}
+
+    def _given(self, module: Module) -> bytes:
+        return section_in(self.folder.path / _SEARCH, module.name)
+
+    def _searched(
+        self,
+        corpus: Corpus,
+        modules: Sequence[Module],
+        default: Mapping[str, FunctionScores],
+        model_dir: pathlib.Path | None,
+        inputs: dict[str, str],
+    ) -> dict[str, ModuleResult]:
+        """The results of `modules`, some of `corpus`. Args: default: module → its scores under the default."""
+        counting = counting_of(self.reward, default)
+        code = digest_of_code(folders=(*CODE_FOLDERS, "search"))
+        # Files that its modules share.
+        carried = dataclasses.replace(corpus, modules=()).digest
+        shared = {**self.inputs, **self.configuration, **self._of_compiles, **inputs, "code": code, "corpus": carried}
+
+        def key(module: Module) -> str:
+            # What a function of the module counts depends on the other modules.
+            return key_of({**shared, "counted": counting(module.name, default[module.name])}, module)
+
+        search = CorpusSearch(self.setup, model_dir, counting, self.compiles, self.cache, key)
+
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            done = len(results_in(folder, [module for module in modules if search.has(folder, module)]))
+            shown = progress.start(_SEARCH, len(modules), "modules", done=done)
+            try:
+                search.run(folder, modules, lambda module: shown.advance(1, module.name))
+            finally:
+                shown.close()
+            found = results_in(folder, modules)
+            return {"modules": len(found), "compiles": sum(each.compiles for each in found.values())}
+
+        self.folder.stage(_SEARCH, {**self.inputs, **inputs}, self.configuration, work)
+        return results_in(self.folder.path / _SEARCH, modules)
+
+    def _image(
+        self, modules: Sequence[str], searched: Mapping[str, Any], starts: Sequence[str], inputs: dict[str, str]
+    ) -> Image:
+        def object_of(name: str, side: str) -> pathlib.Path:
+            # Where nothing is decided, all sides are the same.
+            return object_path(self.folder.path / (side if name in searched else DEFAULT), name)
+
+        def link(side_of: Mapping[str, str]) -> Mapping[str, int]:
+            with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
+                objects = {name: object_of(name, side) for name, side in side_of.items()}
+                return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
+
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            image = smallest_image(link, modules, starts, FOUND)
+            files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
+            return {"code_bytes": image.size}
+
+        inputs = {**self.inputs, **inputs, "linker": digest_of_file(self.linker)}
+        configuration = {**self.configuration, "icf": self.icf, "modules": list(modules)}
+        self.folder.stage(_IMAGE, inputs, configuration, work)
+        path = self.folder.path / _IMAGE / _IMAGE_NAME
+        return Image(**files.read_json(path, "choice of objects", _REMEDY))
+
+    def _decisions(self, searched: Corpus, image: Image) -> tuple[bytes, list[str]]:
+        """The decision file, and the modules of `searched` that it cannot name."""
+        sources = sources_of(searched.modules)
+        whole = {DEFAULT: BY_DEFAULT, POLICY: BY_POLICY}
+        sections, unnamed = [], []
+        for module in searched.modules:
+            source, side = sources[module.name], image.side_of[module.name]
+            if source is None:
+                unnamed.append(module.name)
+            elif side == FOUND:
+                (section,) = read(self._given(module), f"decisions of {module.name}")
+                sections.append(dataclasses.replace(section, source=source))
+            else:
+                sections.append(Attempt(whole[side]).section(source))
+        return written(sections), unnamed
+
+
+def _check(results: Mapping[str, ModuleResult], found: Mapping[str, ModuleRecord], counting: Counting) -> None:
+    """Raises: RunError: a module compiled again with the decisions that were found has another size."""
+    for name, result in results.items():
+        size = sum(counting(name, found[name].functions).values())
+        if abs(size - result.best) > 0.01:
+            raise RunError(
+                f"module {name}",
+                f"has {size:,.1f} bytes with the decisions found, and had {result.best:,.1f} in the search",
+                "Report it: one compile is not like another",
+            )
