@@ -36,7 +36,7 @@ class TuneTest(unittest.TestCase):
             f"--output_dir={cls.folder / output}",
             "--compiles=24",
             "--cache_dir=",
-            *(more or ["--policy=none"]),
+            *more,
         ]
 
     @classmethod
@@ -73,7 +73,7 @@ class TuneTest(unittest.TestCase):
     def test_a_module_that_did_not_change_is_not_searched_again(self):
         cache = f"--cache_dir={self.folder / 'cache'}"
         for output in ("first", "second"):
-            code, said = self.tune(output, "--policy=none", cache)
+            code, said = self.tune(output, cache)
             self.assertEqual(code, ExitCode.DONE, said)
         self.assertEqual(command.differing(self.folder / "first", self.folder / "second"), [])
         entries = list((self.folder / "cache").glob("??/*"))
@@ -81,7 +81,7 @@ class TuneTest(unittest.TestCase):
         # A damaged entry is searched again, and what it says is not believed.
         for name in entries[0].iterdir():
             name.write_bytes(b"{}")
-        code, said = self.tune("third", "--policy=none", cache)
+        code, said = self.tune("third", cache)
         self.assertEqual(code, ExitCode.DONE, said)
         self.assertEqual(command.differing(self.folder / "first", self.folder / "third"), [])
 
@@ -89,7 +89,7 @@ class TuneTest(unittest.TestCase):
         # Without the server, compiles share nothing.
         alone = self.folder / "clang"
         shutil.copy(real_modules.development_clang(), alone)
-        code, said = self.tune("alone", "--policy=none", f"--clang={alone}")
+        code, said = self.tune("alone", f"--clang={alone}")
         self.assertEqual(code, ExitCode.DONE, said)
         first, second = (self.folder / name / "tuned.decisions" for name in ("out", "alone"))
         self.assertEqual(first.read_bytes(), second.read_bytes())
