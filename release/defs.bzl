@@ -76,6 +76,7 @@ def mlgo_clang(name, policies = None, backend = None, tools = True, visibility =
         driver = Label("//release/tools") if tools else None,
         resource_directory = Label("//third_party/llvm:resource_headers"),
         tools = TOOLS if tools else [],
+        units = [Label("//release/search")],
     )
 
 def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):
@@ -104,7 +105,7 @@ def mlgo_llc(name, policies = None, backend = None, visibility = None, **slots):
     """
     _program(name, "llc", policies, backend, slots, visibility)
 
-def _program(name, program, policies, backend, slots, visibility, driver = None, **more):
+def _program(name, program, policies, backend, slots, visibility, driver = None, units = [], **more):
     given = {argument: value for argument, value in dict(slots, backend = backend).items() if value != None}
     if policies and given:
         fail(policies_given_twice("mlgo_" + program, name, sorted(given)))
@@ -121,6 +122,6 @@ def _program(name, program, policies, backend, slots, visibility, driver = None,
             driver or Label("//llvm:{}_driver".format(program)),
             Label("//llvm:no_z3"),
             Label("//release:advisor_units"),
-        ],
+        ] + units,
         **more
     )

@@ -1,0 +1,110 @@
+#include "Build.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace mlgo::search {
+namespace {
+
+// LLVM's mark of a name that the target does not decorate. Symbol tables do not have it.
+constexpr std::string_view Undecorated = "%01";
+
+std::string_view field(std::string_view Site, unsigned Number) {
+  for (; Number > 0; --Number)
+    Site.remove_prefix(std::min(Site.find('\t'), Site.size() - 1) + 1);
+  return Site.substr(0, Site.find('\t'));
+}
+
+std::string symbol(std::string_view Field) {
+  if (Field.substr(0, Undecorated.size()) == Undecorated)
+    Field.remove_prefix(Undecorated.size());
+  return std::string(Field);
+}
+
+} // namespace
+
+std::string callerOf(std::string_view Site) { return symbol(field(Site, 0)); }
+std::string calleeOf(std::string_view Site) { return symbol(field(Site, 1)); }
+std::string placeOf(std::string_view Site) { return std::string(Site.substr(0, Site.rfind('\t'))); }
+
+std::string escaped(std::string_view Symbol) {
+  constexpr std::string_view Digits = "0123456789ABCDEF";
+  std::string Name;
+  for (const unsigned char C : Symbol) {
+    if (C > ' ' && C < 0x7f && C != '%')
+      Name += static_cast<char>(C);
+    else
+      (Name += '%') += {Digits[C >> 4], Digits[C & 15]};
+  }
+  return Name;
+}
+
+std::string fileOf(const Attempt &Asked) {
+  std::string File = "mlgo-decisions 1\nmodule\t*\notherwise " + Asked.Otherwise + "\n";
+  for (const auto &[Site, Inline] : Asked.Given)
+    ((File += Inline ? "inline\t" : "keep\t") += Site) += '\n';
+  return File;
+}
+
+Decisions decisionsIn(std::string_view File) {
+  Decisions Found;
+  while (!File.empty()) {
+    const std::string_view Line = File.substr(0, File.find('\n'));
+    File.remove_prefix(std::min(Line.size() + 1, File.size()));
+    const std::string_view Verb = Line.substr(0, Line.find('\t'));
+    if (Verb != Line && (Verb == "inline" || Verb == "keep"))
+      Found.insert_or_assign(std::string(Line.substr(Verb.size() + 1)), Verb == "inline");
+  }
+  return Found;
+}
+
+double Build::total() const {
+  double Sum = 0;
+  for (const auto &[Function, Bytes] : Sizes)
+    Sum += Bytes;
+  return Sum;
+}
+
+double Build::sizeOf(const std::string &Function) const {
+  const auto Found = Sizes.find(Function);
+  return Found == Sizes.end() ? 0 : Found->second;
+}
+
+Dependants::Dependants(const Build &Of) {
+  for (const auto &[Site, Inlined] : Of.Decided)
+    if (Inlined)
+      InlinedInto[calleeOf(Site)].insert(callerOf(Site));
+}
+
+Functions Dependants::of(const std::string &Function) const {
+  Functions Reached = {Function};
+  std::vector<std::string> Left = {Function};
+  while (!Left.empty()) {
+    const auto Next = InlinedInto.find(std::exchange(Left.back(), {}));
+    Left.pop_back();
+    if (Next == InlinedInto.end())
+      continue;
+    for (const std::string &Caller : Next->second)
+      if (Reached.insert(Caller).second)
+        Left.push_back(Caller);
+  }
+  return Reached;
+}
+
+void transplant(Build &Into, const Build &From, const Functions &Where) {
+  const auto IsThere = [&](const CallSite &Site) { return Where.count(callerOf(Site)) > 0; };
+  for (auto Decision = Into.Decided.begin(); Decision != Into.Decided.end();)
+    Decision = IsThere(Decision->first) ? Into.Decided.erase(Decision) : std::next(Decision);
+  for (const auto &Decision : From.Decided)
+    if (IsThere(Decision.first))
+      Into.Decided.insert(Decision);
+  for (const std::string &Function : Where) {
+    Into.Sizes.erase(Function);
+    if (const auto Size = From.Sizes.find(Function); Size != From.Sizes.end())
+      Into.Sizes.insert(*Size);
+  }
+}
+
+} // namespace mlgo::search

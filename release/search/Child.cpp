@@ -1,0 +1,121 @@
+#include "Child.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace mlgo::search {
+namespace {
+
+// How a memory file's name in /proc begins (memfd_create(2)).
+constexpr char MemoryFileName[] = "mlgo-search";
+
+[[noreturn]] void fail(void *, const char *, bool) { _exit(EXIT_FAILURE); }
+
+bool isMemoryFile(int Descriptor) {
+  struct stat Status;
+  // A memory file has no link in any folder.
+  return fstat(Descriptor, &Status) == 0 && S_ISREG(Status.st_mode) && Status.st_nlink == 0 &&
+         fcntl(Descriptor, F_GET_SEALS) >= 0;
+}
+
+// What the compiler has open for writing, such as its outputs, shares its position with this process's parent.
+bool detachOpenFiles() {
+  const int Nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  DIR *const Open = opendir("/proc/self/fd");
+  if (Nothing < 0 || !Open)
+    return false;
+  while (const dirent *const Entry = readdir(Open)) {
+    const int Descriptor = std::atoi(Entry->d_name);
+    if (Entry->d_name[0] == '.' || Descriptor == Nothing || Descriptor == dirfd(Open) || isMemoryFile(Descriptor))
+      continue;
+    const int Flags = fcntl(Descriptor, F_GETFL);
+    const bool IsWritable = Flags >= 0 && (Flags & O_ACCMODE) != O_RDONLY;
+    if ((IsWritable || Descriptor <= STDERR_FILENO) && dup2(Nothing, Descriptor) < 0)
+      return false;
+  }
+  closedir(Open);
+  return true;
+}
+
+// LLVM's handlers of signals and fatal errors would remove the outputs of the parent, and print.
+void dieSilently() {
+  for (int Signal = 1; Signal < NSIG; ++Signal)
+    std::signal(Signal, SIG_DFL);
+  const rlimit NoCore = {0, 0};
+  setrlimit(RLIMIT_CORE, &NoCore);
+  remove_fatal_error_handler();
+  install_fatal_error_handler(fail);
+  remove_bad_alloc_error_handler();
+  install_bad_alloc_error_handler(fail);
+}
+
+} // namespace
+
+MemoryFile::MemoryFile() : Descriptor(memfd_create(MemoryFileName, MFD_CLOEXEC)) {}
+
+MemoryFile::~MemoryFile() {
+  if (isOpen())
+    close(Descriptor);
+}
+
+std::string MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(Descriptor); }
+
+bool MemoryFile::write(StringRef Content) {
+  while (!Content.empty()) {
+    const ssize_t Written = ::write(Descriptor, Content.data(), Content.size());
+    if (Written < 0 && errno == EINTR)
+      continue;
+    if (Written <= 0)
+      return false;
+    Content = Content.drop_front(Written);
+  }
+  return true;
+}
+
+std::unique_ptr<MemoryBuffer> MemoryFile::content() const {
+  struct stat Status;
+  if (fstat(Descriptor, &Status) != 0)
+    return nullptr;
+  auto Content = MemoryBuffer::getOpenFile(sys::fs::convertFDToNativeFile(Descriptor), MemoryFileName, Status.st_size,
+                                           /*RequiresNullTerminator=*/false);
+  return Content ? std::move(*Content) : nullptr;
+}
+
+bool succeedsInChild(unique_function<bool()> Work) {
+  // A process that ignores the signal cannot wait.
+  const auto OnChildsEnd = std::signal(SIGCHLD, SIG_DFL);
+  const pid_t Parent = getpid();
+  const pid_t Child = fork();
+  if (Child == 0) {
+    dieSilently();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // The parent may have ended before the line above.
+    if (getppid() != Parent || !detachOpenFiles())
+      _exit(EXIT_FAILURE);
+    _exit(Work() ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  int Status = 0;
+  pid_t Ended = Child;
+  while (Child > 0 && (Ended = waitpid(Child, &Status, 0)) < 0 && errno == EINTR)
+    ;
+  std::signal(SIGCHLD, OnChildsEnd);
+  return Child > 0 && Ended == Child && WIFEXITED(Status) && WEXITSTATUS(Status) == EXIT_SUCCESS;
+}
+
+} // namespace mlgo::search

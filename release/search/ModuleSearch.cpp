@@ -1,0 +1,153 @@
+#include "ModuleSearch.h"
+
+#include "Moves.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlgo::search {
+namespace {
+
+// Less is no gain: functions that other objects have too count by a share of their bytes.
+constexpr double LeastGain = 0.5;
+
+struct Compiled {
+  Attempt Asked;
+  Build Result;
+};
+
+// What is tried after the default and the embedded policy: one limit of cost for all calls, the most useful ones first.
+// Negative limits leave out what pays in speed only.
+constexpr const char *CostLimits[] = {"15", "-15", "30", "-2147483648", "60"};
+// Of so many tries one is for a limit. Moves, which get the others, gain more from a try.
+constexpr unsigned TriesOfALimit = 4;
+
+class Search {
+public:
+  Search(const Compile &Run, unsigned Tries, bool HasPolicy)
+      : Run(Run), Left(Tries), Limits(Tries / TriesOfALimit), HasPolicy(HasPolicy) {}
+
+  std::optional<Attempt> run() {
+    // Two compiles leave nothing to mix: they are the released ones.
+    if (Left > 2 && !explore())
+      return std::nullopt;
+    if (!compile({"default", {}, true}))
+      return std::nullopt;
+    uint64_t MostCodeBytes = Tried.back().Result.CodeBytes;
+    if (HasPolicy && compile({"policy", {}, true}))
+      MostCodeBytes = std::min(MostCodeBytes, Tried.back().Result.CodeBytes);
+    return best(MostCodeBytes).Asked;
+  }
+
+private:
+  // Fills `Tried`. Returns: whether there is something to choose from.
+  bool explore() {
+    if (!tryNext({"default"}) || Tried.front().Result.Decided.empty())
+      return false;
+    if (HasPolicy)
+      tryNext({"policy"});
+    for (size_t Number = 0; Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
+      tryNext({std::string("cost-below ") + CostLimits[Number]});
+    Build Expected = mix();
+    while (Left > 0 && improve(Expected))
+      ;
+    return true;
+  }
+
+  // What is expected of the best parts of all whole policies. The compile that tries the first moves tells whether it is so.
+  Build mix() {
+    std::vector<std::pair<double, const Build *>> BySize;
+    for (size_t Number = 0; Number < Tried.size(); ++Number)
+      BySize.emplace_back(Tried[Number].Result.total(), &Tried[Number].Result);
+    // The vector keeps equal ones in the order of their addresses, which is that in `Tried`.
+    std::sort(BySize.begin(), BySize.end());
+    Build Expected = *BySize.front().second;
+    for (const auto &[_, Other] : BySize)
+      Expected = betterParts(Expected, *Other);
+    Unconfirmed = Expected.Decided != BySize.front().second->Decided;
+    return Expected;
+  }
+
+  // Tries independent moves from `Expected` in one compile, and applies to it those that help. The next compile
+  // confirms them; the last one that is left does nothing else. Returns: whether there was something to try.
+  bool improve(Build &Expected) {
+    std::vector<Move> Moves = Left == 1 && Unconfirmed ? std::vector<Move>() : untried(Expected);
+    if (Moves.empty() && !Unconfirmed)
+      return false;
+    Build Asked = Expected;
+    for (const Move &Change : Moves)
+      for (const auto &[Site, Inline] : Change.Flips)
+        Asked.Decided[Site] = Inline;
+    // Otherwise what was put together before stays unconfirmed: the compile has changes of its own.
+    if (Moves.empty())
+      Unconfirmed = false;
+    if (!tryNext(fixed(Asked)))
+      return true;
+    const Build After = Tried.back().Result;
+    for (const Move &Change : Moves) {
+      if (effect(Change, Expected, After) > -LeastGain)
+        continue;
+      transplant(Expected, After, Change.Touched);
+      Unconfirmed = true;
+    }
+    return true;
+  }
+
+  std::vector<Move> untried(const Build &From) {
+    std::vector<Move> Moves;
+    for (Move &Change : movesFrom(From))
+      if (!Names.count(Change.Name))
+        Moves.push_back(std::move(Change));
+    Moves = independent(Moves);
+    for (const Move &Change : Moves)
+      Names.insert(Change.Name);
+    return Moves;
+  }
+
+  static Attempt fixed(const Build &Of) { return {"default", Of.Decided}; }
+
+  bool tryNext(Attempt Asked) {
+    --Left;
+    return compile(std::move(Asked));
+  }
+
+  // The compile itself, which is then the last of `Tried`. Returns: whether it succeeded.
+  bool compile(Attempt Asked) {
+    std::optional<Build> Result = Run(Asked);
+    if (Result)
+      Tried.push_back({std::move(Asked), std::move(*Result)});
+    return Result.has_value();
+  }
+
+  // The last of the smallest that have at most so much code. The last ones are the released ones.
+  const Compiled &best(uint64_t MostCodeBytes) const {
+    const Compiled *Best = nullptr;
+    for (auto One = Tried.rbegin(); One != Tried.rend(); ++One)
+      if (One->Result.CodeBytes <= MostCodeBytes && (!Best || One->Result.total() <= Best->Result.total() - LeastGain))
+        Best = &*One;
+    return *Best;
+  }
+
+  const Compile &Run;
+  unsigned Left;
+  const size_t Limits;
+  const bool HasPolicy;
+  std::vector<Compiled> Tried;
+  // Of moves that were tried.
+  std::set<std::string> Names;
+  // Whether parts or moves were put together that no compile has had together.
+  bool Unconfirmed = false;
+};
+
+} // namespace
+
+std::optional<Attempt> searchModule(const Compile &Run, unsigned Tries, bool HasPolicy) {
+  return Tries > 1 ? Search(Run, Tries, HasPolicy).run() : std::nullopt;
+}
+
+} // namespace mlgo::search

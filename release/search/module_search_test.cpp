@@ -1,0 +1,210 @@
+// The search for better decisions in one module, with a toy compiler.
+#include "Build.h"
+#include "ModuleSearch.h"
+#include "Moves.h"
+#include "ToyCompiler.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+using namespace mlgo::search;
+using namespace mlgo::search::testing;
+
+namespace {
+
+void check(bool Holds, const char *What, int Line) {
+  if (Holds)
+    return;
+  std::fprintf(stderr, "line %d: %s does not hold\n", Line, What);
+  std::exit(EXIT_FAILURE);
+}
+#define CHECK(Condition) check(Condition, #Condition, __LINE__)
+
+// Two parts. In the first all copies of `tiny` cost more than one; in the second `big` vanishes only if all its calls
+// are inlined.
+std::vector<ToyFunction> twoParts() {
+  return {
+      {"tiny", 14},
+      {"a", 20, {"tiny", "tiny", "tiny"}, false},
+      {"b", 20, {"tiny", "tiny"}, false},
+      {"big", 40, {}, true, 25},
+      {"c", 30, {"big"}, false},
+      {"d", 30, {"big"}, false},
+  };
+}
+
+std::vector<ToyFunction> randomProgram(std::mt19937 &Random) {
+  std::vector<ToyFunction> Program;
+  for (int Number = 0; Number < 24; ++Number) {
+    ToyFunction F = {"f" + std::to_string(Number), static_cast<int>(5 + Random() % 40)};
+    for (unsigned Calls = Number ? Random() % 4 : 0; Calls > 0; --Calls)
+      F.Calls.push_back("f" + std::to_string(Random() % Number));
+    F.IsLocal = Random() % 3 > 0;
+    F.Saving = Random() % F.Bytes;
+    Program.push_back(F);
+  }
+  return Program;
+}
+
+// Compiles with a toy compiler, and counts.
+struct Counted {
+  const ToyCompiler &Toy;
+  unsigned Compiles = 0;
+  // No attempt with this policy succeeds.
+  std::string Broken = "none";
+
+  std::optional<Attempt> search(unsigned Tries, bool HasPolicy = true) {
+    Compiles = 0;
+    const Compile Run = [&, Tries](const Attempt &Asked) -> std::optional<Build> {
+      Compiles += !Asked.AsReleased || Tries == 2;
+      return Asked.Otherwise == Broken ? std::nullopt : std::optional<Build>(Toy.build(Asked));
+    };
+    return searchModule(Run, Tries, HasPolicy);
+  }
+};
+
+void namesAreWrittenAsInDecisionFiles() {
+  CHECK(escaped("a b%\xff") == "a%20b%25%FF");
+  const CallSite Site = "%01caller\tcallee\torigin\t2\t0";
+  CHECK(callerOf(Site) == "caller");
+  CHECK(calleeOf(Site) == "callee");
+  CHECK(placeOf(Site) == "%01caller\tcallee\torigin\t2");
+}
+
+void filesKeepDecisions() {
+  const Attempt Asked = {"cost-below -15", {{"a\tb\ta\t0\t0", true}, {"a\tc\ta\t0\t0", false}}};
+  const std::string File = fileOf(Asked);
+  CHECK(File == "mlgo-decisions 1\nmodule\t*\notherwise cost-below -15\ninline\ta\tb\ta\t0\t0\nkeep\ta\tc\ta\t0\t0\n");
+  CHECK(decisionsIn(File) == Asked.Given);
+  CHECK(decisionsIn("").empty());
+  CHECK(decisionsIn("keep").empty());
+}
+
+void eachPartIsTakenFromTheBetterBuild() {
+  const ToyCompiler Toy(twoParts());
+  const Build Never = Toy.build({"cost-below -100", {}}), Always = Toy.build({"cost-below 100", {}});
+  CHECK(Never.sizeOf("a") + Never.sizeOf("b") + Never.sizeOf("tiny") < Always.sizeOf("a") + Always.sizeOf("b"));
+  CHECK(Never.sizeOf("c") + Never.sizeOf("d") + Never.sizeOf("big") > Always.sizeOf("c") + Always.sizeOf("d"));
+  const Build Mixed = betterParts(Never, Always);
+  CHECK(Mixed.total() < Never.total() && Mixed.total() < Always.total());
+  // What is expected is what a compile gives.
+  const Build Compiled = Toy.build({"default", Mixed.Decided});
+  CHECK(Compiled.Decided == Mixed.Decided);
+  CHECK(Compiled.Sizes == Mixed.Sizes);
+}
+
+void independentMovesTouchNothingInCommon() {
+  const Move One = {"one", {}, {"a", "b"}}, Two = {"two", {}, {"b", "c"}}, Three = {"three", {}, {"c"}};
+  const std::vector<Move> Chosen = independent({One, Two, Three});
+  CHECK(Chosen.size() == 2 && Chosen[0].Name == "one" && Chosen[1].Name == "three");
+}
+
+void aFunctionVanishesIfAllItsCallsAreInlined() {
+  const ToyCompiler Toy({{"big", 60, {}, true, 45}, {"c", 30, {"big"}, false}, {"d", 30, {"big"}, false}});
+  const Build Start = Toy.build({"cost-below -100", {}});
+  const std::vector<Move> Moves = movesFrom(Start);
+  CHECK(!Moves.empty() && Moves[0].Name == "all in\tbig");
+  Decisions Flipped = Start.Decided;
+  for (const auto &[Site, Inline] : Moves[0].Flips)
+    Flipped[Site] = Inline;
+  const Build After = Toy.build({"default", Flipped});
+  CHECK(effect(Moves[0], Start, After) == After.total() - Start.total());
+  CHECK(After.total() < Start.total());
+}
+
+void theSearchFindsBothParts() {
+  const ToyCompiler Toy(twoParts());
+  Counted Searching = {Toy};
+  const auto Found = Searching.search(8);
+  CHECK(Found.has_value());
+  const int WithTinyCalled = 14 + 20 + 3 * CallBytes + 20 + 2 * CallBytes, WithBigInlined = 2 * (30 + 40 - 25);
+  CHECK(Toy.build(*Found).CodeBytes == static_cast<uint64_t>(WithTinyCalled + WithBigInlined));
+}
+
+void oneCompileOrNoDecisionIsNoSearch() {
+  const ToyCompiler Toy(twoParts()), Nothing({{"a", 10, {}, false}, {"b", 10, {}, false}});
+  Counted Searching = {Toy}, Idle = {Nothing};
+  CHECK(!Searching.search(1) && Searching.Compiles == 0);
+  CHECK(!Idle.search(8) && Idle.Compiles == 1);
+}
+
+void failingCompilesAreLostTries() {
+  const ToyCompiler Toy(twoParts());
+  Counted Searching = {Toy};
+  Searching.Broken = "policy";
+  const auto Found = Searching.search(8);
+  CHECK(Found && Toy.build(*Found).CodeBytes < Toy.build({"default"}).CodeBytes);
+  // The default's compile is the one that the others are compared with.
+  Searching.Broken = "default";
+  CHECK(!Searching.search(8) && Searching.Compiles == 1);
+  CHECK(!Searching.search(2));
+}
+
+void randomProgramsDoNotGrow() {
+  std::mt19937 Random(20);
+  unsigned SmallerThanAnyPolicy = 0;
+  for (int Number = 0; Number < 30; ++Number) {
+    const ToyCompiler Toy(randomProgram(Random));
+    Counted Searching = {Toy};
+    const uint64_t Default = Toy.build({"default"}).CodeBytes, Policy = Toy.build({"policy", {}}).CodeBytes;
+    for (const unsigned Tries : {2u, 3u, 8u, 16u}) {
+      const auto Found = Searching.search(Tries);
+      CHECK(Searching.Compiles <= Tries);
+      if (!Found)
+        continue;
+      const uint64_t Bytes = Toy.build(*Found).CodeBytes;
+      CHECK(Bytes <= Default && Bytes <= Policy);
+      SmallerThanAnyPolicy += Tries == 16 && Bytes < Default && Bytes < Policy;
+    }
+  }
+  CHECK(SmallerThanAnyPolicy > 20);
+}
+
+void theSameSearchFindsTheSame() {
+  std::mt19937 Random(20);
+  const ToyCompiler Toy(randomProgram(Random));
+  Counted Searching = {Toy};
+  const auto Found = Searching.search(16), Again = Searching.search(16);
+  CHECK(Found && Again && Again->Otherwise == Found->Otherwise && Again->Given == Found->Given);
+}
+
+// Sizes count less for functions that other objects have too, so the smaller total may be of the larger object.
+void moreCodeIsNotTakenForFewerBytesThatCount() {
+  const Compile Run = [](const Attempt &Asked) -> std::optional<Build> {
+    const bool IsDefault = Asked.Otherwise == "default" && Asked.Given.empty();
+    return Build{{{"a\tb\ta\t0\t0", IsDefault}}, {{"a", IsDefault ? 100 : 50}}, IsDefault ? 100u : 101u};
+  };
+  const auto Found = searchModule(Run, 8, false);
+  CHECK(Found && Found->Otherwise == "default" && Found->AsReleased);
+}
+
+// The compiles that keep an account of their decisions may be smaller than the released ones, which are what counts.
+void theReleasedCompilesAreTheLimit() {
+  for (const char *const Smaller : {"default", "policy"}) {
+    const Compile Run = [&](const Attempt &Asked) -> std::optional<Build> {
+      const unsigned Released = Asked.Otherwise == Smaller ? 90 : 95;
+      const unsigned Bytes = Asked.AsReleased ? Released : 100 - Asked.Otherwise.size() / 8;
+      return Build{{{"a\tb\ta\t0\t0", Asked.Otherwise == "default"}}, {{"a", Bytes}}, Bytes};
+    };
+    const auto Found = searchModule(Run, 8, true);
+    CHECK(Found && Found->Otherwise == Smaller && Found->AsReleased);
+  }
+}
+
+} // namespace
+
+int main() {
+  namesAreWrittenAsInDecisionFiles();
+  filesKeepDecisions();
+  eachPartIsTakenFromTheBetterBuild();
+  independentMovesTouchNothingInCommon();
+  aFunctionVanishesIfAllItsCallsAreInlined();
+  theSearchFindsBothParts();
+  oneCompileOrNoDecisionIsNoSearch();
+  failingCompilesAreLostTries();
+  randomProgramsDoNotGrow();
+  theSameSearchFindsTheSame();
+  moreCodeIsNotTakenForFewerBytesThatCount();
+  theReleasedCompilesAreTheLimit();
+}
