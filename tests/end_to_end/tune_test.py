@@ -21,7 +21,7 @@ class TuneTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
-        real_modules.smallest("oz_held_out", 4, cls.folder / "corpus")
+        real_modules.smallest("oz_held_out", 3, cls.folder / "corpus")
         code, cls.said = cls.tune("out")
         if code != ExitCode.DONE:
             raise AssertionError(f"exit code {code}:\n{cls.said}")
@@ -34,7 +34,7 @@ class TuneTest(unittest.TestCase):
             f"--linker={_LINKER}",
             f"--corpus={cls.folder / 'corpus'}",
             f"--output_dir={cls.folder / output}",
-            "--compiles=24",
+            "--compiles=16",
             "--cache_dir=",
             *more,
         ]
@@ -54,7 +54,7 @@ class TuneTest(unittest.TestCase):
         self.assertTrue(rows)
         for row in rows:
             self.assertLessEqual(float(row["best"]), float(row["default"]), row["module"])
-            self.assertLessEqual(int(row["compiles"]), 24, row["module"])
+            self.assertLessEqual(int(row["compiles"]), 16, row["module"])
 
     def test_every_module_has_a_section(self):
         sections = read((self.folder / "out" / "tuned.decisions").read_bytes(), "decisions")
@@ -77,7 +77,7 @@ class TuneTest(unittest.TestCase):
             self.assertEqual(code, ExitCode.DONE, said)
         self.assertEqual(command.differing(self.folder / "first", self.folder / "second"), [])
         entries = list((self.folder / "cache").glob("??/*"))
-        self.assertEqual(len(entries), 4)
+        self.assertEqual(len(entries), 3)
         # A damaged entry is searched again, and what it says is not believed.
         for name in entries[0].iterdir():
             name.write_bytes(b"{}")

@@ -15,7 +15,7 @@ from mlgo.compiler.server_executor import ServerExecutor, executor_for
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus import command
 from mlgo.corpus.corpus import Corpus, CorpusError
-from mlgo.corpus.options import table
+from mlgo.corpus.options import llvm_rules, table
 from mlgo.corpus.refusal import check_commands
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate
@@ -136,9 +136,12 @@ class CommandsTest(ScratchTestCase):
         self.assertGreater(len(names), 2000)
         self.assertEqual(names - set(table.chosen_table().llvm), set())
         # They log, load models and print what they are made of.
-        for name in table.OF_OUR_COMPILERS & names:
+        for name in (table.OF_OUR_COMPILERS & names) - llvm_rules.DECISIONS:
             with self.assertRaises(command.RefusedOptionsError):
                 command.portable_command(["-mllvm", f"-{name}=x"])
+        # The compiler does not see them, so it neither reads nor writes their files.
+        for name in llvm_rules.DECISIONS:
+            self.assertEqual(command.portable_command(["-mllvm", f"-{name}=x"]), command.portable_command([]))
 
     def remove_harm(self) -> None:
         if self.harm.is_dir():

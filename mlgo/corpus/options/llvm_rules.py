@@ -61,6 +61,10 @@ _TEXTS = frozenset(
 #: that is given twice.
 SWITCHES = frozenset(("enable-ml-inliner", "regalloc-enable-advisor", "regalloc-enable-priority-advisor"))
 
+#: With these, inlining in the build was decided beforehand or searched (llvm/decisions, release/search). Compiles of
+#: the corpus decide for themselves.
+DECISIONS = frozenset(("mlgo-decisions", "mlgo-decisions-taken", "mlgo-search"))
+
 #: Makes ThinLTO's back end embed what it read. The corpus has that already; an object with it is not the linked one.
 EMBEDDING = "lto-embed-bitcode"
 
@@ -77,4 +81,4 @@ def is_text(name: str, value: str | None) -> bool:
 
 def listed() -> set[str]:
     """Every option that a rule names in full: a test compares them with the tables."""
-    return {*READS, *WRITES, *_TEXTS, *SWITCHES, EMBEDDING}
+    return {*READS, *WRITES, *_TEXTS, *SWITCHES, *DECISIONS, EMBEDDING}

@@ -19,7 +19,8 @@ _DEFAULT = _FOLDER / "llvm22.json"
 #: command may have these; they are named here so that their values are found.
 OF_OUR_COMPILERS = frozenset(
     """
-    ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix mlgo-policies
+    ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix
+    mlgo-decisions mlgo-decisions-taken mlgo-policies mlgo-search
     regalloc-model regalloc-priority-model regalloc-priority-training-log regalloc-training-log training-log
     training-log-callsites
     """.split()
