@@ -120,7 +120,7 @@ class Tuning:
             return compile_side(folder, corpus, self.setup, side, model_dir, name, True, given)
 
         inputs = {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
-        configuration = dict(self.configuration) if name == FOUND else self._of_compiles
+        configuration = self._of_search if name == FOUND else self._of_compiles
         self.folder.stage(name, inputs, configuration, work)
         return Trace.load(self.folder.path / name, corpus).records
 
@@ -128,6 +128,11 @@ class Tuning:
     def _of_compiles(self) -> dict[str, Any]:
         """The part of the configuration that compiles depend on."""
         return {"cpu_seconds": self.setup.limits.cpu_seconds}
+
+    @property
+    def _of_search(self) -> dict[str, Any]:
+        """What the search depends on."""
+        return {**self.configuration, **self._of_compiles}
 
     def _given(self, module: Module) -> bytes:
         return section_in(self.folder.path / _SEARCH, module.name)
@@ -145,7 +150,7 @@ class Tuning:
         code = digest_of_code(folders=(*CODE_FOLDERS, "search"))
         # Files that its modules share.
         carried = dataclasses.replace(corpus, modules=()).digest
-        shared = {**self.inputs, **self.configuration, **self._of_compiles, **inputs, "code": code, "corpus": carried}
+        shared = {**self.inputs, **self._of_search, **inputs, "code": code, "corpus": carried}
 
         def key(module: Module) -> str:
             # What a function of the module counts depends on the other modules.
@@ -163,7 +168,7 @@ class Tuning:
             found = results_in(folder, modules)
             return {"modules": len(found), "compiles": sum(each.compiles for each in found.values())}
 
-        self.folder.stage(_SEARCH, {**self.inputs, **inputs}, self.configuration, work)
+        self.folder.stage(_SEARCH, {**self.inputs, **inputs}, self._of_search, work)
         return results_in(self.folder.path / _SEARCH, modules)
 
     def _image(
@@ -184,7 +189,7 @@ class Tuning:
             return {"code_bytes": image.size}
 
         inputs = {**self.inputs, **inputs, "linker": digest_of_file(self.linker)}
-        configuration = {**self.configuration, "icf": self.icf, "modules": list(modules)}
+        configuration = {**self._of_search, "icf": self.icf, "modules": list(modules)}
         self.folder.stage(_IMAGE, inputs, configuration, work)
         path = self.folder.path / _IMAGE / _IMAGE_NAME
         return Image(**files.read_json(path, "choice of objects", _REMEDY))
