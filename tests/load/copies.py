@@ -7,7 +7,7 @@ import struct
 
 from mlgo.corpus.corpus import DESCRIPTION_NAME, Corpus, Module
 
-#: Modules of the built-in corpus that are repeated, the smallest ones of those that are large enough for decisions.
+#: Modules of the built-in corpus that are repeated, the smallest of those that are large enough for decisions.
 DIFFERENT = 8
 _LEAST_BITCODE_BYTES = 4_000
 _WRAPPER_BYTES = 20

@@ -16,7 +16,7 @@ class ProgramTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
 
     def write_source(self) -> pathlib.Path:
-        bitcode = {f"d/m{index}.cpp": bytes([65 + index]) * (5_000 + 1000 * index) for index in range(20)}
+        bitcode = {f"d/m{index}.cpp": bytes([65 + index]) * (1000 + 1000 * index) for index in range(20)}
         return pathlib.Path(fake_clang.write_corpus(self.folder / "source", bitcode))
 
     def test_copies(self):
@@ -24,8 +24,8 @@ class ProgramTest(unittest.TestCase):
         copies.write_copies(source, self.folder / "corpus", 250)
         corpus = Corpus.load(self.folder / "corpus")
         self.assertEqual(len(corpus.modules), 250)
-        # The eight smallest from 10,000 bytes on, each behind a wrapper of 20 bytes that makes it another one.
-        self.assertEqual({module.bitcode_size for module in corpus.modules}, set(range(10_020, 18_020, 1000)))
+        # The eight smallest from 4,000 bytes on, each behind a wrapper of 20 bytes that makes it another one.
+        self.assertEqual({module.bitcode_size for module in corpus.modules}, set(range(4_020, 12_020, 1000)))
         self.assertEqual(len({module.read_bitcode() for module in corpus.modules}), 250)
 
     def test_memory_of_a_command(self):
