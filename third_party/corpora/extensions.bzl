@@ -50,6 +50,7 @@ def _corpora_impl(mctx):
             kind = "source",
             entries = [json.encode(dict(sources[entry.package], name = entry.package))],
             build_file = Label(entry.build_file or "//third_party/corpora:library.BUILD.bazel"),
+            patches = [Label("//patches/corpora:" + entry.patch)] if entry.patch else [],
         )
     _hub(name = "corpora", names = sorted(CORPORA))
 

@@ -17,11 +17,12 @@ def corpus_name(repository):
 def library():
     """Declares `library`, and what //mlgo/evaluation/programs builds programs from, as the table describes the repository."""
     entry = CORPORA[corpus_name(native.repository_name())]
+    srcs = native.glob(entry.srcs, exclude = entry.exclude)
     cc_library(
         name = "library",
-        srcs = native.glob(entry.srcs, exclude = entry.exclude),
-        # Not compiled against by anybody else, and some headers do not stand alone.
-        hdrs = native.glob(entry.hdrs),
+        srcs = srcs,
+        # Not compiled against by anybody else, and some headers do not stand alone. Some sources are included by others.
+        hdrs = [file for file in native.glob(entry.hdrs) if file not in srcs],
         copts = ["-w"],
         includes = entry.includes,
         local_defines = entry.defines,
@@ -29,7 +30,7 @@ def library():
     )
     native.filegroup(
         name = "sources",
-        srcs = native.glob(entry.srcs + entry.hdrs + entry.program, exclude = entry.exclude),
+        srcs = depset(srcs + native.glob(entry.hdrs + entry.program)).to_list(),
         visibility = ["//visibility:public"],
     )
 

@@ -1,0 +1,183 @@
+"""Libraries that policies may learn from, besides those of the first policies."""
+
+load(":entry.bzl", "library_entry")
+
+_FREETYPE_BASE = ["base", "bbox", "bdf", "bitmap", "cid", "debug", "fstype", "gasp", "glyph", "gxval", "init", "mm", "otval", "patent", "pfr", "stroke", "synth", "system", "type1", "winfnt"]
+
+# The other files of a driver are included by the one that is named like it.
+_FREETYPE_DRIVERS = [
+    "autofit/autofit",
+    "bdf/bdf",
+    "bzip2/ftbzip2",
+    "cache/ftcache",
+    "cff/cff",
+    "cid/type1cid",
+    "gxvalid/gxvalid",
+    "gzip/ftgzip",
+    "lzw/ftlzw",
+    "otvalid/otvalid",
+    "pcf/pcf",
+    "pfr/pfr",
+    "psaux/psaux",
+    "pshinter/pshinter",
+    "psnames/psmodule",
+    "raster/raster",
+    "sdf/sdf",
+    "sfnt/sfnt",
+    "smooth/smooth",
+    "svg/svg",
+    "truetype/truetype",
+    "type1/type1",
+    "type42/type42",
+    "winfonts/winfnt",
+]
+
+# What src/unix has for Linux.
+_LIBUV_LINUX = [
+    "async",
+    "core",
+    "dl",
+    "epoll",
+    "fs",
+    "getaddrinfo",
+    "getnameinfo",
+    "linux-*",
+    "loop",
+    "loop-watcher",
+    "pipe",
+    "poll",
+    "process",
+    "procfs-exepath",
+    "proctitle",
+    "random-devurandom",
+    "random-getrandom",
+    "random-sysctl-linux",
+    "signal",
+    "stream",
+    "tcp",
+    "thread",
+    "tty",
+    "udp",
+]
+
+_PCRE2_INCLUDED = ["src/pcre2_{}.c".format(name) for name in ["jit_match", "jit_misc", "printint", "ucptables"]]
+
+_C = {
+    "bzip2": library_entry("bzip2", "bzip2-1.0.6", ["blocksort.c", "bzip2.c", "bzlib.c", "compress.c", "crctable.c", "decompress.c", "huffman.c", "randtable.c"], defines = ["_FILE_OFFSET_BITS=64"]),
+    "freetype": library_entry(
+        "freetype",
+        "FTL OR GPL-2.0-or-later",
+        ["src/base/ft{}.c".format(name) for name in _FREETYPE_BASE] + ["src/{}.c".format(name) for name in _FREETYPE_DRIVERS],
+        includes = ["include"],
+        defines = ["FT2_BUILD_LIBRARY"],
+        hdrs = ["include/**/*.h", "src/**/*.h", "src/**/*.c"],
+    ),
+    "libtomcrypt": library_entry(
+        "libtomcrypt",
+        "WTFPL OR LicenseRef-public-domain",
+        ["src/**/*.c"],
+        includes = ["src/headers"],
+        exclude = ["src/**/*_tab.c", "src/**/*tab.c"],
+        defines = ["LTC_SOURCE"],
+        hdrs = ["**/*.h", "src/**/*_tab.c", "src/**/*tab.c"],
+    ),
+    "libuv": library_entry(
+        "libuv1",
+        "MIT",
+        ["src/*.c"] + ["src/unix/{}.c".format(name) for name in _LIBUV_LINUX],
+        includes = ["include", "src"],
+        defines = ["_FILE_OFFSET_BITS=64", "_GNU_SOURCE", "_LARGEFILE_SOURCE"],
+    ),
+    "libwebp": library_entry(
+        "libwebp",
+        "BSD-3-Clause",
+        ["sharpyuv/*.c", "src/**/*.c"],
+        includes = ["."],
+        exclude = ["**/*_mips*.c", "**/*_msa.c", "**/*_neon.c"],
+        defines = ["WEBP_USE_THREAD"],
+        program = ["examples/*", "imageio/*"],
+    ),
+    "libyaml": library_entry(
+        "libyaml",
+        "MIT",
+        ["src/*.c"],
+        includes = ["include"],
+        defines = ["YAML_VERSION_MAJOR=0", "YAML_VERSION_MINOR=2", "YAML_VERSION_PATCH=5", "YAML_VERSION_STRING=\\\"0.2.5\\\""],
+        program = ["tests/*.c", "examples/*"],
+    ),
+    "lz4": library_entry("lz4", "BSD-2-Clause AND GPL-2.0-or-later", ["lib/*.c", "programs/*.c"], includes = ["lib"], defines = ["XXH_NAMESPACE=LZ4_"]),
+    "mbedtls": library_entry("mbedtls", "Apache-2.0 OR GPL-2.0-or-later", ["library/*.c"], includes = ["include", "library"], program = ["programs/**/*.c"]),
+    "mujs": library_entry("mujs", "ISC", ["js*.c", "main.c", "regexp.c", "utf.c"]),
+    "opus": library_entry(
+        "opus",
+        "BSD-3-Clause",
+        ["celt/*.c", "silk/*.c", "silk/float/*.c", "src/*.c"],
+        includes = ["celt", "include", "silk", "silk/float"],
+        exclude = ["**/*_demo.c", "src/opus_compare.c"],
+        defines = ["HAVE_LRINT", "HAVE_LRINTF", "OPUS_BUILD", "VAR_ARRAYS"],
+        program = ["src/*_demo.c"],
+    ),
+    "pcre2": library_entry(
+        "pcre2",
+        "BSD-3-Clause WITH PCRE2-exception AND BSD-2-Clause",
+        ["src/pcre2*.c"],
+        includes = ["src"],
+        exclude = _PCRE2_INCLUDED + ["src/pcre2{}.c".format(name) for name in ["_dftables", "_fuzzsupport", "_jit_test", "demo", "grep", "posix_test", "test"]],
+        defines = ["HAVE_CONFIG_H", "PCRE2_CODE_UNIT_WIDTH=8", "SUPPORT_JIT", "SUPPORT_PCRE2_8", "SUPPORT_UNICODE"],
+        hdrs = ["src/**/*.h", "src/*.dist", "src/*.generic", "src/sljit/*.c"] + _PCRE2_INCLUDED,
+        patch = "pcre2_is_configured.patch",
+        program = ["src/pcre2grep.c", "src/pcre2test.c", "testdata/*"],
+    ),
+    "zlib": library_entry("zlib", "Zlib", ["*.c"], defines = ["HAVE_STDARG_H", "HAVE_UNISTD_H", "_LARGEFILE64_SOURCE=1"], program = ["test/*.c"]),
+}
+
+_CXX = {
+    "abseil": library_entry(
+        "abseil",
+        "Apache-2.0",
+        ["absl/**/*.cc"],
+        includes = ["."],
+        exclude = ["absl/**/*_benchmark.cc", "absl/**/*_benchmarks.cc", "absl/**/*_test.cc", "absl/**/*_testing.cc", "absl/**/*mock*", "absl/**/*test_*.cc", "absl/**/benchmarks.cc"],
+        hdrs = ["absl/**/*.h", "absl/**/*.inc"],
+    ),
+    "cryptopp": library_entry("libcrypto++", "BSL-1.0", ["*.cpp"], exclude = ["adhoc.cpp", "bench*.cpp", "datatest.cpp", "dlltest.cpp", "fipsalgt.cpp", "fipstest.cpp", "pch.cpp", "regtest*.cpp", "test.cpp", "validat*.cpp"], defines = ["CRYPTOPP_DISABLE_ASM=1"]),
+    "double_conversion": library_entry("double-conversion", "BSD-3-Clause", ["double-conversion/*.cc"], includes = ["."]),
+    "flatbuffers": library_entry(
+        "flatbuffers",
+        "Apache-2.0",
+        ["grpc/src/compiler/*.cc", "src/*.cpp"],
+        includes = [".", "grpc", "include", "src"],
+        exclude = ["src/flathash.cpp"],
+        program = ["tests/*.fbs", "tests/include_test/**/*.fbs"],
+    ),
+    "harfbuzz": library_entry(
+        "harfbuzz",
+        "MIT-Modern-Variant",
+        ["src/hb-*.cc"],
+        includes = ["src"],
+        exclude = ["src/hb-{}.cc".format(name) for name in ["coretext", "directwrite", "ft", "gdi", "glib", "gobject-*", "graphite2", "icu", "uniscribe"]],
+        defines = ["HAVE_ATEXIT", "HAVE_GETPAGESIZE", "HAVE_MMAP", "HAVE_MPROTECT", "HAVE_PTHREAD", "HAVE_SYSCONF", "HAVE_SYS_MMAN_H", "HAVE_UNISTD_H"],
+        hdrs = ["src/**/*.h", "src/**/*.hh"],
+    ),
+    "jsoncpp": library_entry("libjsoncpp", "MIT", ["src/lib_json/*.cpp"], includes = ["include"], hdrs = ["**/*.h", "**/*.inl"]),
+    "leveldb": library_entry(
+        "leveldb",
+        "BSD-3-Clause",
+        ["db/*.cc", "helpers/memenv/*.cc", "table/*.cc", "util/*.cc"],
+        includes = [".", "include"],
+        exclude = ["**/*_test.cc", "**/*_windows.cc", "util/testutil.cc"],
+        defines = ["HAVE_FDATASYNC=1", "HAVE_O_CLOEXEC=1", "LEVELDB_PLATFORM_POSIX=1"],
+    ),
+    "protobuf": library_entry(
+        "protobuf",
+        "BSD-3-Clause",
+        ["src/google/protobuf/**/*.cc"],
+        includes = ["src"],
+        exclude = ["src/google/protobuf/**/*{}*".format(name) for name in ["_test", "_tester", "mock_", "test_", "unittest"]] + ["src/google/protobuf/testing/**"],
+        defines = ["HAVE_PTHREAD"],
+        hdrs = ["src/**/*.h", "src/**/*.inc"],
+        program = ["src/google/protobuf/**/*.proto"],
+    ),
+}
+
+TRAINING = _C | _CXX
