@@ -1,6 +1,7 @@
 """Compares policies with the compiler's default in real programs: code size, executed instructions, compile cost.
 
     ./bazelw run //mlgo:evaluate_programs                                   # the policies in //release:clang
+    ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
 
@@ -47,7 +48,10 @@ _GN_PROGRAMS = "gn_programs"
 define_program_tool_flags()
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
 flags.DEFINE_list(
-    "programs", [], "Names of built-in programs. Default: all that are not slow; with --program_file: none."
+    "programs",
+    [],
+    "Names of built-in programs, or all: those that are not slow. Default: those of the published results; with"
+    " --program_file: none.",
 )
 flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
 flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")

@@ -11,6 +11,24 @@ _PACKAGES = [
     "zstd",
 ]
 
+# Packages of programs that are built only on request: those of libraries that policies may learn from, and held-out ones.
+_EXTRA_PACKAGES = [
+    "bzip2",
+    "cmark",
+    "expat",
+    "graphite2",
+    "libwebp",
+    "lz4",
+    "mbedtls",
+    "mujs",
+    "ninja",
+    "opus",
+    "pcre2",
+    "tidy_html5",
+    "xz",
+    "zlib",
+]
+
 # Tools that build and run programs, besides the compilers under comparison.
 PACKAGED_PROGRAMS_TOOLS = [
     "@llvm//:clang",
@@ -40,7 +58,7 @@ PROGRAMS_TOOLS_ENV = {
 # The command fetches the packages of the programs that it builds: by their labels, when it uses them.
 PROGRAMS_LABELS = {
     "MLGO_PROGRAM_PACKAGE_" + package: "@corpora//:{}_root".format(package)
-    for package in _PACKAGES
+    for package in _PACKAGES + _EXTRA_PACKAGES
 }
 
 PROGRAMS_ENV = PROGRAMS_TOOLS_ENV | {

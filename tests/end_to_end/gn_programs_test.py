@@ -122,7 +122,7 @@ class GnProgramsTest(unittest.TestCase):
         self.assertIn("sums: ", said)
         code, said = self.evaluate("--programs=lua")
         self.assertEqual(code, ExitCode.USER_ERROR, said)
-        self.assertIn("names 'lua'. Known: sums", said)
+        self.assertIn("names 'lua'. Known: all, sums", said)
 
 
 if __name__ == "__main__":

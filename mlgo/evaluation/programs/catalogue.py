@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
 from mlgo.evaluation.programs.program import Program, load_program, read_description
@@ -12,6 +13,10 @@ from mlgo.run.exit_codes import RunError
 
 _GN_PROGRAMS = "MLGO_GN_PROGRAMS"
 _PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
+#: Stands for the default programs and those that are `extra`.
+ALL = "all"
+# The group of a command without names: those whose results models/*/programs publishes.
+_DEFAULT = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,10 +46,7 @@ class Catalogue:
     def lines(self) -> list[str]:
         """One line per program: its name and what it is."""
         contents = {name: read_description(path) for name, path in self.descriptions.items()}
-        return [
-            f"{name}: {content.get('about', '')}{' (slow: built only when named)' if content.get('slow') else ''}"
-            for name, content in contents.items()
-        ]
+        return [f"{name}: {content.get('about', '')}{_condition(content)}" for name, content in contents.items()]
 
     def programs(
         self,
@@ -56,19 +58,18 @@ class Catalogue:
         """The programs to evaluate.
 
         Args:
-          names: programs of this catalogue; empty: all that are not slow, or none where `described` is not empty.
+          names: programs of this catalogue, ALL among them for all that are not slow; empty: all that are neither slow
+            nor extra, or none where `described` is not empty.
           described: descriptions of the user's own programs.
           packages: package name -> its source tree.
           work: a folder for the gn build.
 
         Raises: RunError: a name is unknown or comes twice, or a description is not usable.
         """
-        if unknown := [name for name in names if name not in self.descriptions]:
-            known = f"Known: {', '.join(self.descriptions)}"
+        if unknown := [name for name in names if name not in self.descriptions and name != ALL]:
+            known = f"Known: {ALL}, {', '.join(self.descriptions)}"
             raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", known)
-        if not names and not described:
-            names = [name for name, path in self.descriptions.items() if not read_description(path).get("slow")]
-        chosen = list(dict.fromkeys(names))
+        chosen = self._chosen(names or ([] if described else [_DEFAULT]))
         if self.gn is None or not chosen:
             paths = [self.descriptions[name] for name in chosen]
         else:
@@ -82,6 +83,25 @@ class Catalogue:
                 )
             found[program.name] = program
         return list(found.values())
+
+    def _chosen(self, names: Sequence[str]) -> list[str]:
+        """`names`, each once, with the groups _DEFAULT and ALL as the names of their programs."""
+        unusual = {_DEFAULT: {"extra", "slow"}, ALL: {"slow"}}
+        chosen: dict[str, None] = {}
+        for name in names:
+            group = [name]
+            if name in unusual:
+                contents = {known: read_description(path) for known, path in self.descriptions.items()}
+                group = [known for known, content in contents.items() if not any(map(content.get, unusual[name]))]
+            chosen |= dict.fromkeys(group)
+        return list(chosen)
+
+
+def _condition(content: Mapping[str, Any]) -> str:
+    """When a program is built, for --list; empty: by default."""
+    if content.get("slow"):
+        return " (slow: built only when named)"
+    return f" (extra: built when named or with --programs={ALL})" if content.get("extra") else ""
 
 
 def _runfiles_of(gn_programs: pathlib.Path) -> Callable[[str], pathlib.Path]:

@@ -19,6 +19,7 @@ class CatalogueTest(unittest.TestCase):
         (self.folder / "a.c").write_text("int main(void) { return 0; }", encoding="utf-8")
         paths = {name: self.describe(name) for name in ("fast", "other")}
         paths["huge"] = self.describe("huge", slow=True)
+        paths["later"] = self.describe("later", extra=True)
         self.catalogue = Catalogue("programs", paths)
 
     def describe(self, name: str, **more: bool) -> pathlib.Path:
@@ -35,13 +36,19 @@ class CatalogueTest(unittest.TestCase):
         self.assertEqual(self.names("huge", "fast", "huge"), ["huge", "fast"])
         self.assertIn("huge: a test (slow: built only when named)", self.catalogue.lines())
 
+    def test_extra_programs_are_built_when_named_or_with_all(self):
+        self.assertEqual(self.names("later", "fast"), ["later", "fast"])
+        self.assertEqual(self.names("all"), ["fast", "other", "later"])
+        self.assertEqual(self.names("other", "all", "huge"), ["other", "fast", "later", "huge"])
+        self.assertIn("later: a test (extra: built when named or with --programs=all)", self.catalogue.lines())
+
     def test_described_programs_take_the_place_of_the_default_ones(self):
         mine = self.describe("mine")
         self.assertEqual(self.names(described=(mine,)), ["mine"])
         self.assertEqual(self.names("fast", described=(mine,)), ["fast", "mine"])
 
     def test_names_are_known_and_come_once(self):
-        with self.assertRaisesRegex(RunError, "names 'emacs'. Known: fast, other, huge"):
+        with self.assertRaisesRegex(RunError, "names 'emacs'. Known: all, fast, other, huge, later"):
             self.names("emacs")
         with self.assertRaisesRegex(RunError, "describes 'fast', which there is already"):
             self.names("fast", described=(self.describe("fast"),))

@@ -240,7 +240,8 @@ class _Reader:
             levels=() if commands is None else commands.levels,
             fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
         )
-        self._content.pop("slow", None)
+        for field in ("extra", "slow"):  # The catalogue reads them.
+            self._content.pop(field, None)
         if self._content:
             raise self._wrong(f"has the unknown field {min(self._content)!r}")
         if (level := level_of(program.flags)) is not None:
