@@ -82,8 +82,6 @@ def compile_module(
       CompileDisturbed: the machine ended the compile.
       RunError: clang cannot be started, or there is no room for temporary files; both would stop every other compile.
     """
-    if not (request.want_log or request.want_object or request.model_dir):
-        raise ValueError(f"{request.module.name}: neither a log nor an object is wanted of this compile")
     with scratch.scratch_directory(request.workdir) as directory:
         try:
             place_inputs(request, directory)

@@ -23,6 +23,7 @@ from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 
@@ -170,6 +171,13 @@ class RequestTest(unittest.TestCase):
         for settings in ({}, {"want_log": False, "model_dir": pathlib.Path("model")}):
             with self.assertRaisesRegex(ValueError, "m: a log and a model need a problem"):
                 CompileRequest(clang, module, **settings)
+
+    def test_decisions_need_a_problem_that_takes_them(self):
+        clang, module = pathlib.Path("clang"), Module.at("m", "m.bc", ())
+        CompileRequest(clang, module, INLINING, decisions=b"")
+        for problem in (None, PROBLEM):
+            with self.assertRaisesRegex(ValueError, "m: decisions need a problem that can be given some"):
+                CompileRequest(clang, module, problem, decisions=b"", want_log=False, want_object=True)
 
 
 class ClassifyTest(unittest.TestCase):

@@ -94,6 +94,8 @@ class CompileRequest:
       extra_flags: cc1 flags put after the module's own and before the problem's.
       extra_files: names, without folder, of files that `extra_flags` make the compiler write; all are returned.
       workdir: where the temporary directory is made; None: a RAM disk when it has room, else the system's default.
+
+    Raises: ValueError: its settings contradict each other; the message names the module.
     """
 
     clang: pathlib.Path
@@ -109,10 +111,17 @@ class CompileRequest:
     workdir: pathlib.Path | None = None
 
     def __post_init__(self):
+        if (wrong := self._contradiction()) is not None:
+            raise ValueError(f"{self.module.name}: {wrong}")
+
+    def _contradiction(self) -> str | None:
+        if not (self.want_log or self.want_object or self.model_dir):
+            return "neither a log nor an object is wanted of this compile"
         if self.problem is None and (self.want_log or self.model_dir is not None):
-            raise ValueError(f"{self.module.name}: a log and a model need a problem")
+            return "a log and a model need a problem"
         if self.decisions is not None and (self.problem is None or self.problem.decisions_flag is None):
-            raise ValueError(f"{self.module.name}: no problem whose decisions can be given")
+            return "decisions need a problem that can be given some"
+        return None
 
 
 @dataclasses.dataclass(frozen=True)
