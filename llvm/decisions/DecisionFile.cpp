@@ -2,6 +2,7 @@
 #include "UsageError.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -108,6 +109,7 @@ DecisionFile::DecisionFile(std::unique_ptr<MemoryBuffer> Given, StringRef Path)
   size_t Start = std::min(FormatLine.size() + 1, Text.size());
   if (Start < Text.size() && !Text.substr(Start).starts_with(ModuleStart))
     refuse(Start, "does not begin a module: \"module\" and, after a tab, its source file");
+  StringSet<> Sources;
   while (Start < Text.size()) {
     const size_t NameEnd = std::min(Text.find('\n', Start), Text.size());
     const size_t Begin = std::min(NameEnd + 1, Text.size());
@@ -115,6 +117,8 @@ DecisionFile::DecisionFile(std::unique_ptr<MemoryBuffer> Given, StringRef Path)
     const size_t Next = Text.find("\nmodule\t", Begin - 1);
     const size_t End = Next == StringRef::npos ? Text.size() : Next + 1;
     Sections.push_back({unescaped(Text.slice(Start + ModuleStart.size(), NameEnd)), Begin, End});
+    if (!Sources.insert(Sections.back().Source).second)
+      refuse(Start, "names a module a second time");
     Start = End;
   }
 }

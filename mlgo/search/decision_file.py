@@ -1,7 +1,7 @@
 """Files of inlining decisions by call site, which the compilers read with -mlgo-decisions (llvm/decisions).
 
 The first line names the format. Then each module has a section: a line with its source file, a line with what decides
-at call sites that are not listed, and a line for each call site that is.
+at call sites that are not listed, and a line for each call site that is. No module and no call site is named twice.
 
     mlgo-decisions 1
     module  src/lapi.c
@@ -14,6 +14,7 @@ ordinal, occurrence. The compiler writes these names into its log, so here they 
 """
 
 import dataclasses
+import re
 import string
 import urllib.parse
 from collections.abc import Iterable, Mapping
@@ -24,6 +25,7 @@ _FIRST_LINE = "mlgo-decisions 1"
 _WORDS = {True: "inline", False: "keep"}
 _SITE_FIELDS = 5
 _OTHERWISE = "otherwise "
+_OTHERWISE_LINE = re.compile(rf"{_OTHERWISE}(default|policy|cost-below -?[0-9]{{1,18}})")
 #: Stands for every module in place of a source file.
 ANY_MODULE = "*"
 _AS_THEY_ARE = string.punctuation.replace("%", "")
@@ -88,22 +90,26 @@ def read(content: bytes, name: str) -> list[Section]:
     if lines[0] != _FIRST_LINE:
         raise RunError(name, f'is no file of decisions: its first line is not "{_FIRST_LINE}"', remedy)
     decision_of = {word: decision for decision, word in _WORDS.items()}
-    sections: list[Section] = []
+    sections: dict[str, Section] = {}
     decisions: dict[str, bool] = {}
     left = enumerate(lines[1:], 2)
     for number, line in left:
         word, _, rest = line.partition("\t")
         if word == "module":
             number, following = next(left, (number, ""))
-            if not following.startswith(_OTHERWISE):
+            if _OTHERWISE_LINE.fullmatch(following) is None:
                 raise RunError(name, f"does not say in line {number} what is decided otherwise", remedy)
-            decisions = {}
-            sections.append(Section(_unescaped(rest), following.removeprefix(_OTHERWISE), decisions))
+            source, decisions = _unescaped(rest), {}
+            if source in sections:
+                raise RunError(name, f"names module {source!r:.200} a second time in line {number - 1}", remedy)
+            sections[source] = Section(source, following.removeprefix(_OTHERWISE), decisions)
         elif sections and word in decision_of and rest.count("\t") == _SITE_FIELDS - 1:
+            if rest in decisions:
+                raise RunError(name, f"decides about a call site a second time in line {number}", remedy)
             decisions[rest] = decision_of[word]
         else:
             raise RunError(name, f"has no decision in line {number}: {line[:80]!r}", remedy)
-    return sections
+    return list(sections.values())
 
 
 def _escaped(text: str) -> str:

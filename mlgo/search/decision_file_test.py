@@ -43,7 +43,7 @@ class DecisionFileTest(unittest.TestCase):
         self.assertEqual(place_of(SITE), "caller\tf%20g\torigin\t3")
 
     @UNHURRIED
-    @given(st.lists(sections, max_size=3))
+    @given(st.lists(sections, max_size=3, unique_by=lambda section: section.source))
     def test_what_is_written_is_read(self, given_sections):
         self.assertEqual(read(written(given_sections), "file"), given_sections)
 
@@ -54,8 +54,12 @@ class DecisionFileTest(unittest.TestCase):
             ("mlgo-decisions 2\n", "first line"),
             ("mlgo-decisions 1\ninline\t" + SITE, "line 2"),
             (head, "line 2"),
+            (head + "otherwise nothing\n", "line 3"),
+            (head + "otherwise cost-below 1x\n", "line 3"),
             (head + "otherwise default\ninline\ta\tb", "line 4"),
             (head + "otherwise default\nmaybe\t" + SITE, "line 4"),
+            (head + f"otherwise default\nkeep\t{SITE}\ninline\t{SITE}\n", "call site a second time in line 5"),
+            (head + "otherwise default\nmodule\ta.c\notherwise default\n", "module 'a.c' a second time in line 4"),
         ):
             with self.assertRaisesRegex(RunError, named):
                 read(content.encode(), "file")

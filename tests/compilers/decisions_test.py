@@ -263,6 +263,7 @@ class DecisionsTest(unittest.TestCase):
             (written("inlined\ta\tb\tc\t0\t0\n"), "line 4 is no decision"),
             (written("\0" * 1000), "line 4 is no decision"),
             (written(sites[0] + sites[1] + sites[0]), "line 6 decides about a call site a second time"),
+            (written("") + "module\tx.c\notherwise default\n", "line 4 names a module a second time"),
         ):
             with self.subTest(content):
                 error = self.error(*given(self.write("given", content)))
