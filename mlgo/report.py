@@ -1,13 +1,14 @@
-"""Writes one HTML page about training runs, evaluations, programs and explanations.
+"""Writes one HTML page about training runs, evaluations, programs, searches and explanations.
 
     ./bazelw run //mlgo:report -- out/inlining                        # a training run: out/inlining/report.html
     ./bazelw run //mlgo:report -- out/evaluation                      # a result of //mlgo:evaluate
     ./bazelw run //mlgo:report -- models/inlining_for_size            # a shipped policy with all its records
     ./bazelw run //mlgo:report -- new=out/inlining old=models/inlining_for_size --output=out/both.html
 
-Each argument is [NAME=]FOLDER: a training run, ended or not, a result of //mlgo:evaluate, //mlgo:evaluate_programs or
-//mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It also reads the
-folders `evaluation`, `programs` and `explanation` inside. Several folders with one NAME belong to one policy.
+Each argument is [NAME=]FOLDER: a training run, ended or not, a result of //mlgo:evaluate, //mlgo:evaluate_programs,
+//mlgo:tune or //mlgo:explain, or a shipped policy. The command recognises the kind from the files in the folder. It
+also reads the folders `evaluation`, `programs` and `explanation` inside. Several folders with one NAME belong to one
+policy.
 
 The page is one file: it loads nothing and runs no script. The Markdown summary beside it, with the suffix .md, is meant
 for comments of CI. Equal inputs give equal bytes.

@@ -12,23 +12,28 @@ objects are linked into one image, whose code bytes are the headline figure.
 A call site is named by its functions, so the decisions hold on for what an edit does not touch; elsewhere the policy or
 the heuristic decides. Decisions are for one compiler: with another one, fewer of them fit.
 
-Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, and curve.csv (bytes after so many
-compiles of each module). An interrupted command continues when it is started again. The results of single modules are
-kept in --cache_dir: after an edit, only the modules that it changed are searched again.
+Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, curve.csv and curve.png (bytes after
+so many compiles of each module). //mlgo:report makes a page of them. An interrupted command continues when it is
+started again. The results of single modules are kept in --cache_dir: after an edit, only the modules that it changed
+are searched again.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 no decision to search, 11 too many modules failed, 130 interrupted.
 """
+
+import dataclasses
 
 from absl import flags
 
 from mlgo.commands.compiling import cache_given, corpus_given, define_cache_flags, define_compiler_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags
+from mlgo.compiler.metering import MeteredExecutor
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
+from mlgo.search.budget import Budget
 from mlgo.search.results import Results
 from mlgo.search.tuning import POLICY, Tuning
 
@@ -41,6 +46,13 @@ flags.DEFINE_string("problem", "inlining_for_size", "Problem whose decisions are
 flags.DEFINE_string("corpus", None, "Corpus, as PATH or LABEL. A label is built when it is not yet.")
 flags.DEFINE_string("policy", None, "Folder of a policy to start from too. Default: only from the heuristic.")
 flags.DEFINE_integer("compiles", 70, "Compiles for the search of a module, at most.", lower_bound=1)
+flags.DEFINE_float(
+    "budget",
+    None,
+    "CPU seconds of all compiles of the command, about: each module's share becomes a number of compiles by the size of"
+    " its bitcode. The smaller limit of --compiles and --budget holds. Default: no limit.",
+    lower_bound=0.0,
+)
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/tune in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_bool("icf", False, "Fold identical functions when linking.")
@@ -60,17 +72,26 @@ def main(arguments: list[str]) -> int:
     reward = chosen_reward(problem, FLAGS.reward)
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
-    settings = {"problem": problem.name, "reward": reward, "compiles": FLAGS.compiles}
+    budget = Budget(FLAGS.compiles, FLAGS.budget)
+    settings = {"problem": problem.name, "reward": reward, "compiles_limit": FLAGS.compiles, "budget": FLAGS.budget}
     with compiling_given(problem, "tune") as (folder, setup, clang):
-        inputs = {"clang": clang}
-        tuning = Tuning(folder, setup, inputs, settings, reward, linker, FLAGS.icf, FLAGS.compiles, cache_given())
+        assert setup.executor is not None  # CompileSetup sees to it.
+        metered = MeteredExecutor(setup.executor)
+        setup = dataclasses.replace(setup, executor=metered)
+        tuning = Tuning(folder, setup, {"clang": clang}, settings, reward, linker, FLAGS.icf, budget, cache_given())
         side = next(iter(policies.sides()), None)
         model_dir = None if side is None else policies.models_in(folder.work, problem)(side)
         tuned = tuning.of_corpus(corpus, side, model_dir)
         described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(policies.digests)}
         described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
-        show(["", *Results(tuned, described, FLAGS.seed).write(folder.path)])
+        show(["", *Results(tuned, described, FLAGS.seed).write(folder.path), "", _used(metered.cpu_seconds)])
     return ExitCode.DONE
+
+
+def _used(cpu_seconds: float) -> str:
+    """The line about the CPU time of this process's compiles; what an earlier one or the cache had is not in it."""
+    beside = "" if FLAGS.budget is None else f" of --budget={FLAGS.budget:g}"
+    return f"CPU seconds of the compiles of this run: {cpu_seconds:,.1f}{beside}"
 
 
 if __name__ == "__main__":

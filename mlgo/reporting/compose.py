@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.reporting import programs as real_programs
-from mlgo.reporting import results, training
+from mlgo.reporting import results, training, tuning
 from mlgo.reporting.explanation import explanation_section
 from mlgo.reporting.headline import headline
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.page import Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.readable_names import with_readable_names
-from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run
+from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run, Tuning
 from mlgo.reporting.scale import number
 
 #: Seed of the bootstraps that a page computes itself.
@@ -37,6 +37,8 @@ def _composed(records: Sequence[Record], again: str) -> Page:
     evaluations = [_completed(record, runs) for record in records if isinstance(record, Evaluation)]
     programs = [record for record in records if isinstance(record, Programs)]
     explanations = [record for record in records if isinstance(record, Explanation)]
+    tunings = [record for record in records if isinstance(record, Tuning)]
+    ordered: list[Record] = [*runs, *evaluations, *programs, *tunings, *explanations]
     found = results.results_of(runs, evaluations)
     # Where the table of an evaluation was not kept, the held-out result of its run is shown.
     tabled = found if any(result.side.rows for result in found) else results.results_of(runs, [])
@@ -45,21 +47,22 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         results.distribution_section(tabled),
         results.regressions_section(tabled),
         real_programs.programs_section(programs),
+        tuning.tuning_section(tunings),
         training.training_section(runs),
         training.learning_section(runs),
         explanation_section(explanations),
         training.failures_section(runs, evaluations),
-        commands_section([*runs, *evaluations, *programs, *explanations], again),
-        provenance_section([*runs, *evaluations, *programs, *explanations]),
+        commands_section(ordered, again),
+        provenance_section(ordered),
     ]
     names = list(dict.fromkeys(record.name for record in records))
-    headlines = real_programs.cards(programs)
+    headlines = [*real_programs.cards(programs), *tuning.cards(tunings)]
     verdict = headline(found, headlines) or Point(Tone.EQUAL, "There is no result on held-out code yet.")
     return Page(
         title=" and ".join(_title(name) for name in names)
         if len(names) <= 2
         else f"{len(names)} policies: {', '.join(names)}",
-        lead=_lead(runs, evaluations, programs, explanations),
+        lead=_lead(runs, evaluations, programs, tunings, explanations),
         verdict=verdict,
         points=tuple(_points(found, runs)),
         cards=(*headlines, *results.cards(found)),
@@ -81,10 +84,10 @@ def _completed(evaluation: Evaluation, runs: Sequence[Run]) -> Evaluation:
     return dataclasses.replace(evaluation, problem=problem)
 
 
-def _lead(runs, evaluations, programs, explanations) -> str:
+def _lead(runs, evaluations, programs, tunings, explanations) -> str:
     problems = dict.fromkeys(record.problem for record in (*runs, *evaluations) if record.problem)
     problems |= dict.fromkeys(
-        str(record.content["problem"]) for record in explanations if record.content.get("problem")
+        str(record.content["problem"]) for record in (*tunings, *explanations) if record.content.get("problem")
     )
     about = ", ".join(training.problem_title(name) for name in problems) or "a compiler policy"
     parts = []
@@ -98,6 +101,8 @@ def _lead(runs, evaluations, programs, explanations) -> str:
         parts.append(f"evaluated on {where}")
     if programs:
         parts.append("measured in real programs")
+    if tunings:
+        parts.append("searched for one program")
     return f"Machine-learned compiler optimisation: {about}" + (f"; {', '.join(parts)}." if parts else ".")
 
 

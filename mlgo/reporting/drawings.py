@@ -159,6 +159,28 @@ def reward_curve(iterations: Sequence[Mapping[str, Any]]) -> Lines | None:
     )
 
 
+def anytime_curve(points: Sequence[tuple[int, float, float]]) -> Lines:
+    """What a search had found after so many compiles. Args: points: (compiles, bytes, change), at least one."""
+    across = _iterations([compiles for compiles, *_ in points])
+    up = Scale.around([0.0, *(100.0 * change for *_, change in points)])
+    drawn: list[tuple[float, float]] = []
+    for compiles, _, change in points:
+        # A step: what was found before holds until here.
+        drawn += [(across.at(compiles), drawn[-1][1])] if drawn else []
+        drawn.append((across.at(compiles), up.from_top(100.0 * change)))
+    last, _, change = points[-1]
+    described = f"Bytes against the default: {percent(100.0 * change)} after {last} compiles of each module."
+    return Lines(
+        "Bytes of all modules by compiles of each module, change against the default in percent.",
+        described,
+        tuple(across.ticks()),
+        tuple(up.ticks(signed=True, suffix=" %")),
+        up.from_top(0.0),
+        (),
+        (Series("bytes of all modules", tuple(drawn), (), "main"),),
+    )
+
+
 def figure_curve(iterations: Sequence[Mapping[str, Any]], name: str, title: str) -> Lines | None:
     """A small chart of one figure by iteration; None: fewer than two iterations have it. Args: name: its key."""
     known = [

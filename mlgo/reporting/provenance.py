@@ -10,7 +10,7 @@ from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import Evaluation, Programs, Record, Run
+from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run, Tuning
 from mlgo.run.flag_values import default_name
 
 #: Problem -> the command that trains it on the built-in corpora; //mlgo:train_locally trains the others.
@@ -18,6 +18,13 @@ _COMMANDS = {
     "inlining_for_size": "train_inlining",
     "regalloc_eviction": "train_regalloc",
     "regalloc_priority": "train_regalloc --problem=regalloc_priority",
+}
+
+#: Kind of a record -> its name, and the keys of its content that name inputs.
+_DIGESTS: Mapping[type, tuple[str, Sequence[str]]] = {
+    Programs: ("program measurements", ("digests",)),
+    Tuning: ("search", ("clang", "corpus", "policies")),
+    Explanation: ("explanation", ("problem", "policy", "corpus")),
 }
 
 
@@ -41,6 +48,8 @@ def commands_section(records: Sequence[Record], again: str) -> Section:
             blocks.append(
                 Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"])
             )
+        elif isinstance(record, Tuning):
+            blocks.append(Commands(f"Search {record.name} again", [tuning_command(record)]))
         else:
             problem = record.content.get("problem")
             words = ["./bazelw run //mlgo:explain --", *([f"--problem={shlex.quote(str(problem))}"] if problem else [])]
@@ -122,6 +131,17 @@ def evaluation_command(evaluation: Evaluation) -> str:
     return " ".join(words)
 
 
+def tuning_command(tuning: Tuning) -> str:
+    """The command that made `tuning`."""
+    content = tuning.content
+    words = ["./bazelw run //mlgo:tune --", f"--problem={shlex.quote(str(content['problem']))}", '--corpus="$CORPUS"']
+    words += ['--policy="$POLICY"'] if content["policies"] else []
+    words += [f"--compiles={int(content['compiles_limit'])}"]
+    words += [f"--budget={float(content['budget']):g}"] if content["budget"] is not None else []
+    words += [f"--reward={shlex.quote(str(content['reward']))}", f"--seed={int(content['seed'])}"]
+    return " ".join([*words, *(["--icf"] if content["icf"] else [])])
+
+
 def provenance_section(records: Sequence[Record]) -> Section:
     """Digests, versions and all settings."""
     blocks: list[Block] = []
@@ -146,8 +166,7 @@ def _described(record: Record) -> tuple[str, list[tuple[str, str]]]:
         ]
         rows += [(f"corpus {corpus.name}", corpus.digest or "not recorded") for corpus in record.corpora]
         return f"{record.name}: digests of the evaluation", [*rows, ("seed of the bootstraps", str(record.seed))]
-    kind = "program measurements" if isinstance(record, Programs) else "explanation"
-    keys = ("digests",) if isinstance(record, Programs) else ("problem", "policy", "corpus")
+    kind, keys = _DIGESTS[type(record)]
     return f"{record.name}: digests of the {kind}", [row for key in keys for row in _flat(record.content.get(key), key)]
 
 

@@ -1,4 +1,4 @@
-"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation.
+"""Reads the records in a folder: a training run, an evaluation, measured programs, an explanation, a search.
 
 A shipped policy (models/NAME) is a run whose other results lie in folders inside it.
 """
@@ -22,6 +22,7 @@ from mlgo.reporting.records import (
     Row,
     Run,
     SideResult,
+    Tuning,
     larger_is_better,
     score_pairs,
 )
@@ -46,8 +47,8 @@ _MOST_TABLE_BYTES = 1024**3
 _REMEDY = "Run the command that wrote it again"
 
 _EXPECTED = (
-    "Give the folder of a training run (configuration.json), of //mlgo:evaluate or //mlgo:evaluate_programs"
-    " (result.json), of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
+    "Give the folder of a training run (configuration.json), of //mlgo:evaluate, //mlgo:evaluate_programs"
+    " or //mlgo:tune (result.json), of //mlgo:explain (explanation.json), or of a shipped policy (models/...)"
 )
 
 
@@ -77,6 +78,8 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
         content = _json_object(folder / "result.json", "result")
         if content.get("kind") == "programs":
             found.append(Programs(name, place, content))
+        elif content.get("kind") == "tuning":
+            found.append(Tuning(name, place, content))
         elif "corpora" in content:
             found.append(_evaluation(folder, content, name, place))
     for inside in _INSIDE:

@@ -1,4 +1,4 @@
-"""The records of a report: training runs, evaluations, measured programs, explanations."""
+"""The records of a report: training runs, evaluations, measured programs, explanations, searches."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -200,4 +200,13 @@ class Explanation:
     content: Mapping[str, Any]
 
 
-Record = Run | Evaluation | Programs | Explanation
+@dataclasses.dataclass(frozen=True)
+class Tuning:
+    """The result.json of //mlgo:tune."""
+
+    name: str
+    place: str
+    content: Mapping[str, Any]
+
+
+Record = Run | Evaluation | Programs | Explanation | Tuning

@@ -4,6 +4,7 @@ Files in the stage's folder, for each module NAME: `NAME.decisions` (a decision 
 (ModuleResult). A module that has the second is done.
 """
 
+import collections
 import dataclasses
 import itertools
 import pathlib
@@ -21,6 +22,7 @@ from mlgo.score.problem_score import score_of
 from mlgo.search.build import Attempt, Build, build_of
 from mlgo.search.decision_file import ANY_MODULE, Section, written
 from mlgo.search.module_search import DEFAULT, POLICY, Found, ModuleCannotBeCompiled, Search, search_module
+from mlgo.search.moves import packed
 from mlgo.trace.setup import CompileSetup
 
 #: Searches under way for each worker: while one waits for a single compile, the others keep the workers busy.
@@ -28,6 +30,8 @@ _SEARCHES_PER_WORKER = 8
 #: Kinds of files of a module.
 _DECISIONS, _RESULT = "decisions", "json"
 _REMEDY = "Delete the folder and run again"
+#: Changes that were not tried, of which a result names so many.
+_NEXT_TRIES = 3
 
 _Asked = tuple[Module, Attempt]
 
@@ -43,6 +47,9 @@ class ModuleResult:
       compiles: made by the search.
       complete: whether it ended because nothing was left to try.
       curve: (compiles, size) after each improvement.
+      untried: changes that a search with more compiles would try next.
+      untried_compiles: those that trying them takes.
+      next_tries: the first of them, in words.
     """
 
     default: float
@@ -52,6 +59,9 @@ class ModuleResult:
     compiles: int
     complete: bool
     curve: tuple[tuple[int, float], ...]
+    untried: int
+    untried_compiles: int
+    next_tries: tuple[str, ...]
 
     @property
     def start(self) -> float:
@@ -67,7 +77,7 @@ class CorpusSearch:
       setup: how they are compiled.
       model_dir: TFLite model of the policy; None: there is none.
       counting: which bytes count.
-      budget: compiles at most for a module, >= 1.
+      compiles: module → compiles at most, >= 1.
       cache: of results, shared by runs; None: there is none.
       key_of: the key of a module's result there: a digest of all that it depends on.
     """
@@ -75,7 +85,7 @@ class CorpusSearch:
     setup: CompileSetup
     model_dir: pathlib.Path | None
     counting: Counting
-    budget: int
+    compiles: Mapping[str, int]
     cache: Cache | None
     key_of: Callable[[Module], str]
 
@@ -116,7 +126,7 @@ class CorpusSearch:
             while len(running) < _SEARCHES_PER_WORKER * self.setup.workers:
                 if (module := next(waiting, None)) is None:
                     break
-                running.append(_Running(module, search_module(self.budget, self.model_dir is not None)))
+                running.append(_Running(module, search_module(self.compiles[module.name], self.model_dir is not None)))
             if not running:
                 return
             asked = [(each.module, attempt) for each in running for attempt in each.attempts]
@@ -199,9 +209,7 @@ def section_in(folder: pathlib.Path, name: str) -> bytes:
 def sources_of(modules: Iterable[Module]) -> dict[str, str | None]:
     """Module → its source file as its bitcode names it; None: not stated, or another module has the same."""
     named = {module.name: source_name(module.read_bitcode()) for module in modules}
-    seen: dict[str | None, int] = {}
-    for source in named.values():
-        seen[source] = seen.get(source, 0) + 1
+    seen = collections.Counter(named.values())
     return {name: source if seen[source] == 1 else None for name, source in named.items()}
 
 
@@ -223,6 +231,9 @@ def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
         compiles=found.compiles,
         complete=found.complete,
         curve=found.curve,
+        untried=len(found.untried),
+        untried_compiles=len(packed(found.untried)),
+        next_tries=tuple(move.described for move in found.untried[:_NEXT_TRIES]),
     )
     files.write_json_atomically(_path(folder, module.name, _RESULT), dataclasses.asdict(result))
 
@@ -238,6 +249,9 @@ def _parsed(content: Any, path: pathlib.Path) -> ModuleResult:
         compiles=fields.read("compiles", int),
         complete=fields.read("complete", bool),
         curve=tuple((int(compiles), float(size)) for compiles, size in content["curve"]),
+        untried=fields.read("untried", int),
+        untried_compiles=fields.read("untried_compiles", int),
+        next_tries=tuple(map(str, content["next_tries"])),
     )
 
 

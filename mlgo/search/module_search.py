@@ -20,6 +20,8 @@ POLICY = Policy("policy", uses_model=True)
 #: Besides the two: one limit of cost for all calls. Negative limits leave out what a heuristic of speed would bring in.
 _ONE_LIMIT = tuple(Policy(f"cost below {limit}", cost_limit=limit) for limit in (15, 30, 60, -15, -(1 << 31)))
 
+#: What a round tries, in this order.
+_MOVES = (callee_moves, site_moves)
 #: A change of half a byte or less is none (COMDATs count by their share).
 _LEAST_GAIN = 0.5
 #: A move that made the module larger by more is not tried again near the same build.
@@ -49,6 +51,7 @@ class Found:
       curve: (compiles, bytes of the best build) after each improvement.
       compiles: all that were made.
       complete: whether the search ended because nothing was left to try.
+      untried: what it would have tried next; none if it is complete.
     """
 
     start: dict[str, Build]
@@ -56,6 +59,7 @@ class Found:
     curve: tuple[tuple[int, float], ...]
     compiles: int
     complete: bool
+    untried: tuple[Move, ...]
 
 
 class ModuleCannotBeCompiled(Exception):
@@ -97,7 +101,8 @@ class _Search:
             yield from self._begin(start, [*([POLICY] if has_policy else []), *_ONE_LIMIT])
             yield from self._mix(sorted(start.values(), key=lambda build: build.total))
             complete = yield from self._improve()
-        return Found(start, self._best, tuple(self._curve), self._budget - self._left, complete)
+        untried = () if complete else tuple(self._left_to_try(_MOST_ROUNDS))
+        return Found(start, self._best, tuple(self._curve), self._budget - self._left, complete, untried)
 
     def _begin(self, start: dict[str, Build], policies: Sequence[Policy]) -> _Step:
         """Adds builds of whole policies to `start`. Raises: ModuleCannotBeCompiled: there is none."""
@@ -118,7 +123,7 @@ class _Search:
         """Rounds of moves until none helps. Returns: whether that was reached within the budget."""
         for round_number in range(_MOST_ROUNDS):
             before = self._best
-            for moves_of in (callee_moves, site_moves):
+            for moves_of in _MOVES:
                 moves = [move for move in moves_of(self._best) if self._is_worth_trying(move, round_number)]
                 yield from self._take((yield from self._tried(moves)))
             if self._left <= 0:
@@ -126,6 +131,11 @@ class _Search:
             if self._best is before:
                 return True
         return True
+
+    def _left_to_try(self, round_number: int) -> list[Move]:
+        """What round `round_number` would try of all kinds."""
+        moves = [move for moves_of in _MOVES for move in moves_of(self._best)]
+        return [move for move in moves if self._is_worth_trying(move, round_number)]
 
     def _is_worth_trying(self, move: Move, round_number: int) -> bool:
         return move.name not in self._known and (round_number == 0 or self._last.get(move.name, 0.0) <= _HOPELESS)
@@ -185,10 +195,10 @@ class _Search:
             for name in before.sizes.keys() | self._best.sizes.keys()
             if before.sizes.get(name) != self._best.sizes.get(name)
         }
-        moves = [*callee_moves(self._best), *site_moves(self._best)]
         self._known = {
             move.name: self._known[move.name]
-            for move in moves
+            for moves_of in _MOVES
+            for move in moves_of(self._best)
             if move.name in self._known and move.touched.isdisjoint(changed)
         }
 

@@ -12,6 +12,8 @@ _HIGHEST_COST = 75
 _SLACK_OF_A_CALLEE = 150
 #: Below this, LLVM counts on the callee's disappearance (InlineConstants::LastCallToStaticBonus is 15,000).
 _LAST_CALL = -9000
+#: First parts of the names of moves: all calls of a function inlined, or none; one call the other way.
+_ALL_IN, _ALL_OUT, _SITE = "all in", "all out", "site"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +30,14 @@ class Move:
     flips: Mapping[str, bool]
     touched: frozenset[str]
 
+    @property
+    def described(self) -> str:
+        """The change in words."""
+        kind, what = self.name
+        if kind == _SITE:
+            return f"the call of {callee_of(what)} in {caller_of(what)}: the other way"
+        return f"all calls of {what}: {'inlined' if kind == _ALL_IN else 'kept'}"
+
 
 def callee_moves(build: Build) -> list[Move]:
     """All calls of one function in, or all out: often only together do they let the function vanish."""
@@ -38,9 +48,9 @@ def callee_moves(build: Build) -> list[Move]:
         out = [site for site in sites if build.decided[site]]
         into = [site for site in sites if not build.decided[site]]
         if len(into) > 1 and _may_pay(build, into):
-            moves.append(_move(build, ("all in", callee), dict.fromkeys(into, True)))
+            moves.append(_move(build, (_ALL_IN, callee), dict.fromkeys(into, True)))
         if len(out) > 1:
-            moves.append(_move(build, ("all out", callee), dict.fromkeys(out, False)))
+            moves.append(_move(build, (_ALL_OUT, callee), dict.fromkeys(out, False)))
     return moves
 
 
@@ -54,7 +64,7 @@ def site_moves(build: Build) -> list[Move]:
             continue
         flips = {site: not inlined for site in sites if build.decided[site] == inlined}
         ranked.append((_rank(inlined, cost), place, flips))
-    return [_move(build, ("site", place), flips) for _, place, flips in sorted(ranked, key=lambda item: item[:2])]
+    return [_move(build, (_SITE, place), flips) for _, place, flips in sorted(ranked, key=lambda item: item[:2])]
 
 
 def packed(moves: Iterable[Move]) -> list[list[Move]]:

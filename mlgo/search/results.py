@@ -10,13 +10,14 @@ from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
-from mlgo.search.tuning import Tuned
+from mlgo.search.curve import curve, picture
+from mlgo.search.tuning import FOUND, Tuned
 
 DECISIONS_NAME = "tuned.decisions"
-_MODULE_COLUMNS = ("module", "questions", "compiles", "complete", "default", "policy", "best")
+_MODULE_COLUMNS = ("module", "questions", "compiles", "complete", "default", "policy", "best", "untried")
 _CURVE_COLUMNS = ("compiles_per_module", "bytes", "change")
-#: Modules that the terminal lists.
-_MOST_GAINING = 5
+#: Modules that the terminal lists, and those that result.json lists.
+_MOST_GAINING, _LISTED = 5, 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Results:
 
     Attributes:
       tuned: what was found.
-      description: further keys of result.json: problem, reward, seed, digests.
+      description: further keys of result.json: problem, reward, budget, seed, digests.
       seed: of bootstraps.
     """
 
@@ -36,18 +37,27 @@ class Results:
     def write(self, folder: pathlib.Path) -> list[str]:
         """Writes all files into `folder`; returns the lines of a summary."""
         tuned = self.tuned
+        points = curve(tuned.modules)
         files.write_atomically(folder / DECISIONS_NAME, tuned.decisions)
         files.write_atomically(folder / "modules.csv", encode_csv(_MODULE_COLUMNS, _module_rows(tuned.modules)))
-        files.write_atomically(folder / "curve.csv", encode_csv(_CURVE_COLUMNS, curve(tuned.modules)))
+        files.write_atomically(folder / "curve.csv", encode_csv(_CURVE_COLUMNS, points))
+        files.write_atomically(folder / "curve.png", picture(points))
         changes = self._changes()
         content = {
             **self.description,
             "kind": "tuning",
             "linked_code_bytes": {**_totals(tuned.image.starts), "tuned": tuned.image.size},
             "change": {name: dataclasses.asdict(summary) for name, summary in changes.items()},
-            "modules_of_the_start": sorted(name for name, side in tuned.image.side_of.items() if side != "found"),
+            "modules_of_the_start": sorted(name for name, side in tuned.image.side_of.items() if side != FOUND),
             "left_out": list(tuned.left_out),
-            "compiles": sum(each.compiles for each in tuned.modules.values()),
+            "modules": len(tuned.modules),
+            "compiles": tuned.compiles,
+            "curve": points,
+            "gains": [
+                {"module": name, "start": tuned.modules[name].start, "best": tuned.modules[name].best}
+                for name in self._by_gain()[:_LISTED]
+            ],
+            "cut": self._cut(),
         }
         files.write_json_atomically(folder / "result.json", content)
         table = self._table(changes)
@@ -65,6 +75,30 @@ class Results:
                 found[side] = summary
         return found
 
+    def _by_gain(self) -> list[str]:
+        """Modules, those that gained most first."""
+        modules = self.tuned.modules
+        return sorted(modules, key=lambda name: (modules[name].best - modules[name].start, name))
+
+    def _cut(self) -> dict[str, Any]:
+        """The searches that the number of compiles ended, and what more compiles would try."""
+        cut = {name: each for name, each in self.tuned.modules.items() if not each.complete}
+        ordered = sorted(cut, key=lambda name: (-cut[name].untried, name))
+        return {
+            "modules": len(cut),
+            "untried": sum(each.untried for each in cut.values()),
+            "untried_compiles": sum(each.untried_compiles for each in cut.values()),
+            "largest": [
+                {
+                    "module": name,
+                    "untried": cut[name].untried,
+                    "untried_compiles": cut[name].untried_compiles,
+                    "next_tries": cut[name].next_tries,
+                }
+                for name in ordered[:_LISTED]
+            ],
+        }
+
     def _table(self, changes: Mapping[str, RatioSummary]) -> list[list[str]]:
         image = self.tuned.image
         rows = [["", "code bytes, linked", "the tuned image against it"]]
@@ -73,40 +107,29 @@ class Results:
         return [*rows, ["tuned", f"{image.size:,}", ""]]
 
     def _remarks(self, folder: pathlib.Path) -> list[str]:
-        modules = self.tuned.modules
-        compiles = sum(each.compiles for each in modules.values())
-        cut = sum(not each.complete for each in modules.values())
-        lines = [f"{len(modules)} modules searched with {compiles:,} compiles; {cut} stopped by the number of compiles"]
-        gains = sorted(modules, key=lambda name: (modules[name].best - modules[name].start, name))[:_MOST_GAINING]
-        lines += [f"  {name}: {modules[name].start:,.0f} -> {modules[name].best:,.0f} bytes" for name in gains]
-        if self.tuned.left_out:
-            lines.append(f"Modules left to the compiler: {', '.join(self.tuned.left_out)}")
+        tuned, cut = self.tuned, self._cut()
+        lines = [
+            f"{len(tuned.modules)} modules searched with {tuned.compiles:,} compiles;"
+            f" {cut['modules']} stopped by the number of compiles"
+        ]
+        lines += [
+            f"  {name}: {tuned.modules[name].start:,.0f} -> {tuned.modules[name].best:,.0f} bytes"
+            for name in self._by_gain()[:_MOST_GAINING]
+        ]
+        if cut["untried"]:
+            lines.append(
+                f"With more compiles, the search would go on with {cut['untried']:,} changes, in"
+                f" {cut['untried_compiles']:,} compiles"
+            )
+        if tuned.left_out:
+            lines.append(f"Modules left to the compiler: {', '.join(tuned.left_out)}")
         path = folder / DECISIONS_NAME
-        return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use_of(path)}"]
+        return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {_use_of(path)}"]
 
 
-def use_of(path: pathlib.Path) -> str:
+def _use_of(path: pathlib.Path) -> str:
     """The compile command that applies the decision file at `path`."""
     return f"clang -Oz -mllvm -mlgo-decisions={shlex.quote(str(path))} -c FILE"
-
-
-def curve(modules: Mapping[str, ModuleResult]) -> list[tuple[int, float, float]]:
-    """(compiles spent on each module, bytes of all modules, change against the default) after each improvement.
-
-    A module counts with its default until its first build is known.
-    """
-    default = sum(each.default for each in modules.values())
-    steps: dict[int, float] = {}
-    for each in modules.values():
-        last = each.default
-        for compiles, size in each.curve:
-            steps[compiles] = steps.get(compiles, 0.0) + size - last
-            last = size
-    rows, current = [(0, default, 0.0)], default
-    for compiles in sorted(steps):
-        current += steps[compiles]
-        rows.append((compiles, round(current, 2), round(current / default - 1.0, 6) if default else 0.0))
-    return rows
 
 
 def _totals(sides: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
@@ -115,6 +138,6 @@ def _totals(sides: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 
 def _module_rows(modules: Mapping[str, ModuleResult]) -> list[Sequence[Any]]:
     return [
-        (name, each.questions, each.compiles, int(each.complete), each.default, each.policy, each.best)
+        (name, each.questions, each.compiles, int(each.complete), each.default, each.policy, each.best, each.untried)
         for name, each in sorted(modules.items())
     ]

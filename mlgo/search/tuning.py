@@ -21,6 +21,7 @@ from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_credit import Counting
 from mlgo.score.code_size import counting_of
 from mlgo.score.score import FunctionScores
+from mlgo.search.budget import Budget
 from mlgo.search.build import Attempt
 from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
 from mlgo.search.decision_file import read, written
@@ -54,6 +55,11 @@ class Tuned:
     decisions: bytes
     left_out: Sequence[str]
 
+    @property
+    def compiles(self) -> int:
+        """Compiles of all searches."""
+        return sum(each.compiles for each in self.modules.values())
+
 
 @dataclasses.dataclass(frozen=True)
 class Tuning:
@@ -67,7 +73,7 @@ class Tuning:
       reward: which bytes count, one of the problem's rewards.
       linker: ld.lld.
       icf: whether the linker folds identical functions.
-      compiles: at most, for the search of a module.
+      budget: what the search may use.
       cache: of the results of modules, shared by runs; None: there is none.
     """
 
@@ -78,7 +84,7 @@ class Tuning:
     reward: str
     linker: pathlib.Path
     icf: bool
-    compiles: int
+    budget: Budget
     cache: Cache | None = None
 
     def of_corpus(self, corpus: Corpus, policy: Side | None, model_dir: pathlib.Path | None) -> Tuned:
@@ -88,6 +94,8 @@ class Tuning:
         Raises: RunError: too many modules fail, no module has a decision, or linking fails.
         """
         sides = [Side(DEFAULT), *([policy] if policy else [])]
+        # Besides the search, every module is compiled for each side, and with what was found.
+        compiles = self.budget.compiles_of(corpus.modules, len(sides) + 1)
         records = {}
         for side in sides:
             model = None if side.name == DEFAULT else model_dir
@@ -96,14 +104,16 @@ class Tuning:
         usable = [module for module in corpus.modules if Outcome.FAILED not in outcomes[module.name]]
         inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
         default = {name: record.functions for name, record in records[DEFAULT].items()}
-        found = self._searched(corpus, usable, default, model_dir, inputs)
+        counting = counting_of(self.reward, default)
+        search = self._search(corpus, counting, default, compiles, model_dir, inputs)
+        found = self._searched(search, usable, inputs)
         results = {name: result for name, result in found.items() if result.questions}
         if not results:
             subject, remedy = f"corpus of {len(corpus.modules)} modules", "Give one with calls that could be inlined"
             raise RunError(subject, "has no decision to search", remedy, ExitCode.NOTHING_PRODUCED)
         searched = corpus.select([module.name for module in usable if module.name in results])
         again = self._compiled(FOUND, searched, policy or Side(DEFAULT), model_dir, self._given)
-        _check(results, again, counting_of(self.reward, default))
+        check_sizes(results, {name: sum(counting(name, again[name].functions).values()) for name in results})
         image = self._image([module.name for module in usable], results, [side.name for side in sides], inputs)
         decisions, unnamed = self._decisions(searched, image)
         return Tuned(results, image, decisions, sorted({*outcomes.keys() - found.keys(), *unnamed}))
@@ -137,36 +147,42 @@ class Tuning:
     def _given(self, module: Module) -> bytes:
         return section_in(self.folder.path / _SEARCH, module.name)
 
-    def _searched(
+    def _search(
         self,
         corpus: Corpus,
-        modules: Sequence[Module],
+        counting: Counting,
         default: Mapping[str, FunctionScores],
+        compiles: Mapping[str, int],
         model_dir: pathlib.Path | None,
-        inputs: dict[str, str],
-    ) -> dict[str, ModuleResult]:
-        """The results of `modules`, some of `corpus`. Args: default: module → its scores under the default."""
-        counting = counting_of(self.reward, default)
+        inputs: Mapping[str, str],
+    ) -> CorpusSearch:
+        """The search of `corpus`. Args: default: module → its scores under the default."""
+        settings = {name: value for name, value in self._of_search.items() if name not in ("compiles_limit", "budget")}
         code = digest_of_code(folders=(*CODE_FOLDERS, "search"))
         # Files that its modules share.
         carried = dataclasses.replace(corpus, modules=()).digest
-        shared = {**self.inputs, **self._of_search, **inputs, "code": code, "corpus": carried}
+        shared = {**self.inputs, **settings, **inputs, "code": code, "corpus": carried}
 
         def key(module: Module) -> str:
             # What a function of the module counts depends on the other modules.
-            return key_of({**shared, "counted": counting(module.name, default[module.name])}, module)
+            counted = counting(module.name, default[module.name])
+            return key_of({**shared, "compiles": compiles[module.name], "counted": counted}, module)
 
-        search = CorpusSearch(self.setup, model_dir, counting, self.compiles, self.cache, key)
+        return CorpusSearch(self.setup, model_dir, counting, compiles, self.cache, key)
+
+    def _searched(
+        self, search: CorpusSearch, modules: Sequence[Module], inputs: Mapping[str, str]
+    ) -> dict[str, ModuleResult]:
+        """The results of `modules`."""
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            done = len(results_in(folder, [module for module in modules if search.has(folder, module)]))
+            done = sum(search.has(folder, module) for module in modules)
             shown = progress.start(_SEARCH, len(modules), "modules", done=done)
             try:
                 search.run(folder, modules, lambda module: shown.advance(1, module.name))
             finally:
                 shown.close()
-            found = results_in(folder, modules)
-            return {"modules": len(found), "compiles": sum(each.compiles for each in found.values())}
+            return {"modules": len(modules)}
 
         self.folder.stage(_SEARCH, {**self.inputs, **inputs}, self._of_search, work)
         return results_in(self.folder.path / _SEARCH, modules)
@@ -211,13 +227,16 @@ class Tuning:
         return written(sections), unnamed
 
 
-def _check(results: Mapping[str, ModuleResult], found: Mapping[str, ModuleRecord], counting: Counting) -> None:
-    """Raises: RunError: a module compiled again with the decisions that were found has another size."""
+def check_sizes(results: Mapping[str, ModuleResult], sizes: Mapping[str, float]) -> None:
+    """Compares the modules, compiled again with the decisions that were found, with their searches.
+
+    Args: sizes: module → bytes that count.
+    Raises: RunError: a module has another size.
+    """
     for name, result in results.items():
-        size = sum(counting(name, found[name].functions).values())
-        if abs(size - result.best) > 0.01:
+        if abs(sizes[name] - result.best) > 0.01:
             raise RunError(
                 f"module {name}",
-                f"has {size:,.1f} bytes with the decisions found, and had {result.best:,.1f} in the search",
+                f"has {sizes[name]:,.1f} bytes with the decisions found, and had {result.best:,.1f} in the search",
                 "Report it: one compile is not like another",
             )

@@ -3,6 +3,7 @@
 import csv
 import json
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -93,6 +94,16 @@ class TuneTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.DONE, said)
         first, second = (self.folder / name / "tuned.decisions" for name in ("out", "alone"))
         self.assertEqual(first.read_bytes(), second.read_bytes())
+
+    def test_a_budget_of_cpu_seconds(self):
+        code, said = self.tune("little", "--budget=1")
+        self.assertEqual(code, ExitCode.USER_ERROR)
+        least = int(re.search(r"--budget=1: is not enough.*Give at least (\d+)", said)[1])
+        code, said = self.tune("enough", f"--budget={least}")
+        self.assertEqual(code, ExitCode.DONE, said)
+        self.assertRegex(said, f"CPU seconds of the compiles of this run: [0-9.]+ of --budget={least}")
+        with open(self.folder / "enough" / "modules.csv", encoding="utf-8", newline="") as file:
+            self.assertTrue(all(int(row["compiles"]) < 16 for row in csv.DictReader(file)))
 
     def test_other_problems_have_no_decisions_to_give(self):
         code, said = self.tune("other", "--problem=regalloc_eviction")

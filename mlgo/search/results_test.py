@@ -1,0 +1,60 @@
+"""Tests of results: the files of a search that was made up, and its summary."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.run.exit_codes import RunError
+from mlgo.search.corpus_search import ModuleResult
+from mlgo.search.image import Image
+from mlgo.search.results import Results
+from mlgo.search.tuning import FOUND, Tuned, check_sizes
+
+MODULES = {
+    "a.c": ModuleResult(100.0, 99.0, 90.0, 8, 70, False, ((1, 100.0), (9, 90.0)), 12, 5, ("all calls of f: inlined",)),
+    "b.c": ModuleResult(50.0, None, 20.0, 4, 9, True, ((1, 50.0), (3, 20.0)), 0, 0, ()),
+}
+IMAGE = Image({"a.c": FOUND, "b.c": "default"}, {"a.c": 88, "b.c": 50}, {"default": {"a.c": 100, "b.c": 50}})
+
+
+class ResultsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        tuned = Tuned(MODULES, IMAGE, b"mlgo-decisions 1\n", ["c.c"])
+        self.lines = Results(tuned, {"budget": 30.0}, 1).write(self.folder)
+
+    def test_the_result(self):
+        content = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual(content["kind"], "tuning")
+        self.assertEqual(content["compiles"], 79)
+        self.assertEqual(content["linked_code_bytes"], {"default": 150, "tuned": 138})
+        self.assertEqual(content["modules_of_the_start"], ["b.c"])
+        self.assertEqual([gain["module"] for gain in content["gains"]], ["b.c", "a.c"])
+        self.assertEqual((content["cut"]["modules"], content["cut"]["untried"]), (1, 12))
+        self.assertEqual(content["cut"]["largest"][0]["next_tries"], ["all calls of f: inlined"])
+        self.assertEqual(content["curve"][-1], [9, 110.0, -0.266667])
+
+    def test_all_files(self):
+        names = ["curve.csv", "curve.png", "modules.csv", "result.json", "summary.md", "tuned.decisions"]
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), names)
+
+    def test_the_summary(self):
+        said = "\n".join(self.lines)
+        self.assertIn("2 modules searched with 79 compiles; 1 stopped by the number of compiles", said)
+        self.assertIn("would go on with 12 changes, in 5 compiles", said)
+        self.assertIn("Modules left to the compiler: c.c", said)
+        self.assertIn("-mllvm -mlgo-decisions=", said)
+
+
+class CheckTest(unittest.TestCase):
+    def test_a_module_of_another_size(self):
+        check_sizes(MODULES, {"a.c": 90.0, "b.c": 20.005})
+        with self.assertRaisesRegex(RunError, "module b.c: has 21.0 bytes with the decisions found, and had 20.0"):
+            check_sizes(MODULES, {"a.c": 90.0, "b.c": 21.0})
+
+
+if __name__ == "__main__":
+    unittest.main()
