@@ -60,6 +60,13 @@ cl::opt<std::string> TakenFile("mlgo-decisions-taken", cl::Hidden, cl::value_des
                                cl::desc("File to write: the inlining decisions of this compile, by call site"),
                                cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
 
+cl::opt<std::string> ReplayFile("mlgo-decisions-replay", cl::Hidden, cl::value_desc("file"),
+                                cl::desc("File to write: the inlining decisions of this compile by debug location, for "
+                                         "-cgscc-inline-replay of any clang"),
+                                cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
+
+bool writesDecisions() { return !TakenFile.empty() || !ReplayFile.empty(); }
+
 std::mutex FileMutex;
 // Content in memory takes precedence over the file.
 std::shared_ptr<const mlgo::DecisionFile> FileInMemory, FileOfOption;
@@ -87,7 +94,7 @@ void mlgo::giveDecisions(std::string Content) {
 void mlgo::withdrawDecisions() {
   const std::lock_guard<std::mutex> Lock(FileMutex);
   FileInMemory = nullptr;
-  if (ReplacesDefault && GivenFile.empty() && TakenFile.empty()) {
+  if (ReplacesDefault && GivenFile.empty() && !writesDecisions()) {
     chosenMode() = InliningAdvisorMode::Default;
     ReplacesDefault = false;
   }
@@ -106,7 +113,7 @@ std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M, bool HasPoli
     endWithUsageError("-mlgo-decisions: " + File->path() + " says \"otherwise policy\" for " + M.getSourceFileName() +
                       ", and this compiler has no policy for inlining. Use a compiler with one, or write "
                       "\"otherwise default\"");
-  if (!Section && TakenFile.empty())
+  if (!Section && !writesDecisions())
     return nullptr;
   if (!Section) {
     Section.emplace();
@@ -124,7 +131,10 @@ InliningDecisions::~InliningDecisions() {
   if (File)
     reportCoverage();
   if (!TakenFile.empty())
-    writeTaken(TakenFile, sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
+    writeTaken(TakenFile.ArgStr, TakenFile, firstLine(),
+               sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
+  if (!ReplayFile.empty())
+    writeTaken(ReplayFile.ArgStr, ReplayFile, "", Replay);
 }
 
 bool InliningDecisions::decideElsewhere(bool Default, function_ref<bool()> Policy, int64_t Cost) const {
@@ -153,6 +163,8 @@ InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, bool Def
   }
   if (!TakenFile.empty())
     Taken += (Given.Inline ? "inline\t" : "keep\t") + Given.CallSite + "\n";
+  if (!ReplayFile.empty())
+    Replay += replayLine(CB, Given.Inline);
   const auto Describe = [&](auto Remark) {
     using ore::NV;
     Remark << "'" << NV("Callee", CB.getCalledFunction()) << "' in '" << NV("Caller", CB.getCaller()) << "': "

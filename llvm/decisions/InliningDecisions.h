@@ -25,7 +25,7 @@ namespace mlgo {
 void giveDecisions(std::string Content);
 void withdrawDecisions();
 
-// True if -mlgo-decisions, -mlgo-decisions-taken or giveDecisions asks for an advisor and -enable-ml-inliner names no
+// True if one of our options or giveDecisions asks for an advisor and -enable-ml-inliner names no
 // other than the default. LLVM then creates its advisor for release mode, because the default one cannot be told
 // decisions.
 bool decisionsReplaceDefault();
@@ -33,7 +33,7 @@ bool decisionsReplaceDefault();
 // The decisions for one module.
 class InliningDecisions {
 public:
-  // Null if neither -mlgo-decisions nor -mlgo-decisions-taken concerns `M`, whose calls must not have been inlined yet.
+  // Null if no option of ours concerns `M`, whose calls must not have been inlined yet.
   // Ends the program with one error if the file is not what it should be, or asks for a policy where `HasPolicy` is
   // false.
   static std::unique_ptr<InliningDecisions> of(llvm::Module &M, bool HasPolicy);
@@ -70,7 +70,8 @@ private:
   CallSiteNames Names;
   size_t Applied = 0;
   size_t Unnamed = 0;
-  std::string Taken;
+  // Lines of the files that are written.
+  std::string Taken, Replay;
 };
 
 } // namespace mlgo

@@ -1,7 +1,10 @@
 #include "TakenDecisions.h"
-#include "DecisionFile.h"
 #include "UsageError.h"
 
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/InlineAdvisor.h"
+#include "llvm/Analysis/ReplayInlineAdvisor.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,21 +14,33 @@
 
 using namespace llvm;
 
-void mlgo::writeTaken(StringRef Path, StringRef Section) {
+void mlgo::writeTaken(StringRef Option, StringRef Path, StringRef Head, StringRef Lines) {
   static std::mutex Mutex;
-  static std::string LastPath;
+  static StringSet<> Begun;
   const std::lock_guard<std::mutex> Lock(Mutex);
-  const bool First = Path != LastPath;
-  LastPath = Path.str();
+  const bool First = Begun.insert(Path).second;
   std::error_code Error;
   raw_fd_ostream File(Path, Error, First ? sys::fs::CD_CreateAlways : sys::fs::CD_OpenExisting, sys::fs::FA_Write,
                       First ? sys::fs::OF_None : sys::fs::OF_Append);
   if (!Error) {
-    File << (First ? firstLine() : "") << Section;
+    File << (First ? Head : "") << Lines;
     File.close();
     Error = File.error();
     File.clear_error();
   }
   if (Error)
-    endWithUsageError("-mlgo-decisions-taken: cannot write " + Path + ": " + Error.message());
+    endWithUsageError("-" + Option + ": cannot write " + Path + ": " + Error.message());
+}
+
+std::string mlgo::replayLine(const CallBase &CB, bool Inline) {
+  const std::string Site =
+      formatCallSiteLocation(CB.getDebugLoc(), {CallSiteFormat::Format::LineColumnDiscriminator});
+  const StringRef Callee = CB.getCalledFunction()->getName(), Caller = CB.getCaller()->getName();
+  // LLVM ends the compile at a line that it cannot take apart.
+  for (const StringRef Name : {Callee, Caller, StringRef(Site)})
+    if (Name.empty() || Name.find_first_of("';\n") != StringRef::npos)
+      return {};
+  return ("mlgo: '" + Callee + (Inline ? "' inlined into '" : "' will not be inlined into '") + Caller +
+          "' at callsite " + Site + ";\n")
+      .str();
 }

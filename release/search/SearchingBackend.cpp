@@ -70,6 +70,7 @@ struct Job {
 constexpr StringRef AdvisorMode = "enable-ml-inliner";
 constexpr StringRef GivenDecisions = "mlgo-decisions";
 constexpr StringRef TakenDecisions = "mlgo-decisions-taken";
+constexpr StringRef ReplayDecisions = "mlgo-decisions-replay";
 
 cl::Option &option(StringRef Name) { return *cl::getRegisteredOptions().find(Name)->second; }
 bool isGiven(StringRef Name) { return option(Name).getNumOccurrences() > 0; }
@@ -89,7 +90,7 @@ public:
   explicit InliningOf(const Attempt &Asked) : Before(advisorMode()) {
     const bool IsDefault = Asked.Otherwise == "default";
     // The account of decisions is an advisor's, which the default has none of.
-    if (!Asked.AsReleased || (IsDefault && isGiven(TakenDecisions)))
+    if (!Asked.AsReleased || (IsDefault && (isGiven(TakenDecisions) || isGiven(ReplayDecisions))))
       giveDecisions(fileOf(Asked));
     else if (IsDefault)
       advisorMode() = InliningAdvisorMode::Default;
@@ -136,6 +137,7 @@ std::optional<Build> compile(const Job &Of, const Functions &Defined, const Atte
   const bool Done = succeedsInChild([&] {
     saySoNowhere(Of.CI.getDiagnostics());
     writeNothingBesides(Of.Options);
+    setOption(ReplayDecisions, "");
     setOption(TakenDecisions, Asked.AsReleased ? "" : Taken.path());
     const InliningOf Attempted(Asked);
     Of.emit(std::make_unique<raw_fd_ostream>(Code.descriptor(), /*shouldClose=*/false));

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 from collections.abc import Sequence
 
+from mlgo.compiler.code_size import code_of_object
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules
@@ -17,6 +18,7 @@ PROBLEM = load_problem("inlining_for_size")
 POLICY_ON = PROBLEM.release_flags()
 #: A compiler with a made-up policy, which inlines other calls than the default.
 CLANG, OPT, DEVELOPMENT = "tests/compilers/cpp_clang", "tests/compilers/opt", "development/clang"
+STOCK = "tests/compilers/packaged_clang"
 MODULE_COUNT = 3
 OTHERWISE = ("default", "policy", "cost-below 12")
 SOURCE = """
@@ -197,7 +199,6 @@ class DecisionsTest(unittest.TestCase):
             ([("*", flip), ("x.c", same)], False),
             ([("*", same), ("other/x.c", flip)], True),
             ([("a/lib/x.c", flip), ("b/lib/x.c", flip)], False),
-            ([("src/lib/x.c", flip), ("src/lib/x.c", flip)], False),
             ([("src/lib/xx.c", flip), ("x.cc", flip), ("lib", flip)], False),
         ):
             with self.subTest(sections=[name for name, _ in sections]):
@@ -293,6 +294,22 @@ class DecisionsTest(unittest.TestCase):
         self.write("given", written(DECISIONS))
         error = self.error(*given("given"), *POLICY_ON, "-mllvm", "-inliner-interactive-channel-base=channel")
         self.assertIn("cannot be combined", error)
+
+    def test_a_stock_clang_replays_them(self):
+        self.write("given", written(flipped(DECISIONS)))
+        self.made(*given("given"), "-mllvm", "-mlgo-decisions-replay=replay", "-gline-tables-only")
+        remarks = (self.folder / "replay").read_text().splitlines()
+        self.assertIn("mlgo: 'one' will not be inlined into 'two' at callsite two:0:32;", remarks)
+        self.assertIn("mlgo: 'one' inlined into 'big' at callsite two:0:41 @ big:2:48;", remarks)
+        wanted = code_of_object(self.made(*given("given"), "-gline-tables-only"), "wanted")
+        flags = [f"-cgscc-inline-replay{flag}" for flag in ("=replay", "-scope=Module", "-fallback=NeverInline")]
+        flags = ["-gline-tables-only", *(word for flag in flags for word in ("-mllvm", flag))]
+        self.assertEqual(code_of_object(self.made(*flags, program=STOCK), "replayed"), wanted)
+        self.assertNotEqual(code_of_object(self.made("-gline-tables-only", program=STOCK), "default"), wanted)
+
+    def test_without_debug_locations_nothing_is_replayed(self):
+        self.made("-mllvm", "-mlgo-decisions-replay=replay")
+        self.assertEqual((self.folder / "replay").read_bytes(), b"")
 
     def test_opt(self):
         self.run_tool(CLANG, "-Oz", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "x.c", "-o", "x.bc")

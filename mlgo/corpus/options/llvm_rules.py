@@ -63,7 +63,7 @@ SWITCHES = frozenset(("enable-ml-inliner", "regalloc-enable-advisor", "regalloc-
 
 #: With these, inlining in the build was decided beforehand or searched (llvm/decisions, release/search). Compiles of
 #: the corpus decide for themselves.
-DECISIONS = frozenset(("mlgo-decisions", "mlgo-decisions-taken", "mlgo-search"))
+DECISIONS = frozenset(("mlgo-decisions", "mlgo-decisions-replay", "mlgo-decisions-taken", "mlgo-search"))
 
 #: Makes ThinLTO's back end embed what it read. The corpus has that already; an object with it is not the linked one.
 EMBEDDING = "lto-embed-bitcode"
