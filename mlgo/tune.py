@@ -1,7 +1,8 @@
-"""Searches for better inlining decisions for a corpus, and writes them as a file that the release clang applies.
+"""Searches for better inlining decisions for a corpus or a program, and writes them as a file for the release clang.
 
     ./bazelw run //mlgo:tune -- --corpus=out/corpora/zstd_oz --policy=models/inlining_for_size/policy
     ./bazelw run //mlgo:tune -- --corpus=//mlgo/corpus:lua_oz --compiles=20 --output_dir=out/lua
+    ./bazelw run //mlgo:tune -- --program=my.json --budget=3600
     clang -Oz -mllvm -mlgo-decisions=out/lua/tuned.decisions -c FILE
 
 The search starts from the compiler's heuristic and from the policy of --policy and takes the better one in each part
@@ -21,29 +22,49 @@ Exit codes: 0 done, 2 wrong flag or input, 10 no decision to search, 11 too many
 """
 
 import dataclasses
+import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import cache_given, corpus_given, define_cache_flags, define_compiler_flags
+from mlgo.commands.compiling import cache_given, clang_given, corpus_given, define_cache_flags, define_compiler_flags
+from mlgo.commands.counting import define_program_tool_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags
+from mlgo.compiler.executor import available_cores
 from mlgo.compiler.metering import MeteredExecutor
+from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora.evaluation import chosen_reward
 from mlgo.evaluation.corpora.policies import Policies
-from mlgo.run import locate
+from mlgo.evaluation.programs.building import Toolchain, sysroot_given
+from mlgo.evaluation.programs.catalogue import packages_given
+from mlgo.evaluation.programs.program import load_program
+from mlgo.run import files, locate
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.progress import show
+from mlgo.run.progress import show, tell
+from mlgo.run.run_folder import RunFolder
+from mlgo.run.tabular import aligned_lines
 from mlgo.search.budget import Budget
-from mlgo.search.results import Results
+from mlgo.search.program_build import ProgramBuild, size_lines
+from mlgo.search.replay import without_locations
+from mlgo.search.results import DECISIONS_NAME, Results
 from mlgo.search.tuning import POLICY, Tuning
+from mlgo.trace.setup import CompileSetup
 
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
 define_cache_flags()
 define_measuring_flags()
+define_program_tool_flags()
 flags.DEFINE_string("problem", "inlining_for_size", "Problem whose decisions are searched.")
 flags.DEFINE_string("corpus", None, "Corpus, as PATH or LABEL. A label is built when it is not yet.")
+flags.DEFINE_string(
+    "program",
+    None,
+    "In place of --corpus: JSON description of a program (mlgo/evaluation/programs/README.md). The corpus is made of"
+    " the program's own build, and its image is measured with the decisions that were found.",
+)
+flags.DEFINE_multi_string("package", [], "Source tree that --program names, as NAME=FOLDER; repeatable.")
 flags.DEFINE_string("policy", None, "Folder of a policy to start from too. Default: only from the heuristic.")
 flags.DEFINE_integer("compiles", 70, "Compiles for the search of a module, at most.", lower_bound=1)
 flags.DEFINE_float(
@@ -56,6 +77,12 @@ flags.DEFINE_float(
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/tune in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_bool("icf", False, "Fold identical functions when linking.")
+flags.DEFINE_bool(
+    "replay",
+    False,
+    "Also write replay/MODULE.replay for LLVM's -cgscc-inline-replay, with which any clang of the same version takes"
+    " most of the decisions (docs/tune.md). The corpus must have debug locations.",
+)
 flags.DEFINE_string("reward", None, "Which bytes of a module count in its search. Default: the problem's first reward.")
 
 
@@ -65,27 +92,74 @@ def main(arguments: list[str]) -> int:
     problem = problem_given(FLAGS.problem)
     if problem.decisions_flag is None:
         raise RunError(f"--problem={problem.name}", "has no decisions that can be given", "Give inlining_for_size")
-    if not FLAGS.corpus:
-        raise RunError("--corpus", "is not given", "Give a corpus of your program (docs/corpora.md)")
-    paths = {POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}
-    policies = Policies.load(paths, problem)
-    reward = chosen_reward(problem, FLAGS.reward)
+    if (FLAGS.corpus is None) == (FLAGS.program is None):
+        wrong = "are both given" if FLAGS.corpus else "are both missing"
+        raise RunError(
+            "--corpus and --program", wrong, "Give a corpus of your program (docs/corpora.md), or the program"
+        )
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
-    budget = Budget(FLAGS.compiles, FLAGS.budget)
-    settings = {"problem": problem.name, "reward": reward, "compiles_limit": FLAGS.compiles, "budget": FLAGS.budget}
+    build = _program_build(linker) if FLAGS.program else None
     with compiling_given(problem, "tune") as (folder, setup, clang):
+        corpus = corpus_given(build.corpus(folder) if build else locate.user_path(FLAGS.corpus), problem)
+        if FLAGS.replay and (without := without_locations(corpus)):
+            tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
-        setup = dataclasses.replace(setup, executor=metered)
-        tuning = Tuning(folder, setup, {"clang": clang}, settings, reward, linker, FLAGS.icf, budget, cache_given())
-        side = next(iter(policies.sides()), None)
-        model_dir = None if side is None else policies.models_in(folder.work, problem)(side)
-        tuned = tuning.of_corpus(corpus, side, model_dir)
-        described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(policies.digests)}
-        described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
-        show(["", *Results(tuned, described, FLAGS.seed).write(folder.path), "", _used(metered.cpu_seconds)])
+        lines = _tuned(corpus, folder, dataclasses.replace(setup, executor=metered), clang, linker, build)
+        if build:
+            lines += ["", *_measured(build, folder.path)]
+        show(["", *lines, "", _used(metered.cpu_seconds)])
     return ExitCode.DONE
+
+
+def _tuned(
+    corpus: Corpus, folder: RunFolder, setup: CompileSetup, clang: str, linker: pathlib.Path, build: ProgramBuild | None
+) -> list[str]:
+    """Searches `corpus` and writes the results; returns the lines of the summary. Args: clang: the digest."""
+    policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, setup.problem)
+    reward = chosen_reward(setup.problem, FLAGS.reward)
+    budget = Budget(FLAGS.compiles, FLAGS.budget)
+    settings = {
+        "problem": setup.problem.name,
+        "reward": reward,
+        "compiles_limit": budget.compiles,
+        "budget": budget.cpu_seconds,
+    }
+    linking = None if build is None else build.linking(folder.path, FLAGS.icf)
+    tuning = Tuning(
+        folder,
+        setup,
+        {"clang": clang},
+        settings,
+        reward,
+        linker,
+        FLAGS.icf,
+        budget,
+        cache_given(),
+        FLAGS.replay,
+        linking,
+    )
+    side = next(iter(policies.sides()), None)
+    model_dir = None if side is None else policies.models_in(folder.work, setup.problem)(side)
+    tuned = tuning.of_corpus(corpus, side, model_dir)
+    described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(policies.digests)}
+    described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
+    return Results(tuned, described, FLAGS.seed).write(folder.path)
+
+
+def _program_build(linker: pathlib.Path) -> ProgramBuild:
+    program = load_program(locate.user_path(FLAGS.program), packages_given(FLAGS.package))
+    driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
+    toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
+    return ProgramBuild(program, toolchain, clang_given().resolve(), FLAGS.replay)
+
+
+def _measured(build: ProgramBuild, folder: pathlib.Path) -> list[str]:
+    """The lines about the program's image, which are written to program.json too."""
+    sizes = build.sizes(folder / DECISIONS_NAME)
+    content = {side: size.to_json() for side, size in sizes.items()}
+    files.write_json_atomically(folder / "program.json", content)
+    return aligned_lines(size_lines(sizes))
 
 
 def _used(cpu_seconds: float) -> str:

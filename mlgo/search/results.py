@@ -11,7 +11,7 @@ from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.curve import curve, picture
-from mlgo.search.tuning import FOUND, Tuned
+from mlgo.search.tuning import FOUND, REPLAY, Tuned
 
 DECISIONS_NAME = "tuned.decisions"
 _MODULE_COLUMNS = ("module", "questions", "compiles", "complete", "default", "policy", "best", "untried")
@@ -58,6 +58,7 @@ class Results:
                 for name in self._by_gain()[:_LISTED]
             ],
             "cut": self._cut(),
+            "replayed": tuned.replayed and dataclasses.asdict(tuned.replayed),
         }
         files.write_json_atomically(folder / "result.json", content)
         table = self._table(changes)
@@ -123,6 +124,9 @@ class Results:
             )
         if tuned.left_out:
             lines.append(f"Modules left to the compiler: {', '.join(tuned.left_out)}")
+        if tuned.replayed is not None:
+            share = f"{tuned.replayed.named:,} of {tuned.replayed.decisions:,}"
+            lines.append(f"{share} decisions have a debug location and are in {folder / REPLAY} too, for any clang")
         path = folder / DECISIONS_NAME
         return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {_use_of(path)}"]
 

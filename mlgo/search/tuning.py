@@ -1,13 +1,14 @@
 """Finds better inlining decisions for a corpus, and writes them as a decision file.
 
 Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpora/sides.py), `search/`
-(corpus_search.py), `found/` (objects with the decisions that were found), `image/` (which of them the image takes).
+(corpus_search.py), `found/` (objects with the decisions that were found), `image/` (which of them the image takes),
+`replay/` (replay.py).
 """
 
 import dataclasses
 import pathlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
@@ -16,7 +17,7 @@ from mlgo.evaluation.corpora.sides import DEFAULT, Side, compile_side, object_pa
 from mlgo.run import files, progress
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.manifest import digest_of_file
+from mlgo.run.manifest import digest_of_file, digest_of_json
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_credit import Counting
 from mlgo.score.code_size import counting_of
@@ -24,17 +25,21 @@ from mlgo.score.score import FunctionScores
 from mlgo.search.budget import Budget
 from mlgo.search.build import Attempt
 from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
-from mlgo.search.decision_file import read, written
+from mlgo.search.decision_file import Section, read, written
 from mlgo.search.image import Image, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
+from mlgo.search.replay import Replayed, write_replays
 from mlgo.trace.compile_cache import CODE_FOLDERS, digest_of_code, key_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import DecisionsGiven, Trace
 
+#: Links objects, by module, in an empty folder; returns the code bytes of each module in the image.
+Linking = Callable[[Mapping[str, pathlib.Path], pathlib.Path], Mapping[str, int]]
+
 POLICY, FOUND = "policy", "found"
-_SEARCH, _IMAGE = "search", "image"
+_SEARCH, _IMAGE, REPLAY = "search", "image", "replay"
 _IMAGE_NAME = "image.json"
 _REMEDY = "Delete the folder and run again"
 
@@ -48,12 +53,14 @@ class Tuned:
       image: the linked code.
       decisions: the decision file.
       left_out: modules without decisions in the file: they do not compile, or another has the same source or none.
+      replayed: what the files for -cgscc-inline-replay hold; None: none were asked for.
     """
 
     modules: Mapping[str, ModuleResult]
     image: Image
     decisions: bytes
     left_out: Sequence[str]
+    replayed: Replayed | None = None
 
     @property
     def compiles(self) -> int:
@@ -75,6 +82,8 @@ class Tuning:
       icf: whether the linker folds identical functions.
       budget: what the search may use.
       cache: of the results of modules, shared by runs; None: there is none.
+      replay: whether files for -cgscc-inline-replay are written too.
+      linking: links the program that the corpus is of; None: the corpus is linked as a library would be.
     """
 
     folder: RunFolder
@@ -86,6 +95,8 @@ class Tuning:
     icf: bool
     budget: Budget
     cache: Cache | None = None
+    replay: bool = False
+    linking: Linking | None = None
 
     def of_corpus(self, corpus: Corpus, policy: Side | None, model_dir: pathlib.Path | None) -> Tuned:
         """Searches `corpus`; skips work that was done before.
@@ -115,8 +126,10 @@ class Tuning:
         again = self._compiled(FOUND, searched, policy or Side(DEFAULT), model_dir, self._given)
         check_sizes(results, {name: sum(counting(name, again[name].functions).values()) for name in results})
         image = self._image([module.name for module in usable], results, [side.name for side in sides], inputs)
-        decisions, unnamed = self._decisions(searched, image)
-        return Tuned(results, image, decisions, sorted({*outcomes.keys() - found.keys(), *unnamed}))
+        sections = {module.name: self._section(module, image.side_of[module.name]) for module in searched.modules}
+        replayed = self._replayed(corpus, sections, model_dir, inputs) if self.replay else None
+        decisions, unnamed = _file_of(sections, sources_of(searched.modules))
+        return Tuned(results, image, decisions, sorted({*outcomes.keys() - found.keys(), *unnamed}), replayed)
 
     def _compiled(
         self,
@@ -197,6 +210,8 @@ class Tuning:
         def link(side_of: Mapping[str, str]) -> Mapping[str, int]:
             with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
                 objects = {name: object_of(name, side) for name, side in side_of.items()}
+                if self.linking is not None:
+                    return self.linking(objects, pathlib.Path(scratch))
                 return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
@@ -206,25 +221,44 @@ class Tuning:
 
         inputs = {**self.inputs, **inputs, "linker": digest_of_file(self.linker)}
         configuration = {**self._of_search, "icf": self.icf, "modules": list(modules)}
+        configuration["linked_as"] = "library" if self.linking is None else "program"
         self.folder.stage(_IMAGE, inputs, configuration, work)
         path = self.folder.path / _IMAGE / _IMAGE_NAME
         return Image(**files.read_json(path, "choice of objects", _REMEDY))
 
-    def _decisions(self, searched: Corpus, image: Image) -> tuple[bytes, list[str]]:
-        """The decision file, and the modules of `searched` that it cannot name."""
-        sources = sources_of(searched.modules)
-        whole = {DEFAULT: BY_DEFAULT, POLICY: BY_POLICY}
-        sections, unnamed = [], []
-        for module in searched.modules:
-            source, side = sources[module.name], image.side_of[module.name]
-            if source is None:
-                unnamed.append(module.name)
-            elif side == FOUND:
-                (section,) = read(self._given(module), f"decisions of {module.name}")
-                sections.append(dataclasses.replace(section, source=source))
-            else:
-                sections.append(Attempt(whole[side]).section(source))
-        return written(sections), unnamed
+    def _section(self, module: Module, side: str) -> Section:
+        """The decisions of `side` for a module, which stand for any source."""
+        if side != FOUND:
+            return Attempt({DEFAULT: BY_DEFAULT, POLICY: BY_POLICY}[side]).section()
+        (section,) = read(self._given(module), f"decisions of {module.name}")
+        return section
+
+    def _replayed(
+        self, corpus: Corpus, sections: Mapping[str, Section], model_dir: pathlib.Path | None, inputs: Mapping[str, str]
+    ) -> Replayed:
+        def work(folder: pathlib.Path) -> Mapping[str, Any]:
+            shown = progress.start(REPLAY, len(sections), "modules")
+            try:
+                done = write_replays(
+                    folder, corpus, self.setup, model_dir, sections, lambda module: shown.advance(1, module.name)
+                )
+            finally:
+                shown.close()
+            return dataclasses.asdict(done)
+
+        decided = {name: dataclasses.asdict(section) for name, section in sections.items()}
+        inputs = {**self.inputs, **inputs, "decisions": digest_of_json(decided)}
+        return Replayed(**self.folder.stage(REPLAY, inputs, self._of_search, work).summary)
+
+
+def _file_of(sections: Mapping[str, Section], sources: Mapping[str, str | None]) -> tuple[bytes, list[str]]:
+    """The decision file, and the modules that it cannot name. Args: sections, sources: by module."""
+    named = [
+        dataclasses.replace(section, source=source)
+        for name, section in sections.items()
+        if (source := sources[name]) is not None
+    ]
+    return written(named), [name for name in sections if sources[name] is None]
 
 
 def check_sizes(results: Mapping[str, ModuleResult], sizes: Mapping[str, float]) -> None:

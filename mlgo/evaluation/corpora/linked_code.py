@@ -49,10 +49,9 @@ def link(
 
     Raises: RunError: the linker fails or is killed, or no code is left.
     """
-    by_path = {str(path.absolute()): name for name, path in objects.items()}
     work = work.absolute()
     response, image, map_path = work / "objects.rsp", work / "image", work / "image.map"
-    response.write_text("".join(f'"{path}"\n' for path in by_path), encoding="utf-8")
+    response.write_text("".join(f'"{path.absolute()}"\n' for path in objects.values()), encoding="utf-8")
     command = [linker, *_FLAGS, *(["--icf=all"] if icf else []), f"--Map={map_path}", "-o", image, f"@{response}"]
     try:
         done = run_confined(command, work, _SECONDS)
@@ -64,12 +63,19 @@ def link(
         said = done.stderr.decode("utf-8", "replace")[-500:]
         wrong = f"writes no map of {len(objects)} objects: {said}"
         raise RunError(f"linker {linker}", wrong, "See its message")
+    sizes = code_of_modules(map_path, objects)
+    if not any(sizes.values()):
+        raise RunError(f"image of {len(objects)} objects", "holds none of their code", "Give a corpus with functions")
+    return sizes
+
+
+def code_of_modules(map_path: pathlib.Path, objects: Mapping[str, pathlib.Path]) -> dict[str, int]:
+    """Code bytes of each module in the image of lld's map. Args: objects: module name -> its object, as linked."""
+    by_path = {str(path.absolute()): name for name, path in objects.items()}
     sizes = dict.fromkeys(objects, 0)
     for path, size in code_in_map(map_path.read_text(encoding="utf-8", errors="replace")):
         if path in by_path:
             sizes[by_path[path]] += size
-    if not any(sizes.values()):
-        raise RunError(f"image of {len(objects)} objects", "holds none of their code", "Give a corpus with functions")
     return sizes
 
 
