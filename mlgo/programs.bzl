@@ -17,6 +17,7 @@ _EXTRA_PACKAGES = [
     "cmark",
     "expat",
     "graphite2",
+    "harfbuzz",
     "libwebp",
     "lz4",
     "mbedtls",
