@@ -13,7 +13,7 @@ from mlgo.corpus.function_bytes import function_bytes
 from mlgo.run.exit_codes import RunError
 
 # CPU seconds of one compile in a search, and of one KiB of bitcode in functions. Measured with the compile server on
-# the modules of lua (0.0060 s for a KiB) and on LLVM's held-out modules (0.0038), on a core of 2.1 GHz.
+# the modules of lua (0.0060 s for a KiB) and on LLVM's held-out modules (0.0038).
 _SECONDS_OF_A_COMPILE = 0.005
 _SECONDS_OF_A_KIBIBYTE = 0.0045
 
