@@ -16,11 +16,6 @@ using namespace llvm;
 namespace mlgo {
 namespace {
 
-constexpr StringRef FormatLine = "mlgo-decisions 1";
-constexpr StringRef ModuleStart = "module\t";
-constexpr StringRef OtherwiseStart = "otherwise ";
-constexpr StringRef AnyModule = "*";
-constexpr unsigned SiteFields = 5;
 // Ten times what a search over all of clang and LLVM would write. A larger file is something else.
 constexpr uint64_t MaxBytes = uint64_t(1) << 30;
 
@@ -28,19 +23,6 @@ constexpr StringRef Remedy = ". Make it again with //mlgo:tune, or remove the op
 
 [[noreturn]] void cannotRead(StringRef Path, const Twine &Wrong) {
   endWithUsageError("-mlgo-decisions: cannot read " + Path + ": " + Wrong + Remedy);
-}
-
-std::string unescaped(StringRef Field) {
-  std::string Text;
-  for (size_t I = 0; I < Field.size(); ++I) {
-    if (Field[I] == '%' && I + 2 < Field.size() && isHexDigit(Field[I + 1]) && isHexDigit(Field[I + 2])) {
-      Text += static_cast<char>(hexFromNibbles(Field[I + 1], Field[I + 2]));
-      I += 2;
-    } else {
-      Text += Field[I];
-    }
-  }
-  return Text;
 }
 
 // Takes the last component from a path; empty if none is left. "a//./b" and "a/b" have the same components.
@@ -61,20 +43,6 @@ unsigned sharedComponents(StringRef A, StringRef B) {
     if (Last.empty() || Last != takeLastComponent(B))
       return Count;
   }
-}
-
-bool parseOtherwise(StringRef Line, Otherwise &Found) {
-  if (!Line.consume_front(OtherwiseStart))
-    return false;
-  if (Line == "default")
-    Found.Is = Otherwise::Rule::Default;
-  else if (Line == "policy")
-    Found.Is = Otherwise::Rule::Policy;
-  else if (Line.consume_front("cost-below ") && !Line.getAsInteger(10, Found.CostLimit))
-    Found.Is = Otherwise::Rule::CostBelow;
-  else
-    return false;
-  return true;
 }
 
 } // namespace
@@ -104,10 +72,10 @@ DecisionFile::~DecisionFile() = default;
 DecisionFile::DecisionFile(std::unique_ptr<MemoryBuffer> Given, StringRef Path)
     : Content(std::move(Given)), Path(Path.str()) {
   const StringRef Text = Content->getBuffer();
-  if (Text.split('\n').first != FormatLine)
+  if (Text.split('\n').first != StringRef(FormatLine))
     refuse(0, "is not \"mlgo-decisions 1\"");
   size_t Start = std::min(FormatLine.size() + 1, Text.size());
-  if (Start < Text.size() && !Text.substr(Start).starts_with(ModuleStart))
+  if (Start < Text.size() && !Text.substr(Start).starts_with(StringRef(ModuleStart)))
     refuse(Start, "does not begin a module: \"module\" and, after a tab, its source file");
   StringSet<> Sources;
   while (Start < Text.size()) {
@@ -158,52 +126,25 @@ std::optional<DecisionSection> DecisionFile::sectionOf(StringRef Source) const {
   DecisionSection Section;
   const StringRef Text = Content->getBuffer();
   size_t Start = Found->Begin;
+  Section.Decisions.reserve(Text.slice(Start, Found->End).count('\n'));
   for (bool First = true; First || Start < Found->End; First = false) {
     const size_t End = std::min(Text.find('\n', Start), Text.size());
     const StringRef Line = Text.slice(Start, End);
     if (First) {
-      if (!parseOtherwise(Line, Section.Elsewhere))
+      const std::optional<Otherwise> Elsewhere = parseOtherwise(Line);
+      if (!Elsewhere)
         refuse(Start, R"(is none of "otherwise default", "otherwise policy" and "otherwise cost-below NUMBER")");
+      Section.Elsewhere = *Elsewhere;
     } else {
-      const auto [Word, Site] = Line.split('\t');
-      if ((Word != "inline" && Word != "keep") || Site.count('\t') != SiteFields - 1)
+      const std::optional<DecisionLine> Decision = parseDecision(Line);
+      if (!Decision)
         refuse(Start, R"(is no decision: "inline" or "keep" and five fields, separated by tabs)");
-      if (!Section.Decisions.try_emplace(Site, DecisionSection::Decision{Word == "inline"}).second)
+      if (!Section.Decisions.try_emplace(Decision->Site, DecisionSection::Decision{Decision->Inline}).second)
         refuse(Start, "decides about a call site a second time");
     }
     Start = End + 1;
   }
   return Section;
-}
-
-std::string firstLine() { return (FormatLine + "\n").str(); }
-
-std::string sectionHeader(StringRef Source, const Otherwise &Elsewhere) {
-  std::string Lines = ModuleStart.str();
-  appendEscaped(Lines, Source);
-  Lines += '\n';
-  Lines += OtherwiseStart;
-  switch (Elsewhere.Is) {
-  case Otherwise::Rule::Default:
-    return Lines + "default\n";
-  case Otherwise::Rule::Policy:
-    return Lines + "policy\n";
-  case Otherwise::Rule::CostBelow:
-    return Lines + "cost-below " + itostr(Elsewhere.CostLimit) + "\n";
-  }
-  llvm_unreachable("an unknown rule");
-}
-
-void appendEscaped(std::string &Line, StringRef Text) {
-  for (const unsigned char C : Text) {
-    if (C > ' ' && C < 0x7f && C != '%') {
-      Line += static_cast<char>(C);
-      continue;
-    }
-    Line += '%';
-    Line += hexdigit(C >> 4);
-    Line += hexdigit(C & 15);
-  }
 }
 
 } // namespace mlgo

@@ -1,9 +1,10 @@
-// The format of files of inlining decisions (README.md).
+// A file of inlining decisions (README.md).
 #ifndef MLGO_LLVM_DECISIONS_DECISIONFILE_H
 #define MLGO_LLVM_DECISIONS_DECISIONFILE_H
 
+#include "DecisionFormat.h"
+
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,14 +18,6 @@ class MemoryBuffer;
 } // namespace llvm
 
 namespace mlgo {
-
-// What decides at a call site that a section does not name: the default heuristic, the advisor's policy, or whether
-// LLVM's estimate of the call's cost is below a limit.
-struct Otherwise {
-  enum class Rule { Default, Policy, CostBelow };
-  Rule Is = Rule::Default;
-  int64_t CostLimit = 0;
-};
 
 // The decisions for one module.
 struct DecisionSection {
@@ -69,13 +62,6 @@ private:
   const std::string Path;
   std::vector<Place> Sections;
 };
-
-// The first lines of a file and of a section, for writers.
-std::string firstLine();
-std::string sectionHeader(llvm::StringRef Source, const Otherwise &Elsewhere);
-
-// `Text` with %XX for each byte that would break the format: controls, space, '%', bytes from 0x7f.
-void appendEscaped(std::string &Line, llvm::StringRef Text);
 
 } // namespace mlgo
 

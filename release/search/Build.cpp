@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,22 +30,10 @@ std::string callerOf(std::string_view Site) { return symbol(field(Site, 0)); }
 std::string calleeOf(std::string_view Site) { return symbol(field(Site, 1)); }
 std::string placeOf(std::string_view Site) { return std::string(Site.substr(0, Site.rfind('\t'))); }
 
-std::string escaped(std::string_view Symbol) {
-  constexpr std::string_view Digits = "0123456789ABCDEF";
-  std::string Name;
-  for (const unsigned char C : Symbol) {
-    if (C > ' ' && C < 0x7f && C != '%')
-      Name += static_cast<char>(C);
-    else
-      (Name += '%') += {Digits[C >> 4], Digits[C & 15]};
-  }
-  return Name;
-}
-
 std::string fileOf(const Attempt &Asked) {
-  std::string File = "mlgo-decisions 1\nmodule\t*\notherwise " + Asked.Otherwise + "\n";
+  std::string File = firstLine() + sectionHeader(AnyModule, Asked.Elsewhere);
   for (const auto &[Site, Inline] : Asked.Given)
-    ((File += Inline ? "inline\t" : "keep\t") += Site) += '\n';
+    appendDecision(File, Site, Inline);
   return File;
 }
 
@@ -53,9 +42,8 @@ Decisions decisionsIn(std::string_view File) {
   while (!File.empty()) {
     const std::string_view Line = File.substr(0, File.find('\n'));
     File.remove_prefix(std::min(Line.size() + 1, File.size()));
-    const std::string_view Verb = Line.substr(0, Line.find('\t'));
-    if (Verb != Line && (Verb == "inline" || Verb == "keep"))
-      Found.insert_or_assign(std::string(Line.substr(Verb.size() + 1)), Verb == "inline");
+    if (const std::optional<DecisionLine> Decision = parseDecision(Line))
+      Found.insert_or_assign(std::string(Decision->Site), Decision->Inline);
   }
   return Found;
 }

@@ -2,6 +2,8 @@
 #ifndef MLGO_RELEASE_SEARCH_BUILD_H
 #define MLGO_RELEASE_SEARCH_BUILD_H
 
+#include "DecisionFormat.h"
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -23,13 +25,10 @@ std::string calleeOf(std::string_view Site);
 // The call site without its occurrence: the compiler may ask about one call several times.
 std::string placeOf(std::string_view Site);
 
-// A symbol as a decision file writes it: bytes that would break the format become %XX.
-std::string escaped(std::string_view Symbol);
-
 // What a compile is asked for.
 struct Attempt {
-  // What decides calls that are not in `Given`: "default", "policy" or "cost-below NUMBER".
-  std::string Otherwise;
+  // What decides calls that are not in `Given`.
+  Otherwise Elsewhere = {};
   Decisions Given = {};
   // Whether the compile is the one that users get without search, which keeps no account of its decisions. To keep it,
   // the compiler computes analyses that later passes then use, so the object may differ a little.

@@ -16,6 +16,8 @@ namespace {
 // Less is no gain: functions that other objects have too count by a share of their bytes.
 constexpr double LeastGain = 0.5;
 
+constexpr Otherwise Default = {};
+
 struct Compiled {
   Attempt Asked;
   Build Result;
@@ -23,7 +25,7 @@ struct Compiled {
 
 // What is tried after the default and the embedded policy: one limit of cost for all calls, the most useful ones first.
 // Negative limits leave out what pays in speed only.
-constexpr const char *CostLimits[] = {"15", "-15", "30", "-2147483648", "60"};
+constexpr int64_t CostLimits[] = {15, -15, 30, INT32_MIN, 60};
 // Of so many tries one is for a limit. Moves, which get the others, gain more from a try.
 constexpr unsigned TriesOfALimit = 4;
 
@@ -36,10 +38,10 @@ public:
     // Two compiles leave nothing to mix: they are the released ones.
     if (Left > 2 && !explore())
       return std::nullopt;
-    if (!compile({"default", {}, true}))
+    if (!compile({Default, {}, true}))
       return std::nullopt;
     uint64_t MostCodeBytes = Tried.back().Result.CodeBytes;
-    if (HasPolicy && compile({"policy", {}, true}))
+    if (HasPolicy && compile({Otherwise::policy(), {}, true}))
       MostCodeBytes = std::min(MostCodeBytes, Tried.back().Result.CodeBytes);
     return best(MostCodeBytes).Asked;
   }
@@ -47,19 +49,20 @@ public:
 private:
   // Fills `Tried`. Returns: whether there is something to choose from.
   bool explore() {
-    if (!tryNext({"default"}) || Tried.front().Result.Decided.empty())
+    if (!tryNext({Default}) || Tried.front().Result.Decided.empty())
       return false;
     if (HasPolicy)
-      tryNext({"policy"});
+      tryNext({Otherwise::policy()});
     for (size_t Number = 0; Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
-      tryNext({std::string("cost-below ") + CostLimits[Number]});
+      tryNext({Otherwise::costBelow(CostLimits[Number])});
     Build Expected = mix();
     while (Left > 0 && improve(Expected))
       ;
     return true;
   }
 
-  // What is expected of the best parts of all whole policies. The compile that tries the first moves tells whether it is so.
+  // What is expected of the best parts of all whole policies. The compile that tries the first moves tells whether it
+  // is so.
   Build mix() {
     std::vector<std::pair<double, const Build *>> BySize;
     for (size_t Number = 0; Number < Tried.size(); ++Number)
@@ -109,7 +112,7 @@ private:
     return Moves;
   }
 
-  static Attempt fixed(const Build &Of) { return {"default", Of.Decided}; }
+  static Attempt fixed(const Build &Of) { return {Default, Of.Decided}; }
 
   bool tryNext(Attempt Asked) {
     --Left;

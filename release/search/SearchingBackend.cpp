@@ -88,7 +88,7 @@ cl::opt<InliningAdvisorMode> &advisorMode() { return static_cast<cl::opt<Inlinin
 class InliningOf {
 public:
   explicit InliningOf(const Attempt &Asked) : Before(advisorMode()) {
-    const bool IsDefault = Asked.Otherwise == "default";
+    const bool IsDefault = Asked.Elsewhere == Otherwise();
     // The account of decisions is an advisor's, which the default has none of.
     if (!Asked.AsReleased || (IsDefault && (isGiven(TakenDecisions) || isGiven(ReplayDecisions))))
       giveDecisions(fileOf(Asked));

@@ -4,10 +4,12 @@
 #include "Moves.h"
 #include "ToyCompiler.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
+using mlgo::Otherwise;
 using namespace mlgo::search;
 using namespace mlgo::search::testing;
 
@@ -20,6 +22,8 @@ void check(bool Holds, const char *What, int Line) {
   std::exit(EXIT_FAILURE);
 }
 #define CHECK(Condition) check(Condition, #Condition, __LINE__)
+
+constexpr Otherwise Default = {}, Policy = Otherwise::policy();
 
 // Two parts. In the first all copies of `tiny` cost more than one; in the second `big` vanishes only if all its calls
 // are inlined.
@@ -52,20 +56,19 @@ struct Counted {
   const ToyCompiler &Toy;
   unsigned Compiles = 0;
   // No attempt with this policy succeeds.
-  std::string Broken = "none";
+  std::optional<Otherwise> Broken = std::nullopt;
 
   std::optional<Attempt> search(unsigned Tries, bool HasPolicy = true) {
     Compiles = 0;
     const Compile Run = [&, Tries](const Attempt &Asked) -> std::optional<Build> {
       Compiles += !Asked.AsReleased || Tries == 2;
-      return Asked.Otherwise == Broken ? std::nullopt : std::optional<Build>(Toy.build(Asked));
+      return Asked.Elsewhere == Broken ? std::nullopt : std::optional<Build>(Toy.build(Asked));
     };
     return searchModule(Run, Tries, HasPolicy);
   }
 };
 
-void namesAreWrittenAsInDecisionFiles() {
-  CHECK(escaped("a b%\xff") == "a%20b%25%FF");
+void partsOfACallSitesName() {
   const CallSite Site = "%01caller\tcallee\torigin\t2\t0";
   CHECK(callerOf(Site) == "caller");
   CHECK(calleeOf(Site) == "callee");
@@ -73,7 +76,7 @@ void namesAreWrittenAsInDecisionFiles() {
 }
 
 void filesKeepDecisions() {
-  const Attempt Asked = {"cost-below -15", {{"a\tb\ta\t0\t0", true}, {"a\tc\ta\t0\t0", false}}};
+  const Attempt Asked = {Otherwise::costBelow(-15), {{"a\tb\ta\t0\t0", true}, {"a\tc\ta\t0\t0", false}}};
   const std::string File = fileOf(Asked);
   CHECK(File == "mlgo-decisions 1\nmodule\t*\notherwise cost-below -15\ninline\ta\tb\ta\t0\t0\nkeep\ta\tc\ta\t0\t0\n");
   CHECK(decisionsIn(File) == Asked.Given);
@@ -83,13 +86,13 @@ void filesKeepDecisions() {
 
 void eachPartIsTakenFromTheBetterBuild() {
   const ToyCompiler Toy(twoParts());
-  const Build Never = Toy.build({"cost-below -100", {}}), Always = Toy.build({"cost-below 100", {}});
+  const Build Never = Toy.build({Otherwise::costBelow(-100), {}}), Always = Toy.build({Otherwise::costBelow(100), {}});
   CHECK(Never.sizeOf("a") + Never.sizeOf("b") + Never.sizeOf("tiny") < Always.sizeOf("a") + Always.sizeOf("b"));
   CHECK(Never.sizeOf("c") + Never.sizeOf("d") + Never.sizeOf("big") > Always.sizeOf("c") + Always.sizeOf("d"));
   const Build Mixed = betterParts(Never, Always);
   CHECK(Mixed.total() < Never.total() && Mixed.total() < Always.total());
   // What is expected is what a compile gives.
-  const Build Compiled = Toy.build({"default", Mixed.Decided});
+  const Build Compiled = Toy.build({Default, Mixed.Decided});
   CHECK(Compiled.Decided == Mixed.Decided);
   CHECK(Compiled.Sizes == Mixed.Sizes);
 }
@@ -102,13 +105,13 @@ void independentMovesTouchNothingInCommon() {
 
 void aFunctionVanishesIfAllItsCallsAreInlined() {
   const ToyCompiler Toy({{"big", 60, {}, true, 45}, {"c", 30, {"big"}, false}, {"d", 30, {"big"}, false}});
-  const Build Start = Toy.build({"cost-below -100", {}});
+  const Build Start = Toy.build({Otherwise::costBelow(-100), {}});
   const std::vector<Move> Moves = movesFrom(Start);
   CHECK(!Moves.empty() && Moves[0].Name == "all in\tbig");
   Decisions Flipped = Start.Decided;
   for (const auto &[Site, Inline] : Moves[0].Flips)
     Flipped[Site] = Inline;
-  const Build After = Toy.build({"default", Flipped});
+  const Build After = Toy.build({Default, Flipped});
   CHECK(effect(Moves[0], Start, After) == After.total() - Start.total());
   CHECK(After.total() < Start.total());
 }
@@ -132,11 +135,11 @@ void oneCompileOrNoDecisionIsNoSearch() {
 void failingCompilesAreLostTries() {
   const ToyCompiler Toy(twoParts());
   Counted Searching = {Toy};
-  Searching.Broken = "policy";
+  Searching.Broken = Policy;
   const auto Found = Searching.search(8);
-  CHECK(Found && Toy.build(*Found).CodeBytes < Toy.build({"default"}).CodeBytes);
+  CHECK(Found && Toy.build(*Found).CodeBytes < Toy.build({Default}).CodeBytes);
   // The default's compile is the one that the others are compared with.
-  Searching.Broken = "default";
+  Searching.Broken = Default;
   CHECK(!Searching.search(8) && Searching.Compiles == 1);
   CHECK(!Searching.search(2));
 }
@@ -147,15 +150,15 @@ void randomProgramsDoNotGrow() {
   for (int Number = 0; Number < 30; ++Number) {
     const ToyCompiler Toy(randomProgram(Random));
     Counted Searching = {Toy};
-    const uint64_t Default = Toy.build({"default"}).CodeBytes, Policy = Toy.build({"policy", {}}).CodeBytes;
+    const uint64_t Least = std::min(Toy.build({Default}).CodeBytes, Toy.build({Policy}).CodeBytes);
     for (const unsigned Tries : {2u, 3u, 8u, 16u}) {
       const auto Found = Searching.search(Tries);
       CHECK(Searching.Compiles <= Tries);
       if (!Found)
         continue;
       const uint64_t Bytes = Toy.build(*Found).CodeBytes;
-      CHECK(Bytes <= Default && Bytes <= Policy);
-      SmallerThanAnyPolicy += Tries == 16 && Bytes < Default && Bytes < Policy;
+      CHECK(Bytes <= Least);
+      SmallerThanAnyPolicy += Tries == 16 && Bytes < Least;
     }
   }
   CHECK(SmallerThanAnyPolicy > 20);
@@ -166,36 +169,36 @@ void theSameSearchFindsTheSame() {
   const ToyCompiler Toy(randomProgram(Random));
   Counted Searching = {Toy};
   const auto Found = Searching.search(16), Again = Searching.search(16);
-  CHECK(Found && Again && Again->Otherwise == Found->Otherwise && Again->Given == Found->Given);
+  CHECK(Found && Again && Again->Elsewhere == Found->Elsewhere && Again->Given == Found->Given);
 }
 
 // Sizes count less for functions that other objects have too, so the smaller total may be of the larger object.
 void moreCodeIsNotTakenForFewerBytesThatCount() {
   const Compile Run = [](const Attempt &Asked) -> std::optional<Build> {
-    const bool IsDefault = Asked.Otherwise == "default" && Asked.Given.empty();
+    const bool IsDefault = Asked.Elsewhere == Default && Asked.Given.empty();
     return Build{{{"a\tb\ta\t0\t0", IsDefault}}, {{"a", IsDefault ? 100 : 50}}, IsDefault ? 100u : 101u};
   };
   const auto Found = searchModule(Run, 8, false);
-  CHECK(Found && Found->Otherwise == "default" && Found->AsReleased);
+  CHECK(Found && Found->Elsewhere == Default && Found->AsReleased);
 }
 
 // The compiles that keep an account of their decisions may be smaller than the released ones, which are what counts.
 void theReleasedCompilesAreTheLimit() {
-  for (const char *const Smaller : {"default", "policy"}) {
+  for (const Otherwise &Smaller : {Default, Policy}) {
     const Compile Run = [&](const Attempt &Asked) -> std::optional<Build> {
-      const unsigned Released = Asked.Otherwise == Smaller ? 90 : 95;
-      const unsigned Bytes = Asked.AsReleased ? Released : 100 - Asked.Otherwise.size() / 8;
-      return Build{{{"a\tb\ta\t0\t0", Asked.Otherwise == "default"}}, {{"a", Bytes}}, Bytes};
+      const unsigned Released = Asked.Elsewhere == Smaller ? 90 : 95;
+      const unsigned Bytes = Asked.AsReleased ? Released : 100 - (Asked.Elsewhere.Is == Otherwise::Rule::CostBelow);
+      return Build{{{"a\tb\ta\t0\t0", Asked.Elsewhere == Default}}, {{"a", Bytes}}, Bytes};
     };
     const auto Found = searchModule(Run, 8, true);
-    CHECK(Found && Found->Otherwise == Smaller && Found->AsReleased);
+    CHECK(Found && Found->Elsewhere == Smaller && Found->AsReleased);
   }
 }
 
 } // namespace
 
 int main() {
-  namesAreWrittenAsInDecisionFiles();
+  partsOfACallSitesName();
   filesKeepDecisions();
   eachPartIsTakenFromTheBetterBuild();
   independentMovesTouchNothingInCommon();

@@ -6,11 +6,16 @@
 namespace mlgo::search::testing {
 namespace {
 
-int limitOf(const Attempt &Asked) {
-  constexpr std::string_view CostBelow = "cost-below ";
-  if (Asked.Otherwise.compare(0, CostBelow.size(), CostBelow) == 0)
-    return std::stoi(Asked.Otherwise.substr(CostBelow.size()));
-  return Asked.Otherwise == "policy" ? ToyCompiler::PolicyLimit : ToyCompiler::DefaultLimit;
+int64_t limitOf(const Attempt &Asked) {
+  switch (Asked.Elsewhere.Is) {
+  case Otherwise::Rule::Default:
+    break;
+  case Otherwise::Rule::Policy:
+    return ToyCompiler::PolicyLimit;
+  case Otherwise::Rule::CostBelow:
+    return Asked.Elsewhere.CostLimit;
+  }
+  return ToyCompiler::DefaultLimit;
 }
 
 } // namespace
