@@ -26,9 +26,9 @@ private:
   std::unique_ptr<MLInlineAdvice> getAdviceFromModel(CallBase &CB, OptimizationRemarkEmitter &ORE) override {
     // Always asked, as by the development compiler: the default's analyses stay cached for later passes.
     const bool Default = GetDefaultAdvice(CB);
-    const auto Given = Decisions->decide(
-        CB, Default, [this] { return ModelRunner->evaluate<int64_t>() != 0; },
-        *ModelRunner->getTensor<int64_t>(FeatureIndex::cost_estimate), ORE);
+    const auto Policy = [this] { return ModelRunner->evaluate<int64_t>() != 0; };
+    const auto Cost = [this] { return *ModelRunner->getTensor<int64_t>(FeatureIndex::cost_estimate); };
+    const auto Given = Decisions->decide(CB, {[Default] { return Default; }, Policy, Cost}, ORE);
     return std::make_unique<MLInlineAdvice>(this, CB, ORE, Given.Inline);
   }
 

@@ -1,4 +1,4 @@
-// The inliner's advisor of a module for which decisions are given.
+// Advisors of modules in which a policy or the default decides, with decisions that are given or without.
 #ifndef MLGO_LLVM_DECISIONS_DECIDEDINLINEADVISOR_H
 #define MLGO_LLVM_DECISIONS_DECIDEDINLINEADVISOR_H
 
@@ -18,9 +18,10 @@ using DefaultAdvice = std::function<bool(llvm::CallBase &)>;
 using RunnerFactory = std::function<std::unique_ptr<llvm::MLModelRunner>(const std::vector<llvm::TensorSpec> &)>;
 
 // Asks the questions of LLVM's MLInlineAdvisor, in its order and with its bookkeeping, and answers them from
-// `Decisions`. Objects therefore equal those of the development compiler with the same decisions.
+// `Decisions` or by the policy. Objects therefore equal those of the development compiler with the same decisions.
 //
-// GetRunner: the policy for "otherwise policy". Null: the decisions do not ask for one.
+// GetRunner: the policy for "otherwise policy". Null: the decisions do not ask for one. GivenInlineAdvisor is then
+// faster, and this advisor is what it is compared with.
 std::unique_ptr<llvm::MLInlineAdvisor> decidedInlineAdvisor(llvm::Module &M, llvm::ModuleAnalysisManager &MAM,
                                                             const RunnerFactory &GetRunner,
                                                             DefaultAdvice GetDefaultAdvice,

@@ -137,20 +137,20 @@ InliningDecisions::~InliningDecisions() {
     writeTaken(ReplayFile.ArgStr, ReplayFile, "", Replay);
 }
 
-bool InliningDecisions::decideElsewhere(bool Default, function_ref<bool()> Policy, int64_t Cost) const {
+bool InliningDecisions::decideElsewhere(const Alternatives &By) const {
   switch (Section.Elsewhere.Is) {
   case Otherwise::Rule::Default:
-    return Default;
+    return By.Default();
   case Otherwise::Rule::Policy:
-    return Policy();
+    return By.Policy();
   case Otherwise::Rule::CostBelow:
-    return Cost < Section.Elsewhere.CostLimit;
+    return By.Cost() < Section.Elsewhere.CostLimit;
   }
   llvm_unreachable("an unknown rule");
 }
 
-InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, bool Default, function_ref<bool()> Policy,
-                                                    int64_t Cost, OptimizationRemarkEmitter &ORE) {
+InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, const Alternatives &By,
+                                                    OptimizationRemarkEmitter &ORE) {
   Answer Given{Names.nextNameOf(CB), false};
   const auto Found = Section.Decisions.find(Given.CallSite);
   const bool Named = Found != Section.Decisions.end();
@@ -158,11 +158,11 @@ InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, bool Def
     Given.Inline = Found->second.Inline;
     Applied += !std::exchange(Found->second.Used, true);
   } else {
-    Given.Inline = decideElsewhere(Default, Policy, Cost);
+    Given.Inline = decideElsewhere(By);
     ++Unnamed;
   }
   if (!TakenFile.empty())
-    Taken += (Given.Inline ? "inline\t" : "keep\t") + Given.CallSite + "\n";
+    appendDecision(Taken, Given.CallSite, Given.Inline);
   if (!ReplayFile.empty())
     Replay += replayLine(CB, Given.Inline);
   const auto Describe = [&](auto Remark) {

@@ -45,22 +45,26 @@ public:
 
   bool asksPolicy() const { return Section.Elsewhere.Is == Otherwise::Rule::Policy; }
 
+  // What decides where nothing is given: the default heuristic, the policy, LLVM's estimate of the cost as the advisor
+  // computes it. Only what is needed is computed.
+  struct Alternatives {
+    llvm::function_ref<bool()> Default;
+    llvm::function_ref<bool()> Policy;
+    llvm::function_ref<int64_t()> Cost;
+  };
+
   struct Answer {
     std::string CallSite;
     bool Inline;
   };
 
   // Must be asked about each call for which an advisor decides, in its order.
-  //
-  // Default: the default heuristic's decision. Policy: computes the policy's. Cost: LLVM's estimate, as the advisor
-  // computes it.
-  Answer decide(const llvm::CallBase &CB, bool Default, llvm::function_ref<bool()> Policy, int64_t Cost,
-                llvm::OptimizationRemarkEmitter &ORE);
+  Answer decide(const llvm::CallBase &CB, const Alternatives &By, llvm::OptimizationRemarkEmitter &ORE);
 
 private:
   InliningDecisions(llvm::Module &M, DecisionSection Section, std::shared_ptr<const DecisionFile> File);
 
-  bool decideElsewhere(bool Default, llvm::function_ref<bool()> Policy, int64_t Cost) const;
+  bool decideElsewhere(const Alternatives &By) const;
   void reportCoverage() const;
 
   llvm::Module &M;

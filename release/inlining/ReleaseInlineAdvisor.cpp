@@ -2,6 +2,7 @@
 // to the functions that they are for (README.md).
 #include "DecidedInlineAdvisor.h"
 #include "EmbeddedModel.h"
+#include "GivenInlineAdvisor.h"
 #include "InlinerSizeModel.h"
 #include "UsageError.h"
 
@@ -16,6 +17,7 @@
 #include "llvm/Support/CommandLine.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,12 +40,16 @@ bool asksForSize(const Function &F) {
   });
 }
 
+// Advice of the default heuristic's, of which the other advisor takes notice.
+using FollowedAdvice = std::function<std::unique_ptr<InlineAdvice>(CallBase &, bool Inline)>;
+
 // The policy in functions that ask for size, the default in all others.
 class PolicyForSize final : public InlineAdvisor {
 public:
-  PolicyForSize(Module &M, FunctionAnalysisManager &FAM, std::unique_ptr<InlineAdvisor> Policy,
+  PolicyForSize(Module &M, FunctionAnalysisManager &FAM, std::unique_ptr<InlineAdvisor> Policy, FollowedAdvice Follow,
                 DefaultAdvice GetDefaultAdvice)
-      : InlineAdvisor(M, FAM), Policy(std::move(Policy)), GetDefaultAdvice(std::move(GetDefaultAdvice)) {}
+      : InlineAdvisor(M, FAM), Policy(std::move(Policy)), Follow(std::move(Follow)),
+        GetDefaultAdvice(std::move(GetDefaultAdvice)) {}
 
   void onPassEntry(LazyCallGraph::SCC *SCC) override { Policy->onPassEntry(SCC); }
   void onPassExit(LazyCallGraph::SCC *SCC) override { Policy->onPassExit(SCC); }
@@ -53,13 +59,7 @@ private:
   std::unique_ptr<InlineAdvice> getAdviceImpl(CallBase &CB) override {
     if (asksForSize(*CB.getCaller()))
       return Policy->getAdvice(CB);
-    const bool Inline = GetDefaultAdvice(CB);
-    auto *Tracking = static_cast<MLInlineAdvisor *>(Policy.get());
-    // As with LLVM's -ml-inliner-skip-policy, the advice updates the features of the module unless the advisor has
-    // stopped. It cannot do so for an unreachable block, where LLVM's advisor never inlines and the default may.
-    if (Tracking->isForcedToStop() || !isReachable(CB))
-      return std::make_unique<InlineAdvice>(Tracking, CB, getCallerORE(CB), Inline);
-    return std::make_unique<MLInlineAdvice>(Tracking, CB, getCallerORE(CB), Inline);
+    return Follow(CB, GetDefaultAdvice(CB));
   }
 
   // Reached for mandatory decisions alone, which are the same for both.
@@ -67,11 +67,8 @@ private:
     return Policy->getAdvice(CB, /*MandatoryOnly=*/true);
   }
 
-  bool isReachable(CallBase &CB) {
-    return FAM.getResult<DominatorTreeAnalysis>(*CB.getCaller()).isReachableFromEntry(CB.getParent());
-  }
-
   const std::unique_ptr<InlineAdvisor> Policy;
+  const FollowedAdvice Follow;
   const DefaultAdvice GetDefaultAdvice;
 };
 
@@ -109,14 +106,39 @@ std::unique_ptr<mlgo::InliningDecisions> decisionsOf(Module &M, const mlgo::Slot
   return Decisions;
 }
 
+FunctionAnalysisManager &functionAnalyses(Module &M, ModuleAnalysisManager &MAM) {
+  return MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+}
+
+// Policy: an MLInlineAdvisor.
+std::unique_ptr<InlineAdvisor> policyForSize(Module &M, FunctionAnalysisManager &FAM,
+                                             std::unique_ptr<InlineAdvisor> Policy, DefaultAdvice GetDefaultAdvice) {
+  auto *const Tracking = static_cast<MLInlineAdvisor *>(Policy.get());
+  // As with LLVM's -ml-inliner-skip-policy, the advice updates the features of the module unless the advisor has
+  // stopped. It cannot do so for an unreachable block, where LLVM's advisor never inlines and the default may.
+  auto Follow = [Tracking, &FAM](CallBase &CB, bool Inline) -> std::unique_ptr<InlineAdvice> {
+    auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(*CB.getCaller());
+    const auto &DT = FAM.getResult<DominatorTreeAnalysis>(*CB.getCaller());
+    if (Tracking->isForcedToStop() || !DT.isReachableFromEntry(CB.getParent()))
+      return std::make_unique<InlineAdvice>(Tracking, CB, ORE, Inline);
+    return std::make_unique<MLInlineAdvice>(Tracking, CB, ORE, Inline);
+  };
+  return std::make_unique<PolicyForSize>(M, FAM, std::move(Policy), std::move(Follow), std::move(GetDefaultAdvice));
+}
+
 std::unique_ptr<InlineAdvisor> decidedForSize(Module &M, ModuleAnalysisManager &MAM, DefaultAdvice GetDefaultAdvice,
                                               std::unique_ptr<mlgo::InliningDecisions> Decisions) {
-  mlgo::RunnerFactory GetRunner;
-  if (Decisions->asksPolicy())
-    GetRunner = [&M](const std::vector<TensorSpec> &Inputs) { return embeddedPolicy(M.getContext(), Inputs); };
-  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  auto Decided = mlgo::decidedInlineAdvisor(M, MAM, GetRunner, GetDefaultAdvice, std::move(Decisions));
-  return std::make_unique<PolicyForSize>(M, FAM, std::move(Decided), std::move(GetDefaultAdvice));
+  FunctionAnalysisManager &FAM = functionAnalyses(M, MAM);
+  if (Decisions->asksPolicy()) {
+    const auto GetRunner = [&M](const std::vector<TensorSpec> &Inputs) {
+      return embeddedPolicy(M.getContext(), Inputs);
+    };
+    auto Decided = mlgo::decidedInlineAdvisor(M, MAM, GetRunner, GetDefaultAdvice, std::move(Decisions));
+    return policyForSize(M, FAM, std::move(Decided), std::move(GetDefaultAdvice));
+  }
+  auto Given = std::make_unique<mlgo::GivenInlineAdvisor>(M, FAM, GetDefaultAdvice, std::move(Decisions));
+  auto Follow = [&Following = *Given](CallBase &CB, bool Inline) { return Following.followed(CB, Inline); };
+  return std::make_unique<PolicyForSize>(M, FAM, std::move(Given), std::move(Follow), std::move(GetDefaultAdvice));
 }
 
 } // namespace
@@ -139,6 +161,5 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
     warnOnce(M, Usage);
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   }
-  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  return std::make_unique<PolicyForSize>(M, FAM, getPolicyAdvisor(M, MAM, GetDefaultAdvice), GetDefaultAdvice);
+  return policyForSize(M, functionAnalyses(M, MAM), getPolicyAdvisor(M, MAM, GetDefaultAdvice), GetDefaultAdvice);
 }

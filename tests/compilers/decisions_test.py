@@ -10,6 +10,7 @@ import unittest
 from collections.abc import Sequence
 
 from mlgo.compiler.code_size import code_of_object
+from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 from tests.compilers.modules import SIZE_CORPUS, compile_to_object, held_out_modules
@@ -21,6 +22,7 @@ CLANG, OPT, DEVELOPMENT = "tests/compilers/cpp_clang", "tests/compilers/opt", "d
 STOCK = "tests/compilers/packaged_clang"
 MODULE_COUNT = 3
 OTHERWISE = ("default", "policy", "cost-below 12")
+PROJECTS = ("lua", "re2", "zstd")
 SOURCE = """
 extern int data[];
 static int one(int x) { return data[x] * 3 + data[x + 1]; }
@@ -140,27 +142,56 @@ class DecisionsTest(unittest.TestCase):
         model = runfile("tests/policies/random_inlining_tflite/model.tflite").parent
         return PROBLEM.development_flags(None, str(model)) if otherwise == "policy" else []
 
+    def assert_equal_to_development(self, module: Module, taken: str, otherwise: str, unlike: bytes) -> None:
+        """The release compiler makes the development compiler's object with some of the decisions `taken` flipped."""
+        with self.subTest(module=module.name, otherwise=otherwise):
+            self.write("given", written(flipped(decisions_in(taken), one_in=3), otherwise, module="*"))
+            found = compile_to_object(runfile(CLANG), module, "-Oz", self.folder, given("given"))
+            flags = [*self.development_flags(otherwise), *given("given")]
+            self.assertIs(found == compile_to_object(runfile(DEVELOPMENT), module, "-Oz", self.folder, flags), True)
+            self.assertIs(found == unlike, False)
+
     def test_modules_of_a_project_are_those_of_the_development_compiler(self):
         for module in held_out_modules(SIZE_CORPUS)[:MODULE_COUNT]:
 
-            def compiled(program: str, flags: Sequence[str], module=module) -> bytes:
-                return compile_to_object(runfile(program), module, "-Oz", self.folder, flags)
+            def compiled(flags: Sequence[str], module=module) -> bytes:
+                return compile_to_object(runfile(CLANG), module, "-Oz", self.folder, flags)
 
-            default = compiled(CLANG, [])
-            self.assertIs(compiled(CLANG, given("taken", taken=True)) == default, True, module.name)
+            default = compiled([])
+            self.assertIs(compiled(given("taken", taken=True)) == default, True, module.name)
             taken = (self.folder / "taken").read_text()
-            policy = compiled(CLANG, POLICY_ON)
-            self.assertIs(compiled(CLANG, [*POLICY_ON, *given("policy", taken=True)]) == policy, True)
+            policy = compiled(POLICY_ON)
+            self.assertIs(compiled([*POLICY_ON, *given("policy", taken=True)]) == policy, True)
             self.write("again", (self.folder / "policy").read_text())
-            self.assertIs(compiled(CLANG, given("again")) == policy, True)
+            self.assertIs(compiled(given("again")) == policy, True)
             self.assertIs(policy == default, False)
             for otherwise in OTHERWISE:
-                with self.subTest(module=module.name, otherwise=otherwise):
-                    self.write("given", written(flipped(decisions_in(taken), one_in=3), otherwise, module="*"))
-                    found = compiled(CLANG, given("given"))
-                    wanted = compiled(DEVELOPMENT, [*self.development_flags(otherwise), *given("given")])
-                    self.assertIs(found == wanted, True)
-                    self.assertIs(found == default, False)
+                self.assert_equal_to_development(module, taken, otherwise, default)
+
+    def test_modules_of_other_projects_are_those_of_the_development_compiler(self):
+        for project in PROJECTS:
+            # The largest of those that are not too large: they have most decisions.
+            module = max(held_out_modules(f"mlgo/corpus/{project}_oz"), key=lambda one: one.bitcode_size)
+            default = compile_to_object(runfile(CLANG), module, "-Oz", self.folder, given("taken", taken=True))
+            taken = (self.folder / "taken").read_text()
+            self.assertGreater(taken.count("\n"), 20, module.name)
+            for otherwise in ("default", "cost-below 12"):
+                self.assert_equal_to_development(module, taken, otherwise, default)
+
+    def test_a_module_stops_growing(self):
+        """Decisions that inline everything until the module has doubled."""
+        module = held_out_modules(SIZE_CORPUS)[0]
+        self.write("given", written("", "cost-below 1000000", module="*"))
+        flags = [*given("given"), *given("taken", taken=True)]
+
+        def made(program: str, *more: str) -> tuple[bytes, str]:
+            content = compile_to_object(runfile(program), module, "-Oz", self.folder, [*flags, *more])
+            return content, (self.folder / "taken").read_text()
+
+        found = made(CLANG)
+        self.assertIs(found == made(DEVELOPMENT), True)
+        unlimited = made(CLANG, "-mllvm", "-ml-advisor-size-increase-threshold=1000")
+        self.assertLess(len(found[1]), len(unlimited[1]))
 
     def test_without_a_section_the_compile_is_as_without_the_file(self):
         self.write("given", written(flipped(DECISIONS), module="y.c"))
