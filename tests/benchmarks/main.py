@@ -30,6 +30,8 @@ BENCHMARKS = {
     "extraction": "tests.benchmarks.extraction",
     "decision": "tests.benchmarks.decision",
     "compile_cost": "tests.benchmarks.compile_cost",
+    "decision_file": "tests.benchmarks.decision_file",
+    "search": "tests.benchmarks.search",
     "release_clang": "tests.benchmarks.release_clang",
     "interactive": "tests.benchmarks.interactive",
     "build_nothing": "tests.benchmarks.build_nothing",
