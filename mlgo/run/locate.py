@@ -80,9 +80,11 @@ def _existing(name: str, remedy: str) -> pathlib.Path:
 def _rlocation(name: str) -> pathlib.Path | None:
     from runfiles import runfiles  # A pip package that user paths do not need.
 
-    manifest = runfiles.Create()
+    # `bazel run` names the manifest, which knows no folders and leads out of the tree; a test names the tree.
+    tree = os.environ.get("RUNFILES_MANIFEST_FILE", "").removesuffix("_manifest")
+    known = runfiles.Create({"RUNFILES_DIR": tree} if tree.endswith(".runfiles") and os.path.isdir(tree) else None)
     # Names are canonical. Without `source_repo`, a module outside of the runfiles, such as a copy, would be refused.
-    found = manifest.Rlocation(name, source_repo="") if manifest is not None else None
+    found = known.Rlocation(name, source_repo="") if known is not None else None
     return pathlib.Path(found) if found is not None else None
 
 

@@ -1,8 +1,10 @@
 """Tests of mlgo.run.locate."""
 
+import os
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -48,6 +50,16 @@ class LocateTest(unittest.TestCase):
             self.assertEqual(locate.rlocation(folder), pathlib.Path(folder))
         with self.assertRaisesRegex(RunError, "runfile _main/no/such/file: is not among the files"):
             locate.rlocation("_main/no/such/file")
+
+    def test_folders_among_the_files_that_bazel_run_names_by_a_manifest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder, "command.runfiles")
+            policy = tree / "_main/models/x/policy"
+            policy.mkdir(parents=True)
+            manifest = pathlib.Path(folder, "command.runfiles_manifest")
+            manifest.write_text(f"_main/models/x/policy/policy.json {folder}/elsewhere/policy.json\n")
+            with mock.patch.dict(os.environ, {"RUNFILES_MANIFEST_FILE": str(manifest)}):
+                self.assertEqual(locate.runfile("models/x/policy"), policy)
 
 
 if __name__ == "__main__":
