@@ -3,7 +3,6 @@
 #include "llvm/Analysis/InlineModelFeatureMaps.h"
 #include "llvm/Analysis/NoInferenceModelRunner.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Module.h"
 
 #include <utility>
@@ -12,21 +11,17 @@ using namespace llvm;
 
 namespace {
 
-class DecidedInlineAdvisor final : public MLInlineAdvisor {
+class DecidedInlineAdvisor final : public mlgo::InlinePolicyAdvisor {
 public:
   DecidedInlineAdvisor(Module &M, ModuleAnalysisManager &MAM, const mlgo::RunnerFactory &GetRunner,
                        mlgo::DefaultAdvice GetDefaultAdvice, std::unique_ptr<mlgo::InliningDecisions> Decisions)
-#if LLVM_VERSION_MAJOR < 22
-      : MLInlineAdvisor(M, MAM, GetRunner(FeatureMap), std::move(GetDefaultAdvice)), Decisions(std::move(Decisions)) {}
-#else
-      : MLInlineAdvisor(M, MAM, GetRunner, std::move(GetDefaultAdvice)), Decisions(std::move(Decisions)) {}
-#endif
+      : InlinePolicyAdvisor(M, MAM, GetRunner, std::move(GetDefaultAdvice)), Decisions(std::move(Decisions)) {}
 
 private:
   std::unique_ptr<MLInlineAdvice> getAdviceFromModel(CallBase &CB, OptimizationRemarkEmitter &ORE) override {
     // Always asked, as by the development compiler: the default's analyses stay cached for later passes.
     const bool Default = GetDefaultAdvice(CB);
-    const auto Policy = [this] { return ModelRunner->evaluate<int64_t>() != 0; };
+    const auto Policy = [&] { return askPolicy(CB); };
     const auto Cost = [this] { return *ModelRunner->getTensor<int64_t>(FeatureIndex::cost_estimate); };
     const auto Given = Decisions->decide(CB, {[Default] { return Default; }, Policy, Cost}, ORE);
     return std::make_unique<MLInlineAdvice>(this, CB, ORE, Given.Inline);

@@ -6,16 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "InlinePolicyAdvisor.h"
 #include "InliningDecisions.h"
 
 #include "llvm/Analysis/MLInlineAdvisor.h"
-#include "llvm/Analysis/MLModelRunner.h"
-#include "llvm/Analysis/TensorSpec.h"
 
 namespace mlgo {
-
-using DefaultAdvice = std::function<bool(llvm::CallBase &)>;
-using RunnerFactory = std::function<std::unique_ptr<llvm::MLModelRunner>(const std::vector<llvm::TensorSpec> &)>;
 
 // Asks the questions of LLVM's MLInlineAdvisor, in its order and with its bookkeeping, and answers them from
 // `Decisions` or by the policy. Objects therefore equal those of the development compiler with the same decisions.

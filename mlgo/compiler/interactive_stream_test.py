@@ -27,7 +27,7 @@ def conversation(problem: Problem, contexts: list[tuple[str, int]], seed: int = 
     for name, decisions in contexts:
         parts.append(log_writer.context(name))
         for number in range(decisions):
-            values = log_writer.plausible_observation(problem, random).values[: len(problem.observation_specs)]
+            values = log_writer.plausible_observation(problem, random).values[: len(problem.interactive_specs())]
             parts.append(log_writer.observation(number, values))
             said.append((name, number, values))
     return b"".join(parts), said

@@ -200,7 +200,7 @@ class CompilerEnvironment(gymnasium.Env):
         return self._defaults[module.name]
 
     def _features(self, observation: Observation) -> dict[str, np.ndarray]:
-        return {spec.name: observation.features[spec.name] for spec in self.problem.observation_specs}
+        return {spec.name: observation.features[spec.name] for spec in self.problem.interactive_specs()}
 
     def _info(self, observation: Observation) -> dict[str, Any]:
         info: dict[str, Any] = {"module": self._module.name, "function": observation.context}

@@ -13,7 +13,7 @@ from mlgo.problems.problem import Problem
 def observation_space(problem: Problem) -> gymnasium.spaces.Dict:
     """One Box per feature, with the problem's shape and dtype; the mask holds 0 and 1, all others are unbounded."""
     boxes = {}
-    for spec in problem.observation_specs:
+    for spec in problem.interactive_specs():
         low, high = (0, 1) if spec.name == problem.mask_feature else (-np.inf, np.inf)
         boxes[spec.name] = gymnasium.spaces.Box(low, high, spec.shape, np.dtype(spec.dtype).type)
     return gymnasium.spaces.Dict(boxes)
@@ -40,7 +40,7 @@ def observation(features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def final_observation(problem: Problem) -> dict[str, np.ndarray]:
     """The observation at the end of an episode: zeros."""
-    return {spec.name: np.zeros(spec.shape, spec.dtype) for spec in problem.observation_specs}
+    return {spec.name: np.zeros(spec.shape, spec.dtype) for spec in problem.interactive_specs()}
 
 
 def decision(problem: Problem, action: Any) -> Any:

@@ -148,11 +148,10 @@ class AgreementTest(unittest.TestCase):
         self.check("regalloc_priority", observation)
 
     def test_ordinary_observations_reach_every_kind_of_answer(self):
-        random = np.random.default_rng(1)
         found = {name: set() for name in PROBLEMS}
         for name in PROBLEMS:
-            problem = load_problem(name)
-            for _ in range(300):
+            problem, random = load_problem(name), np.random.default_rng(1)
+            for _ in range(600):
                 observation = {
                     spec.name: random.choice(
                         _INTEGERS if spec.dtype == "int64" else [*_FLOATS, *random.random(8)], spec.shape

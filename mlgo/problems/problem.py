@@ -121,6 +121,8 @@ class Problem:
     Attributes:
       name: folder name below mlgo/problems/, e.g. "regalloc_eviction".
       observation_specs: the features, in the order in which the compiler logs them.
+      features_of_ours: names of those observations that only our compilers have: a stock clang's interactive channel
+        does not send them.
       action_spec: the decision; `action_spec.name` is also the name of the model's output.
       action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
       mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
@@ -160,6 +162,7 @@ class Problem:
     advisor_flag: str
     log_flag: str
     model_flag: str
+    features_of_ours: frozenset[str] = frozenset()
     levels: Levels = Levels()
     decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
     action_bounds: tuple[float, float] | None = None
@@ -294,9 +297,10 @@ class Problem:
 
     def interactive_specs(self, include_default: bool = False) -> tuple[TensorSpec, ...]:
         """The tensors of one observation in the interactive channel; the answer is one `action_spec`."""
+        specs = tuple(spec for spec in self.observation_specs if spec.name not in self.features_of_ours)
         if include_default and self.default_decision_spec:
-            return (*self.observation_specs, self.default_decision_spec)
-        return self.observation_specs
+            return (*specs, self.default_decision_spec)
+        return specs
 
     def interactive_flags(self, channel_base: str, include_default: bool = False) -> list[str]:
         """cc1 flags for any clang: write observations to `channel_base`.out, read decisions from `channel_base`.in.

@@ -3,6 +3,7 @@
 #include "DecidedInlineAdvisor.h"
 #include "EmbeddedModel.h"
 #include "GivenInlineAdvisor.h"
+#include "InlinePolicyAdvisor.h"
 #include "InlinerSizeModel.h"
 #include "UsageError.h"
 
@@ -93,8 +94,15 @@ void warnOnce(Module &M, const mlgo::SlotUsage &Usage) {
   M.getContext().diagnose(DiagnosticInfoGeneric(Message, DS_Warning));
 }
 
-std::unique_ptr<MLModelRunner> embeddedPolicy(LLVMContext &Context, const std::vector<TensorSpec> &Inputs) {
-  return std::make_unique<ReleaseModeModelRunner<InlinerSizeModel>>(Context, Inputs, DecisionName);
+mlgo::RunnerFactory embeddedPolicy(LLVMContext &Context) {
+  return [&Context](const std::vector<TensorSpec> &Inputs) {
+    return std::make_unique<ReleaseModeModelRunner<InlinerSizeModel>>(Context, Inputs, DecisionName);
+  };
+}
+
+std::unique_ptr<InlineAdvisor> policyAdvisor(Module &M, ModuleAnalysisManager &MAM, DefaultAdvice GetDefaultAdvice) {
+  return std::make_unique<mlgo::InlinePolicyAdvisor>(M, MAM, embeddedPolicy(M.getContext()),
+                                                     std::move(GetDefaultAdvice));
 }
 
 // The decisions that are given for a module, or null.
@@ -130,10 +138,8 @@ std::unique_ptr<InlineAdvisor> decidedForSize(Module &M, ModuleAnalysisManager &
                                               std::unique_ptr<mlgo::InliningDecisions> Decisions) {
   FunctionAnalysisManager &FAM = functionAnalyses(M, MAM);
   if (Decisions->asksPolicy()) {
-    const auto GetRunner = [&M](const std::vector<TensorSpec> &Inputs) {
-      return embeddedPolicy(M.getContext(), Inputs);
-    };
-    auto Decided = mlgo::decidedInlineAdvisor(M, MAM, GetRunner, GetDefaultAdvice, std::move(Decisions));
+    auto Decided = mlgo::decidedInlineAdvisor(M, MAM, embeddedPolicy(M.getContext()), GetDefaultAdvice,
+                                              std::move(Decisions));
     return policyForSize(M, FAM, std::move(Decided), std::move(GetDefaultAdvice));
   }
   auto Given = std::make_unique<mlgo::GivenInlineAdvisor>(M, FAM, GetDefaultAdvice, std::move(Decisions));
@@ -153,13 +159,14 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
     return decidedForSize(M, MAM, std::move(GetDefaultAdvice), std::move(Decisions));
   if (mlgo::decisionsReplaceDefault())
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
-  const bool Limited = Usage.Where == mlgo::DecidesIn::FunctionsForSize && !AsksChannel;
-  // getPolicyAdvisor reports an empty slot.
-  if (!Limited || !Usage.Slot.Create)
+  // LLVM's own advisor asks the channel, and reports an empty slot.
+  if (AsksChannel || !Usage.Slot.Create)
     return getPolicyAdvisor(M, MAM, GetDefaultAdvice);
+  if (Usage.Where != mlgo::DecidesIn::FunctionsForSize)
+    return policyAdvisor(M, MAM, GetDefaultAdvice);
   if (!HasFunctionsForSize) {
     warnOnce(M, Usage);
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   }
-  return policyForSize(M, functionAnalyses(M, MAM), getPolicyAdvisor(M, MAM, GetDefaultAdvice), GetDefaultAdvice);
+  return policyForSize(M, functionAnalyses(M, MAM), policyAdvisor(M, MAM, GetDefaultAdvice), GetDefaultAdvice);
 }
