@@ -62,7 +62,7 @@ class ConfigurationTest(unittest.TestCase):
         def knots(algorithm):
             return configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], []).network.knots
 
-        self.assertEqual(len(knots("cma_es")), 19)
+        self.assertEqual(len(knots("cma_es")), 23)
         self.assertEqual(knots("cma_es"), knots("effect_regression"))
         self.assertEqual(knots("ppo"), {})
 

@@ -223,7 +223,8 @@ def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: flo
 def _expected_explored(observations: Observations, logits: np.ndarray) -> float:
     """The expected number of decisions that are not the likeliest one."""
     if observations.kind == "binary":
-        return float((1.0 / (1.0 + np.exp(np.abs(logits)))).sum())
+        # Above 700 exp overflows, and the term is 0 in any case.
+        return float((1.0 / (1.0 + np.exp(np.minimum(np.abs(logits), 700.0)))).sum())
     starts, counts = observations.offsets[:-1], np.diff(observations.offsets)
     likeliest = 1.0 / np.add.reduceat(np.exp(logits - np.repeat(np.maximum.reduceat(logits, starts), counts)), starts)
     return float((1.0 - likeliest).sum())
