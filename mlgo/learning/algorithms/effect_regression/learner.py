@@ -28,18 +28,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.learner import Learner, Sample, Variant, balance_of
-from mlgo.learning.linear_network import linear_network, stated_effect
+from mlgo.learning.learner import Sample, Variant, balance_of
+from mlgo.learning.linear_learner import LinearLearner, linear_fit, linear_rows
+from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import LEVEL_SCALE
 from mlgo.learning.observations import Observations
 from mlgo.learning.returns import centred
 from mlgo.run.exit_codes import ExitCode, RunError
-
-#: Rounds of reweighting towards Huber's loss; more change nothing in the third digit.
-_ROUNDS = 3
-#: Logits of the start count as at most this when the linear policy is fitted to it.
-_START_TOP = 3.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,45 +57,13 @@ class EffectBatch:
     exploration_rate: float
 
 
-class EffectLearner(Learner):
+class EffectLearner(LinearLearner):
     """Effect regression. The first policy explored is `EffectConfig.start`, or without it the network to start from."""
-
-    needs_finite_actions = True
-    learns_linear_policy = True
-
-    def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
-        config, self._network = self.config, network
-        if not state and config.start:
-            stated = stated_effect(network.normalizer, config.start, config.start_bias, "EffectConfig.start")
-            self._network = linear_network(network, stated)
-        width = network.normalizer.width + 1
-        self.updates = int(state.get("updates", 0))
-        self._start = np.array(state.get("start", np.zeros(width)), np.float64)
-        self._effect = np.array(state.get("effect", np.zeros(width)), np.float64)
-        self._information = np.array(state.get("information", np.zeros((width, width))), np.float64)
-        self._moment = np.array(state.get("moment", np.zeros(width)), np.float64)
-
-    @property
-    def network(self) -> PolicyNetwork:
-        """The current policy."""
-        return self._network
 
     def variants(self, iteration: int) -> list[Variant]:
         """The current weights, exploring, `samples_per_module` times."""
         del iteration
         return [Variant(self._network, exploring=True)] * self.config.samples_per_module
-
-    def state(self) -> dict[str, np.ndarray]:
-        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, and the number of
-        updates.
-        """
-        return {
-            "updates": np.array(self.updates, np.int64),
-            "start": self._start,
-            "effect": self._effect,
-            "information": self._information,
-            "moment": self._moment,
-        }
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`."""
@@ -109,8 +72,8 @@ class EffectLearner(Learner):
         batch = effect_batch(samples, self._network)
         seen = [sample.observations for sample in samples if sample.observations is not None]
         if not self.updates:
-            self._start = _linear_fit(self._network, seen)
-        estimate, explained = self._regress(batch)
+            self._start = linear_fit(self._network, seen)
+        estimate, explained = self._regress(batch.differences, batch.returns, batch.weights, batch.variance)
         target = config.prior * self._start + estimate
         self._effect = target if not self.updates else (1 - config.step) * self._effect + config.step * target
         scale = scale_for(self._effect, seen, config.exploration)
@@ -125,23 +88,6 @@ class EffectLearner(Learner):
             "largest_effect": float(np.abs(estimate).max()),
             "scale": scale,
         }
-
-    def _regress(self, batch: EffectBatch) -> tuple[np.ndarray, float]:
-        """(the effect, the part of the weighted variance of this iteration's returns that it explains)."""
-        config = self.config
-        x, weights = batch.differences, batch.weights
-        y = batch.returns
-        ridge = 1.0 / (config.effect_deviation**2 * batch.variance)
-        estimate = np.zeros(x.shape[1])
-        for _ in range(_ROUNDS):
-            residual = np.abs(y - x @ estimate) * np.sqrt(weights)
-            robust = weights * np.minimum(1.0, config.outlier / np.maximum(residual, 1e-12))
-            information = config.decay * self._information + x.T @ (x * robust[:, None])
-            moment = config.decay * self._moment + x.T @ (y * robust)
-            estimate = np.linalg.solve(information + ridge * np.eye(len(information)), moment)
-        self._information, self._moment = information, moment
-        left = weights @ np.square(y - x @ estimate)
-        return estimate, float(1.0 - left / max(float(weights @ np.square(batch.returns)), 1e-12))
 
 
 def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectBatch:
@@ -189,7 +135,7 @@ def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarra
 
     Args: logits: float [M], of the policy that was drawn from.
     """
-    rows = np.column_stack([observations.levels * LEVEL_SCALE, np.ones(observations.row_count)])
+    rows = linear_rows(observations)
     if observations.kind == "binary":
         taken = observations.answers.astype(np.float64)
         chance = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
@@ -206,7 +152,7 @@ def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: flo
     """The factor by which `effect` is scaled so that the policy's exploration rate on the decisions `seen` is
     `exploration`.
     """
-    logits = [np.column_stack([each.levels * LEVEL_SCALE, np.ones(each.row_count)]) @ effect for each in seen]
+    logits = [linear_rows(each) @ effect for each in seen]
 
     def rate(scale: float) -> float:
         total = sum(_expected_explored(each, scale * z) for each, z in zip(seen, logits, strict=True))
@@ -239,20 +185,3 @@ def _decisions_by_name(sample: Sample) -> list[tuple[str, np.ndarray]]:
     present, starts = np.unique(of_decision[order], return_index=True)
     names = list(numbers)
     return [(names[number], which) for number, which in zip(present, np.split(order, starts[1:]), strict=True)]
-
-
-def _linear_fit(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarray:
-    """float64 [D + 1]: the linear policy nearest to `network` on the rows `seen`, in least squares."""
-    exact = exact_network(network.weights)
-    information, moment = 0.0, 0.0
-    for each in seen:
-        z = np.clip(exact.row_logits(each.levels).astype(np.float64), -_START_TOP, _START_TOP)
-        rows = np.column_stack([each.levels * LEVEL_SCALE, np.ones(each.row_count)])
-        if each.kind == "categorical":
-            # A term that all candidates of an observation share changes no decision.
-            counts = np.diff(each.offsets)
-            z = z - np.repeat(np.add.reduceat(z, each.offsets[:-1]) / counts, counts)
-            rows = rows - np.repeat(np.add.reduceat(rows, each.offsets[:-1], axis=0) / counts[:, None], counts, axis=0)
-        information, moment = information + rows.T @ rows, moment + rows.T @ z
-    ridge = 1e-6 * np.trace(information) / len(information)
-    return np.linalg.solve(information + ridge * np.eye(len(information)), moment)
