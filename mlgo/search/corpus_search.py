@@ -6,12 +6,11 @@ Files in the stage's folder, for each module NAME: `NAME.decisions` (a decision 
 
 import collections
 import dataclasses
-import itertools
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Module
 from mlgo.corpus.source_name import source_name
 from mlgo.run import files
@@ -21,19 +20,16 @@ from mlgo.score.code_credit import Counting
 from mlgo.score.problem_score import score_of
 from mlgo.search.build import Attempt, Build, build_of
 from mlgo.search.decision_file import ANY_MODULE, Section, written
-from mlgo.search.module_search import DEFAULT, POLICY, Found, ModuleCannotBeCompiled, Search, search_module
+from mlgo.search.module_search import DEFAULT, POLICY, Found, search_module
 from mlgo.search.moves import packed
+from mlgo.search.side_by_side import side_by_side
 from mlgo.trace.setup import CompileSetup
 
-#: Searches under way for each worker: while one waits for a single compile, the others keep the workers busy.
-_SEARCHES_PER_WORKER = 8
 #: Kinds of files of a module.
 _DECISIONS, _RESULT = "decisions", "json"
 _REMEDY = "Delete the folder and run again"
 #: Changes that were not tried, of which a result names so many.
 _NEXT_TRIES = 3
-
-_Asked = tuple[Module, Attempt]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,71 +116,15 @@ class CorpusSearch:
         return True
 
     def _found(self, modules: Iterable[Module]) -> Iterator[tuple[Module, Found | None]]:
-        waiting = iter(modules)
-        running: list[_Running] = []
-        while True:
-            while len(running) < _SEARCHES_PER_WORKER * self.setup.workers:
-                if (module := next(waiting, None)) is None:
-                    break
-                running.append(_Running(module, search_module(self.compiles[module.name], self.model_dir is not None)))
-            if not running:
-                return
-            asked = [(each.module, attempt) for each in running for attempt in each.attempts]
-            builds = iter(list(map(self._build, asked, self._outcomes(asked))))
-            for each in running:
-                each.advance(list(itertools.islice(builds, len(each.attempts))))
-            yield from ((each.module, each.found) for each in running if each.has_ended)
-            running = [each for each in running if not each.has_ended]
+        has_policy = self.model_dir is not None
+        searches = ((module, search_module(self.compiles[module.name], has_policy)) for module in modules)
+        return side_by_side(searches, self.setup, self.model_dir, self._build)
 
-    def _outcomes(self, asked: Iterable[_Asked]) -> Iterator[CompileResult | CompileFailure]:
-        assert self.setup.executor is not None  # CompileSetup sees to it.
-        return self.setup.executor.run_ordered(self._request(module, attempt) for module, attempt in asked)
-
-    def _request(self, module: Module, attempt: Attempt) -> CompileRequest:
-        return CompileRequest(
-            clang=self.setup.clang,
-            module=module,
-            problem=self.setup.problem,
-            # Also for attempts that do not use it: compiles of one module then share more.
-            model_dir=self.model_dir,
-            decisions=written([attempt.section()]),
-            want_log=True,
-            want_object=True,
-            extra_flags=self.setup.extra_flags,
-            limits=self.setup.limits,
-        )
-
-    def _build(self, asked: _Asked, outcome: CompileResult | CompileFailure) -> Build | None:
-        module, attempt = asked
+    def _build(self, module: Module, attempt: Attempt, outcome: CompileResult | CompileFailure) -> Build | None:
         if isinstance(outcome, CompileFailure) or outcome.log is None:
             return None
         sizes = self.counting(module.name, score_of(self.setup.problem).read(outcome))
         return build_of(attempt, outcome.log, sizes)
-
-
-class _Running:
-    """A search under way.
-
-    Attributes:
-      module: what is searched.
-      attempts: what it waits for.
-      has_ended: whether it is over.
-      found: its result then; None: the module cannot be compiled.
-    """
-
-    def __init__(self, module: Module, search: Search):
-        self.module, self._search = module, search
-        self.attempts: Sequence[Attempt] = next(search)
-        self.has_ended = False
-        self.found: Found | None = None
-
-    def advance(self, builds: Sequence[Build | None]) -> None:
-        try:
-            self.attempts = self._search.send(builds)
-        except StopIteration as end:
-            self.has_ended, self.found = True, end.value
-        except ModuleCannotBeCompiled:
-            self.has_ended = True
 
 
 def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, ModuleResult]:

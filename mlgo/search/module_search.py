@@ -5,11 +5,14 @@ graph. All calls of one function in or out. Single calls the other way. What is 
 
 Single calls are searched in Theodoridis, Grosser and Su, "Understanding and exploiting optimal function inlining",
 ASPLOS 2022.
+
+`search_from_policy` starts from one policy alone, and reports what every change that it tried was worth: what a policy
+is trained with.
 """
 
 import dataclasses
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeVar
 
 from mlgo.search.build import Attempt, Build, Policy
@@ -40,13 +43,17 @@ _Result = TypeVar("_Result")
 _Returning = Generator[Sequence[Attempt], Sequence[Build | None], _Result]
 _Step = _Returning[None]
 
+#: Called with a build, some of its call sites, and the bytes that the module shrinks by if the decisions at all of them
+#: are turned, as measured.
+Measured = Callable[[Build, Iterable[str], float], None]
+
 
 @dataclasses.dataclass(frozen=True)
 class Found:
     """What a search of one module found.
 
     Attributes:
-      start: builds of the whole policies, by name; DEFAULT's is among them.
+      start: builds of the whole policies that it began with, by name.
       best: the smallest build; never larger than one of `start`.
       curve: (compiles, bytes of the best build) after each improvement.
       compiles: all that were made.
@@ -78,12 +85,29 @@ def search_module(budget: int, has_policy: bool) -> Search:
     return (yield from _Search(budget).run(has_policy))
 
 
+def search_from_policy(
+    budget: int, against_policy: int, order: Callable[[Build], Sequence[Move]], measured: Measured
+) -> Search:
+    """Searches one module from the build of the policy, and reports every measurement.
+
+    Args:
+      budget: compiles at most, >= 1; the first is the policy's.
+      against_policy: compiles that measure changes of the policy's own decisions; the others search on from there.
+      order: the changes of the policy's build, those to try first first.
+      measured: told of every change that was compiled, also of those that were taken together.
+
+    Raises: ModuleCannotBeCompiled: with the policy's decisions.
+    """
+    return (yield from _Search(budget, measured).run_from_policy(against_policy, order))
+
+
 class _Search:
     """The state of a search."""
 
-    def __init__(self, budget: int):
+    def __init__(self, budget: int, measured: Measured = lambda build, sites, saved: None):
         self._left = budget
         self._budget = budget
+        self._measured = measured
         self._curve: list[tuple[int, float]] = []
         self._best: Build
         #: Builds of tried moves, which may be the best as they are.
@@ -103,6 +127,16 @@ class _Search:
             complete = yield from self._improve()
         untried = () if complete else tuple(self._left_to_try(_MOST_ROUNDS))
         return Found(start, self._best, tuple(self._curve), self._budget - self._left, complete, untried)
+
+    def run_from_policy(self, against_policy: int, order: Callable[[Build], Sequence[Move]]) -> Search:
+        start: dict[str, Build] = {}
+        yield from self._begin(start, [POLICY])
+        complete = True
+        if self._best.decided:
+            helpful = yield from self._tried(order(self._best), min(against_policy, self._left))
+            yield from self._take(helpful)
+            complete = yield from self._improve()
+        return Found(start, self._best, tuple(self._curve), self._budget - self._left, complete, ())
 
     def _begin(self, start: dict[str, Build], policies: Sequence[Policy]) -> _Step:
         """Adds builds of whole policies to `start`. Raises: ModuleCannotBeCompiled: there is none."""
@@ -125,7 +159,8 @@ class _Search:
             before = self._best
             for moves_of in _MOVES:
                 moves = [move for move in moves_of(self._best) if self._is_worth_trying(move, round_number)]
-                yield from self._take((yield from self._tried(moves)))
+                most = math.ceil(self._left * _SHARE_FOR_TRYING)
+                yield from self._take((yield from self._tried(moves, most)))
             if self._left <= 0:
                 return False
             if self._best is before:
@@ -140,9 +175,12 @@ class _Search:
     def _is_worth_trying(self, move: Move, round_number: int) -> bool:
         return move.name not in self._known and (round_number == 0 or self._last.get(move.name, 0.0) <= _HOPELESS)
 
-    def _tried(self, moves: Sequence[Move]) -> _Returning[list[Move]]:
-        """Tries moves, those together that touch nothing in common. Returns: those that help, the best first."""
-        groups = packed(moves)[: math.ceil(self._left * _SHARE_FOR_TRYING)]
+    def _tried(self, moves: Sequence[Move], most: int) -> _Returning[list[Move]]:
+        """Tries moves, those together that touch nothing in common. Returns: those that help, the best first.
+
+        Args: most: compiles at most.
+        """
+        groups = packed(moves, most)
         fixed = self._best.all_given
         attempts = [
             Attempt(self._best.attempt.policy, fixed | {site: to for move in group for site, to in move.flips.items()})
@@ -151,7 +189,10 @@ class _Search:
         gains: dict[tuple[str, ...], float] = {}
         for group, build in zip(groups, (yield from self._compile(attempts))):
             if build is not None:
-                gains |= effects(group, self._best, build)
+                found = effects(group, self._best, build)
+                gains |= found
+                for move in group:
+                    self._measured(self._best, move.flips, -found[move.name])
                 self._by_the_way.append(build)
         self._known |= gains
         self._last |= gains
@@ -176,6 +217,9 @@ class _Search:
         before = self._best
         given = before.all_given | {site: to for move in reversed(moves) for site, to in move.flips.items()}
         build = yield from self._try(given)
+        if build is not None and len(moves) > 1:
+            turned = [site for site, decision in before.decided.items() if given[site] != decision]
+            self._measured(before, turned, before.total - build.total)
         promised = sum(self._last[move.name] for move in moves)
         gain = before.total - build.total if build is not None else 0.0
         if gain >= -_SHARE_KEPT * promised or (len(moves) == 1 and gain > _LEAST_GAIN):

@@ -39,36 +39,45 @@ class Move:
         return f"all calls of {what}: {'inlined' if kind == _ALL_IN else 'kept'}"
 
 
-def callee_moves(build: Build) -> list[Move]:
-    """All calls of one function in, or all out: often only together do they let the function vanish."""
+def callee_moves(build: Build, promising: bool = True) -> list[Move]:
+    """All calls of one function in, or all out: often only together do they let the function vanish.
+
+    Args: promising: leaves out those that almost never pay.
+    """
     moves = []
     for callee, sites in _grouped(build, callee_of).items():
         if len({place_of(site) for site in sites}) < 2:
             continue
         out = [site for site in sites if build.decided[site]]
         into = [site for site in sites if not build.decided[site]]
-        if len(into) > 1 and _may_pay(build, into):
+        if len(into) > 1 and (not promising or _may_pay(build, into)):
             moves.append(_move(build, (_ALL_IN, callee), dict.fromkeys(into, True)))
         if len(out) > 1:
             moves.append(_move(build, (_ALL_OUT, callee), dict.fromkeys(out, False)))
     return moves
 
 
-def site_moves(build: Build) -> list[Move]:
-    """The opposite decision at one call, each time the compiler asks about it; the most promising calls first."""
+def site_moves(build: Build, promising: bool = True) -> list[Move]:
+    """The opposite decision at one call, each time the compiler asks about it; the most promising calls first.
+
+    Args: promising: leaves out those that almost never pay.
+    """
     ranked = []
     for place, sites in _grouped(build, place_of).items():
         inlined = any(build.decided[site] for site in sites)
         cost = min(build.costs[site] for site in sites)
-        if not inlined and cost > _HIGHEST_COST:
+        if promising and not inlined and cost > _HIGHEST_COST:
             continue
         flips = {site: not inlined for site in sites if build.decided[site] == inlined}
         ranked.append((_rank(inlined, cost), place, flips))
     return [_move(build, (_SITE, place), flips) for _, place, flips in sorted(ranked, key=lambda item: item[:2])]
 
 
-def packed(moves: Iterable[Move]) -> list[list[Move]]:
-    """Groups of moves that touch nothing in common, in their order: one compile tells what each of a group does."""
+def packed(moves: Iterable[Move], most: int | None = None) -> list[list[Move]]:
+    """Groups of moves that touch nothing in common, in their order: one compile tells what each of a group does.
+
+    Args: most: groups at most, >= 0; moves that fit into none of them are left out.
+    """
     groups: list[tuple[list[Move], set[str]]] = []
     for move in moves:
         for group, touched in groups:
@@ -77,7 +86,8 @@ def packed(moves: Iterable[Move]) -> list[list[Move]]:
                 touched |= move.touched
                 break
         else:
-            groups.append(([move], set(move.touched)))
+            if most is None or len(groups) < most:
+                groups.append(([move], set(move.touched)))
     return [group for group, _ in groups]
 
 

@@ -174,7 +174,9 @@ def compile_corpus(
         left.append(module)
     score = score_of(setup.problem)
     shown = progress.start(title, len(corpus.modules), "modules", done=len(corpus.modules) - len(left))
-    outcomes = compile_modules(left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions), given)
+    outcomes = compile_modules(
+        left, setup, itertools.repeat(model_dir), itertools.repeat(wants_decisions), map(given, left)
+    )
 
     def store(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         keep(module, outcome, record)
@@ -202,7 +204,7 @@ def compile_modules(
     setup: CompileSetup,
     models: Iterable[pathlib.Path | None],
     want_decisions: Iterable[bool] = itertools.repeat(True),
-    given: DecisionsGiven = lambda module: None,
+    given: Iterable[bytes | None] = itertools.repeat(None),
 ) -> Generator[tuple[Module, CompileResult | CompileFailure], None, None]:
     """Compiles `modules`; yields each with its outcome, which the score of the problem can read, in the given order.
 
@@ -214,7 +216,7 @@ def compile_modules(
       models: the TFLite policy for each module, None for the compiler's default. Its next element is asked for in the
         caller's thread, shortly before the module's turn, so policies may be written as they are needed.
       want_decisions: whether decisions are logged too; otherwise only what the score needs is logged.
-      given: as for compile_corpus.
+      given: content of a file of decisions for each compile (CompileRequest.decisions); None: none are given.
     """
     score = score_of(setup.problem)
     estimated = (_INSTEAD_OF_OBJECT,) if setup.code_of_bitcode is not None else ()
@@ -224,13 +226,13 @@ def compile_modules(
             module=module,
             problem=setup.problem,
             model_dir=model,
-            decisions=given(module),
+            decisions=decisions,
             want_log=wants_decisions or score.needs_log,
             want_object=score.needs_object or setup.wants_objects,
             extra_flags=(*setup.extra_flags, *estimated),
             limits=setup.limits,
         )
-        for module, model, wants_decisions in zip(modules, models, want_decisions)
+        for module, model, wants_decisions, decisions in zip(modules, models, want_decisions, given)
     )
     outcomes = setup.executor.run_ordered(requests)
     try:
