@@ -30,7 +30,7 @@ from mlgo.evaluation.statistics import summarize_modules
 from mlgo.learning import checkpoint, divergence
 from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
-from mlgo.learning.learner import Learner, Sample
+from mlgo.learning.learner import Learner, MovePlan, Sample
 from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
@@ -39,6 +39,7 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.json_fields import Fields
 from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
+from mlgo.score.code_size import counting_of
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
@@ -48,6 +49,7 @@ from mlgo.training.collection import Seconds, VariantModels, collect, failures_b
 from mlgo.training.figures import Metrics
 from mlgo.training.learning_records import LearningRecords, read_records
 from mlgo.training.module_order import modules_of_iteration
+from mlgo.training.move_collection import MoveCollection
 from mlgo.training.settings import RunSettings
 
 LATEST = "latest"
@@ -73,6 +75,24 @@ class LearningInputs:
     default: Mapping[str, ModuleRecord]
     setup: CompileSetup
     imitated: Sequence[PolicyNetwork] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Learned:
+    """What came of an iteration.
+
+    Attributes:
+      rewarded: the samples whose improvements are the iteration's reward.
+      compiles: how many there were, without those of a validation.
+      failed: kind of failure by compile.
+      metrics, remarks: of the update.
+    """
+
+    rewarded: Sequence[Sample]
+    compiles: int
+    failed: Mapping[str, str]
+    metrics: Mapping[str, Any]
+    remarks: Sequence[str]
 
 
 class LearningLoop:
@@ -102,8 +122,8 @@ class LearningLoop:
         self._folder, self._inputs, self._settings, self._config = folder, inputs, settings, config
         self._metrics, self._rules = metrics, rules
         self._problem = inputs.setup.problem
-        default = {name: record.functions for name, record in inputs.default.items()}
-        self._measure = score_of(self._problem).measure(default, settings.reward)
+        self._default = {name: record.functions for name, record in inputs.default.items()}
+        self._measure = score_of(self._problem).measure(self._default, settings.reward)
         self._algorithm = algorithm_named(settings.algorithm)
         self._models = CollectionPolicy(self._problem, work)
         self._start, self._iteration, self._roll_backs = start, 0, 0
@@ -195,8 +215,36 @@ class LearningLoop:
             settings.modules_per_iteration,
             settings.seed,
         )
+        modules = inputs.training.select(names).modules
+        plan = self._learner.move_plan
+        if plan is None:
+            learned = self._learn_from_variants(title, modules, seconds)
+        else:
+            learned = self._learn_from_moves(title, modules, plan, seconds)
+        metrics = learned.metrics
+        record = {
+            **metrics,
+            "iteration": iteration,
+            "modules": len(names),
+            "compiles": learned.compiles,
+            "failed_compiles": learned.failed,
+            "failures": failures_by_kind(learned.failed),
+            "reward": reward_distribution(learned.rewarded),
+        }
+        self._records.add_iteration(record)
+        self._recent.append(record)
+        self._iteration += 1
+        self._save()
+        seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
+        self._metrics.iteration(record, seconds.rounded())
+        shown = [f"{name} {metrics[name]:.3g}" for name in self._algorithm.shown if name in metrics]
+        return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *learned.remarks])
+
+    def _learn_from_variants(self, title: str, modules: Sequence[Module], seconds: Seconds) -> "_Learned":
+        """Compiles `modules` under the learner's variants, and updates the learner."""
+        iteration, settings, inputs = self._iteration, self._settings, self._inputs
         variants = self._learner.variants(iteration)
-        jobs = jobs_of(inputs.training.select(names).modules, variants)
+        jobs = jobs_of(modules, variants)
         models = VariantModels(self._models, variants, settings.seed, iteration)
         network = self._learner.network
         validates = self._must_validate()
@@ -210,9 +258,9 @@ class LearningLoop:
                 for _ in validation:
                     yield model
 
-        modules = [*(job.module for job in jobs), *validation]
+        compiled = [*(job.module for job in jobs), *validation]
         learned_from = [self._learner.needs_decisions] * len(jobs) + [False] * len(validation)
-        outcomes = compile_modules(modules, inputs.setup, written(), learned_from)
+        outcomes = compile_modules(compiled, inputs.setup, written(), learned_from)
         with contextlib.closing(outcomes):
             samples, failed = collect(
                 title,
@@ -226,34 +274,42 @@ class LearningLoop:
                 settings.max_failure_ratio,
                 seconds,
             )
-            learned = time.monotonic()
-            metrics, note = self._update(title, samples)
-            seconds.learning += time.monotonic() - learned
+            metrics, remarks = self._update(title, samples, seconds)
             if validates:
                 self._validate(network, outcomes)
-        record = {
-            **metrics,
-            "iteration": iteration,
-            "modules": len(names),
-            "compiles": len(jobs),
-            "failed_compiles": failed,
-            "failures": failures_by_kind(failed),
-            "reward": reward_distribution(samples),
-        }
-        self._records.add_iteration(record)
-        self._recent.append(record)
-        self._iteration += 1
-        self._save()
-        seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
-        self._metrics.iteration(record, seconds.rounded())
-        shown = [f"{name} {metrics[name]:.3g}" for name in self._algorithm.shown if name in metrics]
-        return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *note])
+        return _Learned(samples, len(jobs), failed, metrics, remarks)
 
-    def _update(self, title: str, samples: Sequence[Sample]) -> tuple[dict[str, Any], list[str]]:
+    def _learn_from_moves(self, title: str, modules: Sequence[Module], plan: MovePlan, seconds: Seconds) -> "_Learned":
+        """Measures changes of the policy's decisions in `modules`, and updates the learner."""
+        if self._must_validate():
+            self._validate_alone()
+        settings = self._settings
+        (variant,) = self._learner.variants(self._iteration)
+        collection = MoveCollection(
+            title,
+            plan,
+            self._inputs.setup,
+            self._default,
+            counting_of(score_of(self._problem).chosen_reward(settings.reward), self._default),
+            self._measure,
+            variant.network.normalizer,
+            settings.seed,
+            self._iteration,
+            seconds,
+        )
+        samples = collection.samples(modules, self._models.write(variant.network, "searched", exploration_seed=None))
+        self._models.remove("searched")
+        self._models.forget_networks()
+        metrics, remarks = self._update(title, samples, seconds)
+        by_policy = [sample for sample in samples if sample.variant == 0]
+        return _Learned(by_policy, collection.compiles, collection.failed, metrics, remarks)
+
+    def _update(self, title: str, samples: Sequence[Sample], seconds: Seconds) -> tuple[dict[str, Any], list[str]]:
         """Updates the learner: (figures, remarks). Rolls back a divergence if the settings say so.
 
         Raises: DivergenceError: the update diverged, and the settings or the kind of divergence forbid a roll-back.
         """
+        begin = time.monotonic()
         try:
             metrics = dict(self._learner.update(self._iteration, samples))
             recent = [*self._recent, metrics]
@@ -269,6 +325,8 @@ class LearningLoop:
             self._roll_backs += 1
             self._learner = self._make_learner(*before)
             return {"diverged": error.kind.value}, ["rolled back"]
+        finally:
+            seconds.learning += time.monotonic() - begin
 
     def _validate_alone(self) -> None:
         network, modules = self._learner.network, self._inputs.validation.modules

@@ -64,7 +64,18 @@ class ConfigurationTest(unittest.TestCase):
 
         self.assertEqual(len(knots("cma_es")), 23)
         self.assertEqual(knots("cma_es"), knots("effect_regression"))
+        self.assertEqual(knots("cma_es"), knots("imitate_search"))
         self.assertEqual(knots("ppo"), {})
+
+    def test_the_imitation_of_a_search_starts_where_effect_regression_does(self):
+        effects, imitation = (
+            configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], [])
+            for algorithm in ("effect_regression", "imitate_search")
+        )
+        self.assertEqual(imitation.run.warm_start, "none")
+        self.assertEqual(
+            (imitation.learner.start, imitation.learner.start_bias), (effects.learner.start, effects.learner.start_bias)
+        )
 
     def test_what_does_not_fit_is_an_error(self):
         for text, message in (

@@ -14,6 +14,7 @@ _FOLDERS = (
     "cma_es",
     "dqn",
     "effect_regression",
+    "imitate_search",
     "bc_max",
 )
 
