@@ -38,7 +38,9 @@ from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import packages_given
 from mlgo.evaluation.programs.program import load_program
+from mlgo.problems.problem import Problem
 from mlgo.run import files, locate
+from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
@@ -46,7 +48,7 @@ from mlgo.run.tabular import aligned_lines
 from mlgo.search.budget import Budget
 from mlgo.search.program_build import ProgramBuild, size_lines
 from mlgo.search.replay import without_locations
-from mlgo.search.results import DECISIONS_NAME, Results
+from mlgo.search.results import Results
 from mlgo.search.tuning import POLICY, Tuning
 from mlgo.trace.setup import CompileSetup
 
@@ -97,54 +99,85 @@ def main(arguments: list[str]) -> int:
         raise RunError(
             "--corpus and --program", wrong, "Give a corpus of your program (docs/corpora.md), or the program"
         )
-    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    build = _program_build(linker) if FLAGS.program else None
+    given = _Given.of_flags(problem)
     with compiling_given(problem, "tune") as (folder, setup, clang):
-        corpus = corpus_given(build.corpus(folder) if build else locate.user_path(FLAGS.corpus), problem)
+        corpus = corpus_given(given.build.corpus(folder) if given.build else locate.user_path(FLAGS.corpus), problem)
         if FLAGS.replay and (without := without_locations(corpus)):
             tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
-        lines = _tuned(corpus, folder, dataclasses.replace(setup, executor=metered), clang, linker, build)
-        if build:
-            lines += ["", *_measured(build, folder.path)]
+        lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
         show(["", *lines, "", _used(metered.cpu_seconds)])
     return ExitCode.DONE
 
 
-def _tuned(
-    corpus: Corpus, folder: RunFolder, setup: CompileSetup, clang: str, linker: pathlib.Path, build: ProgramBuild | None
-) -> list[str]:
+@dataclasses.dataclass(frozen=True)
+class _Given:
+    """What flags name besides the corpus. It is read before anything is built: a search takes hours.
+
+    Attributes:
+      policies: that of --policy, or none.
+      reward: which bytes count.
+      budget: limits of the search.
+      cache: of --cache_dir; None: there is none.
+      linker: ld.lld.
+      build: of --program; None: there is a corpus.
+    """
+
+    policies: Policies
+    reward: str
+    budget: Budget
+    cache: Cache | None
+    linker: pathlib.Path
+    build: ProgramBuild | None
+
+    @classmethod
+    def of_flags(cls, problem: Problem) -> "_Given":
+        """Raises: RunError: a flag names what is not usable."""
+        linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
+        return cls(
+            policies=Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem),
+            reward=chosen_reward(problem, FLAGS.reward),
+            budget=Budget(FLAGS.compiles, FLAGS.budget),
+            cache=cache_given(),
+            linker=linker,
+            build=_program_build(linker) if FLAGS.program else None,
+        )
+
+
+def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup, clang: str) -> list[str]:
     """Searches `corpus` and writes the results; returns the lines of the summary. Args: clang: the digest."""
-    policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, setup.problem)
-    reward = chosen_reward(setup.problem, FLAGS.reward)
-    budget = Budget(FLAGS.compiles, FLAGS.budget)
     settings = {
         "problem": setup.problem.name,
-        "reward": reward,
-        "compiles_limit": budget.compiles,
-        "budget": budget.cpu_seconds,
+        "reward": given.reward,
+        "compiles_limit": given.budget.compiles,
+        "budget": given.budget.cpu_seconds,
     }
-    linking = None if build is None else build.linking(folder.path, FLAGS.icf)
     tuning = Tuning(
         folder,
         setup,
         {"clang": clang},
         settings,
-        reward,
-        linker,
+        given.reward,
+        given.linker,
         FLAGS.icf,
-        budget,
-        cache_given(),
+        given.budget,
+        given.cache,
         FLAGS.replay,
-        linking,
+        None if given.build is None else given.build.linking(folder.path, FLAGS.icf),
     )
-    side = next(iter(policies.sides()), None)
-    model_dir = None if side is None else policies.models_in(folder.work, setup.problem)(side)
+    side = next(iter(given.policies.sides()), None)
+    model_dir = None if side is None else given.policies.models_in(folder.work, setup.problem)(side)
     tuned = tuning.of_corpus(corpus, side, model_dir)
-    described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(policies.digests)}
+    described = {**settings, "clang": clang, "corpus": corpus.digest, "policies": dict(given.policies.digests)}
     described |= {"seed": FLAGS.seed, "icf": FLAGS.icf}
-    return Results(tuned, described, FLAGS.seed).write(folder.path)
+    lines = Results(tuned, described, FLAGS.seed).write(folder.path)
+    if given.build is None:
+        return lines
+    sizes = given.build.sizes(tuned.decisions, setup.problem, side.digest if side else "", model_dir)
+    content = {name: size.to_json() for name, size in sizes.items()}
+    files.write_json_atomically(folder.path / "program.json", content)
+    return [*lines, "", *aligned_lines(size_lines(sizes))]
 
 
 def _program_build(linker: pathlib.Path) -> ProgramBuild:
@@ -152,14 +185,6 @@ def _program_build(linker: pathlib.Path) -> ProgramBuild:
     driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
     return ProgramBuild(program, toolchain, clang_given().resolve(), FLAGS.replay)
-
-
-def _measured(build: ProgramBuild, folder: pathlib.Path) -> list[str]:
-    """The lines about the program's image, which are written to program.json too."""
-    sizes = build.sizes(folder / DECISIONS_NAME)
-    content = {side: size.to_json() for side, size in sizes.items()}
-    files.write_json_atomically(folder / "program.json", content)
-    return aligned_lines(size_lines(sizes))
 
 
 def _used(cpu_seconds: float) -> str:

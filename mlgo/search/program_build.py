@@ -2,7 +2,8 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus
@@ -10,10 +11,13 @@ from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.corpora.linked_code import code_of_modules
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.running import RunFailure
+from mlgo.evaluation.programs.running import RunFailure, output_digests
 from mlgo.evaluation.programs.size import LEVEL, OutputDiffers, SideSize, differing, measure_side
+from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
+from mlgo.search.decision_file import ANY_MODULE, Section, read, written
+from mlgo.search.module_search import DEFAULT
 from mlgo.search.tuning import Linking
 
 _STAGE, _OBJECTS, _CORPUS = "program", "objects", "corpus"
@@ -38,14 +42,19 @@ class ProgramBuild:
     located: bool = False
 
     def corpus(self, folder: RunFolder) -> pathlib.Path:
-        """The corpus of its units at -Oz, below `folder`. Raises: RunError: a unit does not compile."""
+        """The corpus of its units at -Oz, below `folder`.
+
+        Raises: RunError: a unit does not compile, or the program cannot be linked or run; a search takes hours, so this
+          comes before it.
+        """
         side = Side("default", self.clang)
 
         def work(stage: pathlib.Path) -> Mapping[str, Any]:
             more = (*_EMBEDDED, *(_LOCATED if self.located else ()))
             try:
-                compile_objects(self.toolchain, side, self.program, stage / _OBJECTS, LEVEL, more)
-            except BuildFailure as error:
+                objects = compile_objects(self.toolchain, side, self.program, stage / _OBJECTS, LEVEL, more)
+                self._check_runs(side, objects)
+            except (BuildFailure, RunFailure) as error:
                 raise self._failed(error) from error
             extract(Extraction(stage / _CORPUS, input=stage / _OBJECTS, input_type="directory"))
             return {"modules": len(Corpus.load(stage / _CORPUS).modules)}
@@ -71,27 +80,57 @@ class ProgramBuild:
 
         return linked
 
-    def sizes(self, decisions: pathlib.Path) -> dict[str, SideSize]:
-        """The program by the compiler's default and by `decisions`: "default" and "tuned".
+    def sizes(
+        self, decisions: bytes, problem: Problem, policy_digest: str, model_dir: pathlib.Path | None
+    ) -> dict[str, SideSize]:
+        """The program by the compiler's default and by the decision file `decisions`: "default" and "tuned".
 
-        Raises: RunError: it cannot be built or run, or the two behave differently.
+        Args: policy_digest, model_dir: the policy that `decisions` may name, and its TFLite model; None: there is none.
+        Raises: RunError: the program cannot be built or run, or the two behave differently.
         """
-        tuned = Side("tuned", self.clang, ("-mllvm", f"-mlgo-decisions={decisions}"))
-        try:
-            found = {
-                side.name: measure_side(self.toolchain, side, self.program, thinlto=False)
-                for side in (Side("default", self.clang), tuned)
-            }
-        except (BuildFailure, RunFailure, OutputDiffers) as error:
-            raise self._failed(error) from error
-        if found["tuned"].outputs != found["default"].outputs:
-            wrong = f"has another output when tuned: {differing(found['default'].outputs, found['tuned'].outputs)}"
+        with tempfile.TemporaryDirectory(prefix="mlgo-decisions-") as scratch:
+            path = pathlib.Path(scratch) / "decisions"
+            path.write_bytes(_complete(decisions))
+            tuned = Side("tuned", self.clang, ("-mllvm", f"-mlgo-decisions={path}"))
+            if model_dir is not None:
+                flags = tuple(problem.development_flags(None, str(model_dir)))
+                tuned = dataclasses.replace(tuned, model_flags=flags, model_digest=policy_digest)
+            try:
+                found = {
+                    side.name: measure_side(self.toolchain, side, self.program, thinlto=False)
+                    for side in (Side("default", self.clang), tuned)
+                }
+            except (BuildFailure, RunFailure, OutputDiffers) as error:
+                raise self._failed(error) from error
+        self._check_outputs("when tuned", found["default"].outputs, found["tuned"].outputs)
+        return found
+
+    def _check_runs(self, side: Side, objects: Sequence[pathlib.Path]) -> None:
+        """Raises: BuildFailure, RunFailure: it cannot be linked or run. RunError: two runs have different outputs."""
+        with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
+            image = pathlib.Path(scratch) / "image"
+            link(self.toolchain, side, self.program, objects, image)
+            self._check_outputs("in a second run", *(output_digests(self.program, image) for _ in range(2)))
+
+    def _check_outputs(self, when: str, before: dict[str, str], after: dict[str, str]) -> None:
+        if before != after:
+            wrong = f"has another output {when}: {differing(before, after)}"
             remedy = "Its runs must be deterministic (mlgo/evaluation/programs/README.md)"
             raise RunError(f"program {self.program.name}", wrong, remedy, ExitCode.OUTPUT_DIFFERS)
-        return found
 
     def _failed(self, error: Exception) -> RunError:
         return RunError(f"program {self.program.name}", str(error), "Correct its description, or its sources")
+
+
+def _complete(decisions: bytes) -> bytes:
+    """`decisions`, with the default for modules that have none.
+
+    A development clang with a policy would leave them to the policy, and a release clang leaves them to the default.
+    """
+    sections = read(decisions, "the decisions that were found")
+    if any(section.source == ANY_MODULE for section in sections):
+        return decisions
+    return written([*sections, Section(ANY_MODULE, DEFAULT.otherwise, {})])
 
 
 def size_lines(sizes: Mapping[str, SideSize]) -> list[list[str]]:
