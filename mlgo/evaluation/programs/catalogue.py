@@ -15,8 +15,6 @@ _GN_PROGRAMS = "MLGO_GN_PROGRAMS"
 _PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
 #: Stands for the default programs and those that are `extra`.
 ALL = "all"
-# The group of a command without names: those whose results models/*/programs publishes.
-_DEFAULT = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Catalogue:
         if unknown := [name for name in names if name not in self.descriptions and name != ALL]:
             known = f"Known: {ALL}, {', '.join(self.descriptions)}"
             raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", known)
-        chosen = self._chosen(names or ([] if described else [_DEFAULT]))
+        chosen = self._chosen(names or ([] if described else [None]))
         if self.gn is None or not chosen:
             paths = [self.descriptions[name] for name in chosen]
         else:
@@ -84,15 +82,19 @@ class Catalogue:
             found[program.name] = program
         return list(found.values())
 
-    def _chosen(self, names: Sequence[str]) -> list[str]:
-        """`names`, each once, with the groups _DEFAULT and ALL as the names of their programs."""
-        unusual = {_DEFAULT: {"extra", "slow"}, ALL: {"slow"}}
+    def _chosen(self, names: Sequence[str | None]) -> list[str]:
+        """`names`, each once, with the groups as the names of their programs.
+
+        Args: names: ALL stands for programs that are not slow, None for those with published results (models/).
+        """
+        unusual = {None: {"extra", "slow"}, ALL: {"slow"}}
         chosen: dict[str, None] = {}
         for name in names:
-            group = [name]
             if name in unusual:
                 contents = {known: read_description(path) for known, path in self.descriptions.items()}
                 group = [known for known, content in contents.items() if not any(map(content.get, unusual[name]))]
+            else:
+                group = [name]
             chosen |= dict.fromkeys(group)
         return list(chosen)
 
