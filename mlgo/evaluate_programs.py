@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
         thinlto=FLAGS.thinlto,
         symbols=FLAGS.symbols,
         repeats=FLAGS.repeats,
-        counter=cachegrind_given(FLAGS.valgrind) if runs else None,
+        counter=cachegrind_given(FLAGS.valgrind),
         cost_settings=CostSettings(FLAGS.cost_sources, FLAGS.cost_turns, FLAGS.seed),
         seed=FLAGS.seed,
     )

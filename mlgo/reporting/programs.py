@@ -29,7 +29,11 @@ _COUNTS = {
 _NOISY = ("cycles", "cpu_seconds")
 
 #: Part of a result -> its headline measure, and the title of that measure.
-_HEADLINES = {"size": ("code_bytes", "code"), "run": ("instructions", "instructions")}
+_HEADLINES = {
+    "size": ("code_bytes", "code"),
+    "executed": ("instructions", "instructions at -Oz"),
+    "run": ("instructions", "instructions"),
+}
 
 #: Names of the side that others are compared with; otherwise the first side.
 _BASELINES = ("default", "packaged")
@@ -55,7 +59,7 @@ def cards(records: Sequence[Programs]) -> list[Card]:
                     if _are_numbers(worst, ("ratio",)):
                         change = drawings.percent(100.0 * (worst["ratio"] - 1.0))
                         named = f"; worst {worst.get('program')} {change}"
-                    title = f"{words.capitalize()} of real programs"
+                    title = f"{words[:1].upper()}{words[1:]} of real programs"
                     title = f"{record.name}: {title}" if len(records) > 1 else title
                     samples = f"{total['programs']} programs{named}" if "programs" in total else side
                     found.append(Card(title, _change(total), f"{side}, geometric mean", samples))
@@ -75,7 +79,11 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
                 f"All programs, {words}: geometric mean, change against the default in percent, interval over programs."
             )
             blocks.append(drawings.forest(caption, rows))
-    for key, title, names in (("size", "Size, bytes", _SIZES), ("run", "Execution", _COUNTS)):
+    for key, title, names in (
+        ("size", "Size, bytes", _SIZES),
+        ("executed", "Execution at -Oz", _COUNTS),
+        ("run", "Execution", _COUNTS),
+    ):
         table, drawn = _of_programs(content.get(key)), False
         for name, words in names.items():
             if (own := _measured(table, name, f"{title}: {words}")) is not None:

@@ -211,7 +211,8 @@ class PageTest(unittest.TestCase):
         self.assertIs(self.page.verdict.tone, Tone.BETTER)
         # Code and instructions of real programs, each with one number, one interval and the worst program.
         figures = "−2.00 % (−3.00 … −1.00), 2 programs; worst sqlite −0.30 %."
-        expected = f"Better: code of real programs {figures} Better: instructions of real programs {figures}"
+        measures = ("code", "instructions at -Oz", "instructions")
+        expected = " ".join(f"Better: {measure} of real programs {figures}" for measure in measures)
         self.assertEqual(self.page.verdict.text.replace("\N{NARROW NO-BREAK SPACE}", " "), expected)
 
     def test_the_command_that_writes_the_page_stands_in_it(self):

@@ -97,7 +97,7 @@ class ProgramBuild:
                 tuned = dataclasses.replace(tuned, model_flags=flags, model_digest=policy_digest)
             try:
                 found = {
-                    side.name: measure_side(self.toolchain, side, self.program, thinlto=False)
+                    side.name: measure_side(self.toolchain, side, self.program, thinlto=False, counter=None)
                     for side in (Side("default", self.clang), tuned)
                 }
             except (BuildFailure, RunFailure, OutputDiffers) as error:

@@ -121,6 +121,10 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(sizes["policy"]["code_bytes"] - sizes["default"]["code_bytes"], changed["Work"])
         for measure in ("code_bytes_icf", "code_bytes_thinlto"):
             self.assertLess(sizes["policy"][measure], sizes["default"][measure])
+        executed = self.result["executed"]["first"]
+        self.assertEqual(set(executed), {"default", "policy", "same"})
+        self.assertEqual(executed["same"], executed["default"])
+        self.assertLess(executed["policy"]["instructions"], executed["default"]["instructions"])
         runs = self.result["run"]["first"]
         # Two lines, two loops of 1000 turns each that are gone: each turn compares and increments the counter in
         # memory, which Cachegrind counts as two loads; the counter is set once.
@@ -131,10 +135,11 @@ class ProgramsTest(unittest.TestCase):
     def test_every_part_is_there_for_people_too(self):
         with open(self.out / "programs.csv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual({row["part"] for row in rows}, {"size", "run"})
+        self.assertEqual({row["part"] for row in rows}, {"size", "executed", "run"})
         summary = (self.out / "summary.md").read_text(encoding="utf-8")
         for title in (
             "## Size at -Oz",
+            "## What runs at -Oz: counted by cachegrind",
             "## What runs at -O2: counted by cachegrind",
             "## What compiling at -Oz",
             "## What compiling at -O2",

@@ -66,36 +66,51 @@ class ProgramEvaluation:
     toolchain: Toolchain
 
     def sizes(
-        self, programs: Sequence[Program], sides: Sequence[Side], thinlto: Sequence[str], symbols: int
-    ) -> tuple[Table, dict[str, list[dict[str, Any]]]]:
-        """Sizes at -Oz, and for each program the `symbols` functions that grew and shrank most on the side "policy".
+        self,
+        programs: Sequence[Program],
+        sides: Sequence[Side],
+        thinlto: Sequence[str],
+        counted: Sequence[str],
+        counter: Cachegrind,
+        symbols: int,
+    ) -> tuple[Table, dict[str, dict[str, dict[str, int]]], dict[str, list[dict[str, Any]]]]:
+        """Programs at -Oz: their sizes, what they execute, and the functions that changed.
 
         Args:
           sides: DEFAULT first.
           thinlto: names of sides that are linked through ThinLTO too.
+          counted: names of sides whose programs `counter` counts.
+          symbols: how many functions that grew, and that shrank, most on the side "policy" are returned per program.
+
+        Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions.
         """
         digests = {side.name: side.digest() for side in sides}
         bar = progress.start("size", len(programs) * len(sides), "builds")
-        table, differences = Table({}, {}, {}), {}
+        table, executed, differences = Table({}, {}, {}), {}, {}
 
         def measured(program: Program, digest: str, side: Side) -> dict[str, Any]:
-            with_thinlto = side.name in thinlto
+            with_thinlto, with_counts = side.name in thinlto, side.name in counted
             return self._measured(
                 f"size/{program.name}/{side.name}",
                 {**self._inputs(digest), "compiler": digests[side.name]},
-                {"level": size.LEVEL, "thinlto": with_thinlto},
-                lambda _: size.measure_side(self.toolchain, side, program, with_thinlto).to_json(),
+                {"level": size.LEVEL, "thinlto": with_thinlto, "counted": with_counts},
+                lambda _: size.measure_side(
+                    self.toolchain, side, program, with_thinlto, counter if with_counts else None
+                ).to_json(),
             )
 
         for program in programs:
             found = _of_all_sides(table, program, sides, functools.partial(measured, program, program.digest()), bar)
             if found is not None:
                 table.rows[program.name] = {side: of_side["sizes"] for side, of_side in found.items()}
+                executed[program.name] = {
+                    side: run_time.figures(of_side["counts"]) for side, of_side in found.items() if of_side["counts"]
+                }
                 if "policy" in found:
                     functions = [found[side]["functions"] for side in (DEFAULT, "policy")]
                     differences[program.name] = symbol_differences(*functions, symbols)
         bar.close()
-        return table, differences
+        return table, executed, differences
 
     def counts(
         self, programs: Sequence[Program], sides: Sequence[Side], counter: Cachegrind

@@ -19,7 +19,7 @@ from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
 
-_PARTS = ("size", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")
+_PARTS = ("size", "executed", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Plan:
     thinlto: bool
     symbols: int
     repeats: int
-    counter: Cachegrind | None
+    counter: Cachegrind
     cost_settings: CostSettings
     seed: int
 
@@ -64,9 +64,12 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         **{part: {} for part in _PARTS},
     }
     if plan.sizes:
-        thinlto = [side.name for side in plan.sizes if plan.thinlto and threshold_of(side.name) is None]
-        table, result["symbols"] = evaluation.sizes(programs, plan.sizes, thinlto, plan.symbols)
+        counted = [side.name for side in plan.sizes if threshold_of(side.name) is None]
+        table, executed, result["symbols"] = evaluation.sizes(
+            programs, plan.sizes, counted if plan.thinlto else [], counted, plan.counter, plan.symbols
+        )
         _add(result, "size", table, size.SIZES, plan.seed)
+        _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan.seed)
     if plan.runs:
         perf = shutil.which("perf")
         usable = pathlib.Path(perf) if perf and perf_works(pathlib.Path(perf)) else None

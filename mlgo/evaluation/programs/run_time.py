@@ -11,7 +11,7 @@ from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, 
 from mlgo.evaluation.programs.counters import Cachegrind, Counts, parse_perf, perf_command
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
-from mlgo.evaluation.programs.size import OutputDiffers, differing
+from mlgo.evaluation.programs.size import count_runs
 
 LEVEL = "-O2"
 #: Counted events; the first one is the headline.
@@ -35,10 +35,8 @@ def build_and_count(
         objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
         link(toolchain, side, program, objects, folder / IMAGE).unlink()
     outputs = {run.name: digest for run, _, digest in run_program(program, folder / IMAGE)}
-    counts, counted = counter.count(program, folder / IMAGE)
-    if counted != outputs:
-        raise OutputDiffers(f"{side.name}: Cachegrind changes the output of {differing(outputs, counted)}")
-    return {"counts": {name: vars(of_run) for name, of_run in counts.items()}, "outputs": outputs}
+    counts = count_runs(counter, side, program, folder / IMAGE, outputs)
+    return {"counts": counts, "outputs": outputs}
 
 
 def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:

@@ -6,6 +6,7 @@ import tempfile
 from typing import Any
 
 from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link, thinlto_objects
+from mlgo.evaluation.programs.counters import Cachegrind
 from mlgo.evaluation.programs.image import ImageSize, measure
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
@@ -27,24 +28,31 @@ class SideSize:
       sizes: by SIZES; None: not linked in this way.
       functions: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
       outputs: run -> digest of its output.
+      counts: run -> what that image executes in it, by counter; empty: not counted.
     """
 
     sizes: dict[str, int | None]
     functions: dict[str, int]
     outputs: dict[str, str]
+    counts: dict[str, dict[str, int]]
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
 
-def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bool) -> SideSize:
+def measure_side(
+    toolchain: Toolchain, side: Side, program: Program, thinlto: bool, counter: Cachegrind | None
+) -> SideSize:
     """Builds `program` on `side` at -Oz, runs it, and measures it.
 
-    Args: thinlto: whether it is linked through ThinLTO too.
+    Args:
+      thinlto: whether it is linked through ThinLTO too.
+      counter: counts what it executes, linked without ICF and ThinLTO; None: nothing is counted.
 
     Raises:
       BuildFailure, RunFailure: it cannot be built or run.
-      OutputDiffers: its output depends on the way of linking.
+      CounterFailure: it cannot be counted.
+      OutputDiffers: its output depends on the way of linking, or on the counter.
     """
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         folder = pathlib.Path(scratch)
@@ -56,6 +64,7 @@ def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bo
             return measure(image, map_path, folder), output_digests(program, image)
 
         plain, outputs = linked("plain", objects)
+        counts = {} if counter is None else count_runs(counter, side, program, folder / "plain", outputs)
         others = {"code_bytes_icf": linked("icf", objects, "-Wl,--icf=all")}
         if thinlto:
             others["code_bytes_thinlto"] = linked(
@@ -67,7 +76,23 @@ def measure_side(toolchain: Toolchain, side: Side, program: Program, thinlto: bo
             raise OutputDiffers(f"{side.name}: {name} changes the output of {differing(outputs, found)}")
     sizes = dict.fromkeys(SIZES) | {name: size.code_bytes for name, (size, _) in others.items()}
     sizes |= {name: getattr(plain, name) for name in ("code_bytes", "executable_bytes", "file_bytes")}
-    return SideSize(sizes, dict(plain.functions), outputs)
+    return SideSize(sizes, dict(plain.functions), outputs, counts)
+
+
+def count_runs(
+    counter: Cachegrind, side: Side, program: Program, image: pathlib.Path, outputs: dict[str, str]
+) -> dict[str, dict[str, int]]:
+    """Run -> event -> count. Args: outputs: run -> digest of the output without the counter.
+
+    Raises:
+      RunFailure: a run fails.
+      CounterFailure: it cannot be counted.
+      OutputDiffers: its output differs under the counter.
+    """
+    counts, counted = counter.count(program, image)
+    if counted != outputs:
+        raise OutputDiffers(f"{side.name}: Cachegrind changes the output of {differing(outputs, counted)}")
+    return {name: vars(of_run) for name, of_run in counts.items()}
 
 
 def differing(outputs: dict[str, str], others: dict[str, str]) -> str:

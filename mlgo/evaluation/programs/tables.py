@@ -38,7 +38,7 @@ def to_csv(result: Mapping[str, Any]) -> bytes:
     """One line per number: part, program, side, measure, value, ratio to the default."""
     rows = (
         (part, program, side, measure, value, _ratio(value, sides[DEFAULT].get(measure)))
-        for part in ("size", "run")
+        for part in ("size", "executed", "run")
         for program, sides in sorted(result[part].items())
         for side, of_side in sorted(sides.items())
         for measure, value in sorted(of_side.items())
@@ -60,8 +60,10 @@ def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> s
     if result["size"]:
         title = "## Size at -Oz: the program's own code in the linked image"
         parts += ["", title, "", *size_lines(result), *_symbol_lines(result, demangler or Demangler())]
-    if result["run"]:
-        parts += ["", f"## What runs at -O2: counted by {result['counters']['counts']}", "", *run_lines(result)]
+    for part, level in (("executed", "-Oz"), ("run", "-O2")):
+        if result[part]:
+            title = f"## What runs at {level}: counted by {result['counters']['counts']}"
+            parts += ["", title, "", *run_lines(result, part)]
     for level, sides in sorted(result["cost"].items()):
         parts += ["", f"## What compiling at {level} takes", "", *cost_lines(sides)]
     parts += ["", *left_out_lines(result)]
@@ -87,12 +89,12 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def run_lines(result: Mapping[str, Any]) -> list[str]:
+def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
     """Instructions of the default and changes of the other sides per program; then means over programs.
 
-    Times and cycles are changes of medians with intervals.
+    Times and cycles, which only the part "run" has, are changes of medians with intervals.
     """
-    table, totals = result["run"], result["totals"]["run"]
+    table, totals = result[part], result["totals"][part]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
     measures = (*COUNTS, "cpu_seconds", "cycles")
     columns = [(side, measure) for side in sides for measure in measures if measure in totals.get(side, {})]
@@ -100,7 +102,7 @@ def run_lines(result: Mapping[str, Any]) -> list[str]:
     lines = markdown_head(["program", "default, instructions", *heads])
     for program, of_program in table.items():
         base = of_program[DEFAULT]
-        timed = result["run_times"].get(program, {})
+        timed = result["run_times"].get(program, {}) if part == "run" else {}
         changes = [
             with_interval(timed[side][measure], "ratio")
             if measure in timed.get(side, {})

@@ -51,15 +51,18 @@ _MEASURES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_b
 
 def _result():
     size = totals(_TABLE, "default", _MEASURES, 1)
+    executed = {"a": {"default": _counts(400), "policy": _counts(500)}}
     run = {"a": {"default": _counts(200), "policy": _counts(100)}}
     return {
         "size": _TABLE,
+        "executed": executed,
         "run": run,
         "run_times": {"a": {"policy": {"cpu_seconds": {"ratio": 1.5, "low": 1.25, "high": 2.0, "repeats": 4}}}},
         "cost": {},
         "symbols": {"a": symbol_differences({"f": 9, "g": 5, "h": 4}, {"f": 9, "g": 8}, 3)},
         "totals": {
             "size": size,
+            "executed": totals(executed, "default", list(_counts(1)), 1),
             "run": totals(run, "default", list(_counts(1)), 1),
             "best_threshold": best_threshold(size),
         },
@@ -108,6 +111,7 @@ class TablesTest(unittest.TestCase):
         self.assertIn("| program | default, bytes | threshold_9 (best) | threshold_20 | policy |", text)
         self.assertIn("| geometric mean of 2, code, ThinLTO |  |  |  | -29.29 % [-50.00, +0.00] |", text)
         self.assertIn("| worst, code |  | +0.00 % b | +0.00 % a | +100.00 % b |", text)
+        self.assertIn("| a | 400 | +25.00 % | +25.00 % | +25.00 % | +25.00 % | +25.00 % |", text)
         self.assertIn("| a | 200 | -50.00 % | -50.00 % | -50.00 % | -50.00 % | +50.00 % [+25.00, +100.00] |", text)
         # One program has no interval.
         self.assertIn("| geometric mean of 1 |  | -50.00 % | -50.00 % |", text)
@@ -125,7 +129,7 @@ class TablesTest(unittest.TestCase):
 
     def test_the_csv_holds_them_too(self):
         rows = list(csv.DictReader(io.StringIO(tables.to_csv(_result()).decode("utf-8"))))
-        self.assertEqual(len(rows), 2 * 4 * 5 + 2 * 5)
+        self.assertEqual(len(rows), 2 * 4 * 5 + 2 * 5 + 2 * 5)
         row = next(
             row for row in rows if (row["program"], row["side"], row["measure"]) == ("b", "policy", "code_bytes")
         )

@@ -247,6 +247,7 @@ def write_programs(folder: pathlib.Path) -> None:
     }
     totals = {
         "size": {"policy": {"code_bytes": total}},
+        "executed": {"policy": {"instructions": total}},
         "run": {"policy": {"instructions": total}},
         "best_threshold": None,
     }
@@ -260,6 +261,7 @@ def write_programs(folder: pathlib.Path) -> None:
     content = {
         "kind": "programs",
         "size": sizes,
+        "executed": runs,
         "run": runs,
         "symbols": symbols,
         "totals": totals,
