@@ -4,7 +4,7 @@
     use_repo(corpora, "corpora")
 
 `@corpora//:zstd` is the C++ library, `@corpora//:zstd_sources` the files that it and the package's program are made of, and
-`@corpora//:zstd_root` a file at the top of their tree. Nothing is fetched until one is asked for.
+`@corpora//:zstd_root` their tree, or a file at its top. Nothing is fetched until one is asked for.
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
@@ -25,7 +25,7 @@ alias(
 
 alias(
     name = "{name}_root",
-    actual = "@corpus_{name}//:REPO.bazel",
+    actual = "@corpus_{name}//:root",
     visibility = ["//visibility:public"],
 )
 """

@@ -34,5 +34,9 @@ def library():
         visibility = ["//visibility:public"],
     )
 
-    # By this file a command finds the tree among its runfiles.
-    native.exports_files(["REPO.bazel"])
+    # By this file a command finds the tree.
+    native.alias(
+        name = "root",
+        actual = "REPO.bazel",
+        visibility = ["//visibility:public"],
+    )

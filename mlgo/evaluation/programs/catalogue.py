@@ -129,7 +129,7 @@ class _Packages(Mapping[str, pathlib.Path]):
         root = locate.of_environment(self._variables[name])
         if root is None:
             raise RunError(f"package {name}", "is not among the files of this command", "Give --package=NAME=FOLDER")
-        return root.parent
+        return root if root.is_dir() else root.parent
 
     def __contains__(self, name: object) -> bool:
         return name in self._given or name in self._variables

@@ -78,6 +78,12 @@ class CatalogueTest(unittest.TestCase):
             with self.assertRaisesRegex(RunError, "^label @corpora//:lua_root: can be built only by a command"):
                 _ = packages["lua"]
 
+    def test_a_package_is_a_tree_or_the_folder_of_a_file_at_its_top(self):
+        (self.folder / "REPO.bazel").touch()
+        for root in (self.folder, self.folder / "REPO.bazel"):
+            with unittest.mock.patch.dict(os.environ, {"MLGO_PROGRAM_PACKAGE_x": str(root)}):
+                self.assertEqual(packages_given([])["x"], self.folder)
+
 
 if __name__ == "__main__":
     unittest.main()
