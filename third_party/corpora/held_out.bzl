@@ -71,7 +71,7 @@ HELD_OUT = {
         "LGPL-2.1-or-later AND (Apache-2.0 OR BSL-1.0) AND MIT",
         ["src/**/*.cpp", "src/deps/ryu/*.c", "util/geosop/*.cpp"],
         includes = ["include", "src/deps"],
-        hdrs = ["include/**/*.h", "include/**/*.inl", "src/**/*.h", "util/geosop/*.h", "util/geosop/*.hpp"],
+        hdrs = ["include/**/*.h", "include/**/*.hpp", "include/**/*.inl", "src/**/*.h", "util/geosop/*.h", "util/geosop/*.hpp"],
         patch = "geos_is_configured.patch",
     ),
     "graphite2": library_entry(
