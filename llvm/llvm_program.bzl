@@ -71,6 +71,7 @@ def llvm_program(
 
         <name>.llvm/bin/<program>, and beside it the aliases
         <name>.llvm/lib/clang/<major>   clang's headers and run-time libraries, with `resource_directory`
+        <name>.llvm/share/mlgo          the IR2Vec vocabulary
 
     clang searches its headers relative to its own file, hence the link and the tree.
 
@@ -113,6 +114,7 @@ def llvm_program(
         binary = binary,
         program = program or name,
         resources = resources,
+        shared = [Label("//llvm/embeddings:shared_files")],
         tools = tools,
         visibility = visibility,
     )

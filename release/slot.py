@@ -10,7 +10,8 @@ import argparse
 import pathlib
 import sys
 
-from mlgo.policy.identity import Identity, identity
+from mlgo.policy.identity import Identity, identity, problem_of
+from mlgo.problems.ir2vec import vocabulary_of
 from mlgo.run.exit import exit_code_of
 from mlgo.run.files import write_atomically
 
@@ -26,6 +27,7 @@ const mlgo::PolicySlot mlgo::{slot} = {{
     "{problem}",
     {provenance},
     mlgo::CompiledPolicy<{cpp_class}>::create,
+    {vocabulary},
 }};
 """
 
@@ -46,7 +48,12 @@ def cpp_string(text: str) -> str:
 def slot_unit(who: Identity, backend: str, cpp_class: str, header: str, slot: str) -> str:
     """The unit's text."""
     return _UNIT.format(
-        header=header, slot=slot, problem=who.name, provenance=cpp_string(provenance(who, backend)), cpp_class=cpp_class
+        header=header,
+        slot=slot,
+        problem=who.name,
+        provenance=cpp_string(provenance(who, backend)),
+        cpp_class=cpp_class,
+        vocabulary=cpp_string(str(vocabulary_of(who.name) or "")),
     )
 
 
@@ -62,7 +69,7 @@ def main(arguments: list[str]) -> int:
     flags = parser.parse_args(arguments)
 
     def write() -> None:
-        who = identity(flags.policy, flags.problem)
+        who = identity(flags.policy, problem_of(flags.policy, flags.problem))
         text = slot_unit(who, flags.backend, flags.cpp_class, flags.header, flags.slot)
         write_atomically(flags.unit, text.encode("utf-8"))
 

@@ -34,6 +34,8 @@ struct PolicySlot {
   const char *Provenance;
   // Null if the slot is empty.
   std::unique_ptr<EmbeddedPolicy> (*Create)();
+  // The IR2Vec vocabulary whose embeddings the policy is told: "DIMENSION.DIGEST", or "" for none.
+  const char *Vocabulary = "";
 };
 #define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) extern const PolicySlot Slot;
 #include "PolicySlots.def"

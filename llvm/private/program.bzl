@@ -2,6 +2,18 @@
 
 load("//toolchains/cc:bootstrap.bzl", "bootstrap_elsewhere")
 
+def _copied(ctx, file, path):
+    copy = ctx.actions.declare_file(path)
+    ctx.actions.run_shell(
+        arguments = [file.path, copy.path],
+        command = "cp -L \"$1\" \"$2\"",
+        inputs = [file],
+        mnemonic = "CopyBesideProgram",
+        outputs = [copy],
+        progress_message = "Copying %{output}",
+    )
+    return copy
+
 def _installed_program_impl(ctx):
     tree = ctx.label.name + ".llvm/bin/"
     program = ctx.actions.declare_file(tree + ctx.attr.program)
@@ -20,18 +32,8 @@ def _installed_program_impl(ctx):
         link = ctx.actions.declare_file(path)
         ctx.actions.symlink(output = link, target_file = program, is_executable = True)
         links.append(link)
-    copies = []
-    for file in ctx.files.beside:
-        copy = ctx.actions.declare_file(tree + file.basename)
-        ctx.actions.run_shell(
-            arguments = [file.path, copy.path],
-            command = "cp -L \"$1\" \"$2\"",
-            inputs = [file],
-            mnemonic = "CopyBesideProgram",
-            outputs = [copy],
-            progress_message = "Copying %{output}",
-        )
-        copies.append(copy)
+    copies = [_copied(ctx, file, tree + file.basename) for file in ctx.files.beside]
+    copies += [_copied(ctx, file, "{}.llvm/share/mlgo/{}".format(ctx.label.name, file.basename)) for file in ctx.files.shared]
     return [DefaultInfo(
         executable = links[0],
         files = depset([links[0]]),
@@ -50,6 +52,7 @@ installed_program = rule(
         "binary": attr.label(doc = "The linked program.", allow_single_file = True, mandatory = True),
         "program": attr.string(doc = "File name of the program in `<name>.llvm/bin`.", mandatory = True),
         "resources": attr.label_list(doc = "Files that the program looks for relative to itself.", allow_files = True),
+        "shared": attr.label_list(doc = "Files that are copied into `<name>.llvm/share/mlgo`.", allow_files = True),
         "tools": attr.string_list(doc = "More names of the program in the tree."),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
     },

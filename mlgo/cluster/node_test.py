@@ -1,5 +1,6 @@
 """A request, packed and unpacked, compiles as it does locally, here and in a process that has nothing of ours."""
 
+import dataclasses
 import io
 import pathlib
 import pickle
@@ -28,6 +29,7 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.fake_clang import FakeModule
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus.corpus import Corpus
+from mlgo.problems.problem import load_problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 
@@ -108,6 +110,12 @@ class NodeTest(ScratchTestCase):
         (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})}, model_dir=self.model)
         self.assert_as_locally([request])
         self.assertIn(str(self.model), self.compile(request, Packer()).content.detail)
+
+    def test_embeddings_are_refused(self):
+        (request,) = self.requests({"m": FakeModule.bitcode({"f": 1})})
+        request = dataclasses.replace(request, problem=load_problem("inlining_for_size+ir2vec.2.0123456789abcdef"))
+        with self.assertRaisesRegex(RunError, "nodes get the compiler without the IR2Vec vocabulary"):
+            Packer().pack(request)
 
     def test_compiler_and_modules_are_sent_once_and_policies_along(self):
         requests = self.requests(

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from mlgo.compiler.request import CompileRequest
 from mlgo.corpus import command
 from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, THINLTO_INDEX_SUFFIX, Module, join_command
+from mlgo.run.exit_codes import RunError
 
 #: A policy up to this size, all its files together, is sent along with each compile. Ours have 20 to 200 KB.
 _MAX_INLINE_BYTES = 1 << 20
@@ -80,7 +81,15 @@ class Packer:
         self._lock = threading.Lock()
 
     def pack(self, request: CompileRequest) -> Job:
-        """Raises: CorpusError, OSError: a file cannot be read, or the command has an option that is refused."""
+        """The job of a request.
+
+        Raises:
+          CorpusError, OSError: a file cannot be read, or the command has an option that is refused.
+          RunError: the compile needs a file of the compiler's tree, which nodes do not get.
+        """
+        if request.problem is not None and request.problem.vocabulary is not None:
+            wrong = f"nodes get the compiler without the IR2Vec vocabulary of {request.problem.name}"
+            raise RunError("--executor=ray", wrong, "Remove the flag, or give the problem without +ir2vec")
         module = request.module
         # Here, as a local compile does: on a node it would look like a fault of every node, one after the other.
         command.portable_command(module.command, module.allowed_options)

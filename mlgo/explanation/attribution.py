@@ -18,6 +18,7 @@ from mlgo.learning.linear_network import WHOLE_PIECE, linear_effect
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
 from mlgo.learning.observations import Observations
+from mlgo.problems.ir2vec import split_element
 from mlgo.run.determinism import generator
 
 #: Display name of the column that marks the last candidate (Normalizer.mark_last_position).
@@ -46,14 +47,14 @@ class Attribution:
 
 
 def attributed_features(normalizer: Normalizer) -> tuple[str, ...]:
-    """The features with separate contributions."""
-    return (*normalizer.features, *([LAST_POSITION] if normalizer.mark_last_position else []))
+    """The features with separate contributions; an embedding is one feature."""
+    return (*normalizer.tensors, *([LAST_POSITION] if normalizer.mark_last_position else []))
 
 
 def column_features(normalizer: Normalizer) -> np.ndarray:
     """int64 [width]: which of attributed_features each column belongs to."""
     index = {feature: number for number, feature in enumerate(attributed_features(normalizer))}
-    columns = [index[column.feature] for column in normalizer.columns]
+    columns = [index[split_element(column.feature)[0]] for column in normalizer.columns]
     return np.array(columns + ([index[LAST_POSITION]] if normalizer.mark_last_position else []), np.int64)
 
 

@@ -1,5 +1,6 @@
 """Contributions of features: exact ones add up, Shapley values match direct evaluation."""
 
+import dataclasses
 import unittest
 
 import numpy as np
@@ -15,12 +16,14 @@ from mlgo.explanation.attribution import (
     shapley,
     typical_levels,
 )
+from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.normalization import chosen_normalizer
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.problem import load_problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 
 _TWO = {"cost_estimate": (-40, 50, -6.0), "callee_users": (0, 1, 2.0), "node_count": (0, 1, 0.0)}
@@ -44,6 +47,31 @@ class AttributionTest(unittest.TestCase):
             why.contributions[:, why.features.index("callee_users")], 2.0 * (users - np.sort(users)[49]), atol=0.02
         )
         self.assertEqual(np.abs(why.contributions[:, why.features.index("node_count")]).max(), 0.0)
+
+    def test_an_embedding_is_one_feature(self):
+        problem = load_problem("inlining_for_size+ir2vec.2.0123456789abcdef")
+        plain = states.inlining("m", 60, 1)
+        vectors = np.random.default_rng(1).random((60, 2)).astype(np.float32)
+        recorded = dataclasses.replace(
+            plain, features={**plain.features, "callee_embedding": vectors, "caller_embedding": vectors}
+        )
+        adds = {
+            "cost_estimate": (-40, 50, -6.0),
+            "callee_embedding[0]": (0, 1, 2.0),
+            "callee_embedding[1]": (0, 1, 1.0),
+        }
+        network = states.linear(problem, adds, 3.0)
+        answers = replay(network, problem, recorded)
+        typical = typical_of(problem, [recorded], [answers.observations])
+        why = attribute(network, answers, range(60), typical.levels)
+        self.assertEqual(why.features, ("cost_estimate", "callee_embedding"))
+        expected = (vectors - np.sort(vectors, axis=0)[29]) @ [2.0, 1.0]
+        np.testing.assert_allclose(why.contributions[:, 1], expected, atol=0.03)
+        [explained] = explain(network, problem, recorded, answers, [7], typical)
+        self.assertAlmostEqual(explained.values["callee_embedding"], float(np.linalg.norm(vectors[7])), places=6)
+        self.assertAlmostEqual(
+            typical.values["callee_embedding"], np.sort(np.linalg.norm(vectors, axis=1))[29], places=6
+        )
 
     def test_parts_of_a_linear_choice_add_up_to_the_margin(self):
         answers = replay(states.smallest_evictor(), EVICTION, states.eviction("m", 40, 1))

@@ -20,7 +20,7 @@ class Reason:
 
     Attributes:
       feature: name.
-      value: its value, for categorical decisions at the chosen position.
+      value: its value, for categorical decisions at the chosen position; of an embedding its Euclidean length.
       compared: the reference value: at the alternative for categorical decisions, else typical. None: there is none.
       adds: contribution to z or to the margin.
     """
@@ -169,7 +169,10 @@ def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float
     values = {}
     for spec in problem.observation_specs:
         flat = np.asarray(recorded.features[spec.name][n]).reshape(-1)
-        values[spec.name] = float(flat[int(choice) if len(flat) > 1 else 0])
+        if spec.name in problem.embeddings:
+            values[spec.name] = float(_lengths(flat[None])[0])
+        else:
+            values[spec.name] = float(flat[int(choice) if len(flat) > 1 else 0])
     if problem.mask_feature is not None:
         values[LAST_POSITION] = float(int(choice) == problem.action_count - 1)
     return values
@@ -177,6 +180,13 @@ def _values(problem: Problem, recorded: RecordedDecisions, n: int, choice: float
 
 def _legal_values(problem: Problem, recorded: RecordedDecisions, feature: str) -> np.ndarray:
     flat = np.asarray(recorded.features[feature]).reshape(len(recorded), -1)
+    if feature in problem.embeddings:
+        return _lengths(flat)
     if problem.mask_feature is None or flat.shape[1] == 1:
         return flat[:, 0]
     return flat[np.asarray(recorded.features[problem.mask_feature]).reshape(flat.shape) > 0]
+
+
+def _lengths(vectors: np.ndarray) -> np.ndarray:
+    """float64 [N]: the Euclidean lengths of [N, dimension]."""
+    return np.sqrt(np.square(vectors.astype(np.float64)).sum(axis=1))

@@ -100,7 +100,7 @@ def importances(
     sure = confidence(logits, sample)
     of_column = column_features(network.normalizer)
     found = []
-    for index, feature in enumerate(network.normalizer.features):
+    for index, feature in enumerate(network.normalizer.tensors):
         changed, lost = np.zeros(len(sample)), np.zeros(len(sample))
         for repeat in range(repeats):
             random = generator(seed, "permutation", feature, repeat)

@@ -20,12 +20,14 @@ Levels are integers, so computations from them on a binary grid are exact (see e
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mlgo.problems.ir2vec import split_element
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import read_text
@@ -41,6 +43,8 @@ LEVEL_SCALE = 2.0**-7
 #: Segments per feature: about as many columns as the papers have inputs. Cloning 5,758 decisions of four modules of
 #: LLVM repeated 90.1, 90.9 and 90.9 % of held-back ones with 2, 4 and 8 segments.
 DEFAULT_SEGMENTS = 4
+#: The same per number of an embedding. There are 150 such numbers, and each segment is a column.
+EMBEDDING_SEGMENTS = 2
 MAX_SEGMENTS = 32
 #: A vocabulary file is refused above this size; 1,000 quantiles take 20 KB.
 MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
@@ -48,7 +52,10 @@ MAX_VOCABULARY_BYTES = 16 * 1024 * 1024
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """One piece of one feature: level 0 at `start` and below, TOP_LEVEL at `end` and above (both float32 values)."""
+    """One piece of one feature: level 0 at `start` and below, TOP_LEVEL at `end` and above (both float32 values).
+
+    Each number of an embedding is a feature of its own here, "callee_embedding[3]" (Problem.elements).
+    """
 
     feature: str
     start: float
@@ -88,6 +95,11 @@ class Normalizer:
         """The features that are looked at, in the order of the columns."""
         return tuple(dict.fromkeys(column.feature for column in self.columns))
 
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The observations that `features` belong to, in the same order."""
+        return tuple(dict.fromkeys(split_element(feature)[0] for feature in self.features))
+
     def highest(self, feature: str) -> np.float32:
         """The value above which (and for NaN) `feature` is taken as this value."""
         return np.float32(max(column.end for column in self.columns if column.feature == feature))
@@ -104,20 +116,38 @@ class Normalizer:
         rows = len(is_last)
         result = np.empty((rows, self.width), np.uint8)
         with np.errstate(invalid="ignore", over="ignore"):
-            for feature in self.features:
-                highest = self.highest(feature)
+            for feature, columns in self._columns_of().items():
+                highest = np.float32(max(column.end for _, column in columns))
                 x = np.asarray(values[feature]).astype(np.float32)
                 if x.shape != (rows,):
                     raise ValueError(f"feature {feature} has shape {x.shape}, expected ({rows},)")
                 x = np.where(x < highest, x, highest)
-                for index, column in enumerate(self.columns):
-                    if column.feature == feature:
-                        way = (x - np.float32(column.start)) * column.slope
-                        way = np.minimum(np.maximum(way, np.float32(0)), np.float32(RELU_TOP))
-                        result[:, index] = np.floor(way * np.float32(LEVELS_PER_UNIT))
+                for index, column in columns:
+                    way = (x - np.float32(column.start)) * column.slope
+                    way = np.minimum(np.maximum(way, np.float32(0)), np.float32(RELU_TOP))
+                    result[:, index] = np.floor(way * np.float32(LEVELS_PER_UNIT))
         if self.mark_last_position:
             result[:, -1] = np.where(is_last, TOP_LEVEL, 0)
         return result
+
+    def values(self, observations: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """feature -> [N], from observations with one row each: name -> [N, *shape]."""
+        found = {}
+        for feature in self.features:
+            tensor, index = split_element(feature)
+            array = np.asarray(observations[tensor])
+            flat = array.reshape(len(array), math.prod(array.shape[1:]))
+            if index >= flat.shape[1] or (feature == tensor and flat.shape[1] != 1):
+                raise ValueError(f"feature {feature} is not among the {flat.shape[1]} values of {tensor}")
+            found[feature] = flat[:, index]
+        return found
+
+    def _columns_of(self) -> dict[str, list[tuple[int, Column]]]:
+        """feature -> its columns, each with its place."""
+        found: dict[str, list[tuple[int, Column]]] = {feature: [] for feature in self.features}
+        for index, column in enumerate(self.columns):
+            found[column.feature].append((index, column))
+        return found
 
     def to_json(self) -> dict:
         """A JSON value; `from_json` of it is equal to this."""
@@ -155,6 +185,7 @@ def load_normalizer(
     knots: Mapping[str, Sequence[float]] | None = None,
 ) -> Normalizer:
     """The normaliser of `problem` from the files `<feature>.buckets` in `vocabulary_dir`, or with `knots` as they say.
+    Each number of an embedding has a file of its own.
 
     A file holds one number per line, sorted quantiles, as ml-compiler-opt's sparse_bucket_generator.py writes them.
 
@@ -164,11 +195,7 @@ def load_normalizer(
     if knots:
         return chosen_normalizer(knots, problem)
     folder = pathlib.Path(vocabulary_dir)
-    quantiles = {
-        spec.name: read_vocabulary(folder / f"{spec.name}.buckets")
-        for spec in problem.observation_specs
-        if spec.name != problem.mask_feature
-    }
+    quantiles = {name: read_vocabulary(folder / f"{name}.buckets") for name in shown_features(problem)}
     return build_normalizer(quantiles, problem, segments, source=f"vocabulary {folder}")
 
 
@@ -201,16 +228,22 @@ def build_normalizer(
         raise ValueError(f"segments is {segments}, must lie in 1..{MAX_SEGMENTS}")
     columns: list[Column] = []
     dropped: list[str] = []
-    for spec in problem.observation_specs:
-        if spec.name == problem.mask_feature:
-            continue
-        knots = choose_knots(np.asarray(quantiles[spec.name], np.float64), segments)
+    for name in shown_features(problem):
+        is_embedding = split_element(name)[0] in problem.embeddings
+        most = min(segments, EMBEDDING_SEGMENTS) if is_embedding else segments
+        knots = choose_knots(np.asarray(quantiles[name], np.float64), most)
         if len(knots) < 2:
-            dropped.append(spec.name)
-        columns.extend(Column(spec.name, start, end) for start, end in zip(knots, knots[1:]))
+            dropped.append(name)
+        columns.extend(Column(name, start, end) for start, end in zip(knots, knots[1:]))
     if not columns:
         raise RunError(source, "has no feature with two different values", "Trace modules which have decisions")
     return Normalizer(problem.name, tuple(columns), tuple(dropped), mark_last_position=problem.mask_feature is not None)
+
+
+def shown_features(problem: Problem) -> list[str]:
+    """The features that are normalised, in the problem's order: all but the mask."""
+    specs = [spec for spec in problem.observation_specs if spec.name != problem.mask_feature]
+    return [name for spec in specs for name in problem.elements(spec)]
 
 
 def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) -> Normalizer:
@@ -219,7 +252,7 @@ def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) ->
     Raises: RunError: a feature is none of the problem's, or its values are fewer than two or do not increase.
     """
     remedy = "Correct NetworkConfig.knots in the gin file"
-    shown = [spec.name for spec in problem.observation_specs if spec.name != problem.mask_feature]
+    shown = shown_features(problem)
     if unknown := sorted(set(knots) - set(shown)):
         raise RunError(
             "NetworkConfig.knots", f"names {', '.join(unknown)}, and {problem.name} has {', '.join(shown)}", remedy

@@ -15,8 +15,10 @@ from mlgo.learning.normalization import (
     choose_knots,
     chosen_normalizer,
     load_normalizer,
+    shown_features,
 )
 from mlgo.learning.testing import synthetic
+from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 
 _ANY_FLOAT = st.floats(width=32, allow_nan=True, allow_infinity=True)
@@ -53,6 +55,48 @@ class KnotsTest(unittest.TestCase):
         knots = choose_knots(np.sort(np.array(values, np.float64)), segments)
         self.assertLessEqual(len(knots), segments + 1)
         self.assertTrue(all(a < b for a, b in zip(knots, knots[1:])))
+
+
+class EmbeddingsTest(unittest.TestCase):
+    problem = load_problem("inlining_for_size+ir2vec.3.0123456789abcdef")
+
+    def normalizer(self, **quantiles) -> Normalizer:
+        return build_normalizer(
+            {name: quantiles.get(name, [1.0]) for name in shown_features(self.problem)}, self.problem
+        )
+
+    def test_each_number_is_a_feature_with_few_segments(self):
+        values = np.linspace(-1, 1, 101)
+        found = self.normalizer(
+            **{"callee_embedding[1]": values, "caller_embedding[2]": values, "cost_estimate": values}
+        )
+        self.assertEqual(found.features, ("cost_estimate", "callee_embedding[1]", "caller_embedding[2]"))
+        self.assertEqual(found.tensors, ("cost_estimate", "callee_embedding", "caller_embedding"))
+        self.assertEqual(found.width, 4 + 2 + 2)
+        self.assertIn("callee_embedding[0]", found.dropped)
+        self.assertEqual(Normalizer.from_json(found.to_json()), found)
+
+    def test_values_of_observations(self):
+        found = self.normalizer(**{"callee_embedding[1]": [0, 2], "cost_estimate": [0, 1]})
+        observations = {
+            "cost_estimate": np.array([[5], [6]]),
+            "callee_embedding": np.array([[1, 2, 3], [4, 5, 6]], np.float32),
+        }
+        values = found.values(observations)
+        np.testing.assert_array_equal(values["callee_embedding[1]"], [2, 5])
+        np.testing.assert_array_equal(values["cost_estimate"], [5, 6])
+        none = found.values({name: array[:0] for name, array in observations.items()})
+        self.assertEqual(none["callee_embedding[1]"].shape, (0,))
+        with self.assertRaisesRegex(ValueError, r"callee_embedding\[1\] is not among the 1 values"):
+            found.values({**observations, "callee_embedding": np.zeros((2, 1), np.float32)})
+        with self.assertRaisesRegex(ValueError, "cost_estimate is not among the 3 values"):
+            found.values({**observations, "cost_estimate": np.zeros((2, 3))})
+
+    def test_they_change_nothing_for_a_policy_without_them(self):
+        plain = load_problem("inlining_for_size")
+        quantiles = {spec.name: np.arange(9.0) for spec in plain.observation_specs}
+        every = {name: quantiles.get(name, [0.0]) for name in shown_features(self.problem)}
+        self.assertEqual(build_normalizer(quantiles, plain).columns, build_normalizer(every, self.problem).columns)
 
 
 class ChosenKnotsTest(unittest.TestCase):

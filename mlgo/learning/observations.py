@@ -171,9 +171,8 @@ def _pack_answers(features, actions, normalizer: Normalizer, problem: Problem, g
             f"observation {first} of {count}: decision {actions[first]} is not within {lowest} .. {highest}; "
             "the log is damaged or of another problem"
         )
-    values = {name: np.asarray(features[name]).reshape(count) for name in normalizer.features}
     return Observations(
-        levels=normalizer.levels(values, np.ones(count, bool)),
+        levels=normalizer.levels(normalizer.values(features), np.ones(count, bool)),
         offsets=np.arange(count + 1, dtype=np.int64),
         positions=np.zeros(count, np.int32),
         chosen=np.arange(count, dtype=np.int64),

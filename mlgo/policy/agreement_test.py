@@ -38,6 +38,8 @@ _KNOTS = {
 }
 _INTEGERS = [0, 1, -1, 2, 4, 5, 6, 64, 1000, -300, 2**24 + 1, 2**24 + 3, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)]
 _FLOATS = [0.0, -0.0, 1.0, 0.5, 2.0**-20, 1e-42, -1e-42, 3e38, np.inf, -np.inf, np.nan]
+_WITH_EMBEDDINGS = "inlining_for_size+ir2vec.3.0123456789abcdef"
+
 _ELEMENTS = {
     "int64": strategies.one_of(strategies.sampled_from(_INTEGERS), strategies.integers(-(2**63), 2**63 - 1)),
     "float32": strategies.one_of(strategies.sampled_from(_FLOATS), strategies.floats(width=32)).map(np.float32),
@@ -47,7 +49,9 @@ _ELEMENTS = {
 def _network(problem: Problem, without: str | None = None) -> PolicyNetwork:
     """Weights as unlike fresh ones as training makes them, and outputs that reach both ends of the decisions."""
     specs = [spec for spec in problem.observation_specs if spec.name not in (problem.mask_feature, without)]
-    columns = tuple(Column(spec.name, *knots) for spec in specs for knots in _KNOTS[spec.dtype])
+    columns = tuple(
+        Column(name, *knots) for spec in specs for name in problem.elements(spec) for knots in _KNOTS[spec.dtype]
+    )
     normalizer = Normalizer(problem.name, columns, (), mark_last_position=problem.mask_feature is not None)
     network = initial_network(normalizer, 3)
     random = np.random.default_rng(3)
@@ -134,6 +138,10 @@ class AgreementTest(unittest.TestCase):
             same = found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
             self.assertTrue(same, f"{backend}: {found} instead of {expected}")
         return expected
+
+    @hypothesis.given(_observations(load_problem(_WITH_EMBEDDINGS)))
+    def test_inlining_with_embeddings(self, observation):
+        self.check(_WITH_EMBEDDINGS, observation)
 
     @hypothesis.given(_observations(load_problem("inlining_for_size")))
     def test_inlining(self, observation):

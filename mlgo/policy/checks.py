@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mlgo.learning.normalization import Normalizer
+from mlgo.problems.ir2vec import split_element
 from mlgo.problems.problem import Problem
 
 #: What to do about a feature that the compiler lacks.
@@ -21,7 +22,7 @@ def known_features(normalizer: Normalizer, problem: Problem) -> tuple[str, ...]:
 
     A compiler may have more features than its policy knows: it was made before they came, or without them.
     """
-    known = {*normalizer.features, *normalizer.dropped, problem.mask_feature}
+    known = {*normalizer.tensors, *(split_element(name)[0] for name in normalizer.dropped), problem.mask_feature}
     return tuple(spec.name for spec in problem.observation_specs if spec.name in known)
 
 
@@ -39,10 +40,11 @@ def normalizer_fault(normalizer: Normalizer, problem: Problem) -> str | None:
 
 
 def features_fault(names: tuple[str, ...], problem: Problem) -> str | None:
-    """The first of `names` that is not a feature of `problem`."""
+    """The first of `names` that is not a feature of `problem`. An embedding is one, and so is each of its numbers."""
     has = [spec.name for spec in problem.observation_specs]
+    known = {*has, *(name for spec in problem.observation_specs for name in problem.elements(spec))}
     for name in names:
-        if name not in has:
+        if name not in known:
             return f"it wants the feature {name!r}, which the compiler lacks (it has {', '.join(has)})"
     return None
 

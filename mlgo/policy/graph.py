@@ -21,6 +21,7 @@ from mlgo.learning.exact_network import HIDDEN_PER_UNIT, ExactNetwork
 from mlgo.learning.exploration import DEFAULT_DEVIATION
 from mlgo.learning.normalization import LEVELS_PER_UNIT, TOP_LEVEL, Normalizer
 from mlgo.policy.checks import known_features, normalizer_fault
+from mlgo.problems.ir2vec import element_names
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 
@@ -141,7 +142,8 @@ def _normal(seeds: tuple[int, int], shape) -> tf.Tensor:
 
 def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int) -> tf.Tensor:
     """float32 [P, D], the levels of all positions."""
-    features = normalizer.features
+    embeddings = [name for name in normalizer.tensors if positions == 1 and inputs[name].shape.num_elements() > 1]
+    features = [name for name in normalizer.tensors if name not in embeddings]
     # With one position every feature is a whole one; otherwise those of the whole observation come last and are
     # repeated.
     single = [name for name in features if positions > 1 and inputs[name].shape.num_elements() == 1]
@@ -154,8 +156,13 @@ def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int
     for name in order[len(whole) :]:
         value = tf.cast(tf.reshape(inputs[name], [1, -1]), tf.float32)
         stacked.append(tf.tile(value, [1, positions]) if name in single else value)
+    for name in embeddings:
+        stacked.append(tf.reshape(inputs[name], [-1, 1]))
+        order += element_names(name, inputs[name].shape.num_elements())
+    used = set(normalizer.features)
     x = tf.concat(stacked, 0)
-    highest = np.repeat(np.array([[normalizer.highest(name)] for name in order], np.float32), positions, axis=1)
+    tops = [[normalizer.highest(name) if name in used else 0.0] for name in order]
+    highest = np.repeat(np.array(tops, np.float32), positions, axis=1)
     x = tf.where(x < highest, x, highest)
     x = tf.gather(x, np.array([order.index(column.feature) for column in normalizer.columns], np.int32))
     starts = np.array([[column.start] for column in normalizer.columns], np.float32)

@@ -56,6 +56,18 @@ def identity(folder: str | os.PathLike[str], problem_name: str) -> Identity:
     return Identity(problem_name, training_run(_mapping(record, "training")), digest)
 
 
+def problem_of(folder: str | os.PathLike[str], problem_name: str) -> str:
+    """The name of the problem with the settings of the policy in `folder`: "inlining_for_size+ir2vec.75...".
+
+    Args: problem_name: name without settings; the result for a policy of another problem, or without a record.
+    Raises: RunError: policy.json is damaged.
+    """
+    path = pathlib.Path(folder) / "policy.json"
+    record = read_json(path, "the policy's record", _REMEDY) if path.exists() else {}
+    found = record.get("problem") if isinstance(record, dict) else None
+    return found if isinstance(found, str) and found.partition("+")[0] == problem_name else problem_name
+
+
 def training_run(training: Mapping[str, Any]) -> str:
     """One line from the part "training" of policy.json; see Identity.training_run."""
     parts = []

@@ -11,6 +11,7 @@ import numpy as np
 
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.normalization import Normalizer
 from mlgo.policy.checks import known_features, normalizer_fault
 from mlgo.problems.problem import Problem
 
@@ -55,19 +56,23 @@ def decide_many(network: PolicyNetwork, problem: Problem, observations: Mapping[
     z = np.empty((count, positions), np.float32)
     for begin in range(0, count, _BLOCK):
         end = min(begin + _BLOCK, count)
-        values = {
-            # A feature of the whole observation counts for each of its positions.
-            name: np.broadcast_to(arrays[name][begin:end].reshape(end - begin, -1), (end - begin, positions)).reshape(
-                -1
-            )
-            for name in normalizer.features
-        }
+        block = {name: array[begin:end] for name, array in arrays.items()}
+        values = _of_positions(block, normalizer, positions) if problem.mask_feature else normalizer.values(block)
         is_last = np.tile(np.arange(positions) == positions - 1, end - begin)
         z[begin:end] = exact.row_logits(normalizer.levels(values, is_last)).reshape(end - begin, positions)
     decisions = {"categorical": _choice, "binary": _binary, "continuous": _number}[problem.decision_kind](
         problem, arrays, z
     )
     return decisions.astype(problem.action_spec.dtype).reshape(count, *problem.action_spec.shape)
+
+
+def _of_positions(block: Mapping[str, np.ndarray], normalizer: Normalizer, positions: int) -> dict[str, np.ndarray]:
+    """feature -> [N * positions]; a feature of the whole observation counts for each of its positions."""
+    count = len(next(iter(block.values())))
+    return {
+        name: np.broadcast_to(block[name].reshape(count, -1), (count, positions)).reshape(-1)
+        for name in normalizer.features
+    }
 
 
 def _choice(problem: Problem, arrays: Mapping[str, np.ndarray], z: np.ndarray) -> np.ndarray:

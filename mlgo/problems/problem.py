@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
+from mlgo.problems import ir2vec
+
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) which any
 # of the ML advisors uses, by their C++ name in the log's header, and the numpy name of the same type.
 NUMPY_NAME_OF_LOG_TYPE = {"float": "float32", "int64_t": "int64", "int32_t": "int32"}
@@ -123,6 +125,9 @@ class Problem:
       observation_specs: the features, in the order in which the compiler logs them.
       features_of_ours: names of those observations that only our compilers have: a stock clang's interactive channel
         does not send them.
+      embeddings: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary, before
+        `features_of_ours`. They are observations of `load_problem("NAME+ir2vec")`.
+      vocabulary: of these embeddings; None: they are not observed.
       action_spec: the decision; `action_spec.name` is also the name of the model's output.
       action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
       mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
@@ -163,6 +168,8 @@ class Problem:
     log_flag: str
     model_flag: str
     features_of_ours: frozenset[str] = frozenset()
+    embeddings: tuple[str, ...] = ()
+    vocabulary: ir2vec.Vocabulary | None = None
     levels: Levels = Levels()
     decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
     action_bounds: tuple[float, float] | None = None
@@ -187,7 +194,7 @@ class Problem:
     )
 
     def __post_init__(self):
-        if not _PROBLEM_NAME.fullmatch(self.name):
+        if not _PROBLEM_NAME.fullmatch(self.folder) or self.name != self._name_with(self.vocabulary):
             raise ValueError(f"problem name {self.name!r} must be a folder name like regalloc_eviction")
         names = [spec.name for spec in self.logged_specs()]
         if len(set(names)) != len(names):
@@ -245,8 +252,38 @@ class Problem:
             raise ValueError(
                 f"problem {self.name}: {kind} has no mask_feature; give None instead of {self.mask_feature!r}"
             )
-        if large := [spec.name for spec in self.observation_specs if spec.element_count != 1]:
+        several = [spec.name for spec in self.observation_specs if spec.element_count != 1]
+        if large := [name for name in several if name not in self.embeddings]:
             raise ValueError(f"problem {self.name}: {kind} is decided from single values; {large} have several")
+
+    @property
+    def folder(self) -> str:
+        """The folder below mlgo/problems: the name without settings."""
+        return self.name.partition("+")[0]
+
+    def _name_with(self, vocabulary: ir2vec.Vocabulary | None) -> str:
+        return self.folder if vocabulary is None else f"{self.folder}+{ir2vec.SETTING}.{vocabulary}"
+
+    def with_vocabulary(self, vocabulary: ir2vec.Vocabulary) -> "Problem":
+        """The problem with embeddings among its observations; its name contains the vocabulary's identity.
+
+        Raises: ValueError: LLVM observes no embeddings for this problem.
+        """
+        if not self.embeddings:
+            raise ValueError(f"problem {self.name}: LLVM computes no IR2Vec embeddings for it; leave out +ir2vec")
+        ours = [spec for spec in self.observation_specs if spec.name in self.features_of_ours]
+        embeddings = [TensorSpec(name, "float32", (vocabulary.dimension,)) for name in self.embeddings]
+        others = [spec for spec in self.observation_specs if spec not in ours and spec.name not in self.embeddings]
+        return dataclasses.replace(
+            self,
+            name=self._name_with(vocabulary),
+            observation_specs=(*others, *embeddings, *ours),
+            vocabulary=vocabulary,
+        )
+
+    def elements(self, spec: TensorSpec) -> tuple[str, ...]:
+        """The names under which the values of an observation are normalised: its own; of an embedding NAME[0], ..."""
+        return ir2vec.element_names(spec.name, spec.element_count) if spec.name in self.embeddings else (spec.name,)
 
     def logged_specs(self, extra_outputs: Sequence[TensorSpec] = ()) -> tuple[TensorSpec, ...]:
         """The tensors of one observation in a training log. Args: extra_outputs: outputs that the model also logs."""
@@ -285,6 +322,8 @@ class Problem:
         if log_path is None and model_dir is None:
             raise ValueError(f"{self.name}: development mode needs a training log, a model, or both; both are None")
         flags = ["-mllvm", f"-{self.advisor_flag}=development"]
+        if self.vocabulary is not None:
+            flags += ir2vec.development_flags(self.vocabulary)
         if log_path is not None:
             flags += ["-mllvm", f"-{self.log_flag}={log_path}", *self.context_flags]
         if model_dir is not None:
@@ -306,11 +345,16 @@ class Problem:
         """cc1 flags for any clang: write observations to `channel_base`.out, read decisions from `channel_base`.in.
 
         Args: include_default: also send what the compiler's own heuristic would decide.
-        Raises: ValueError: the problem has no such channel, or no such default.
+        Raises:
+          ValueError: the problem has no such channel, or no such default.
+          RunError: the vocabulary of this workspace is not that of the problem's embeddings.
         """
         if self.interactive_flag is None:
             raise ValueError(f"{self.name}: LLVM has no interactive channel for it")
-        flags = [*self.release_flags(), "-mllvm", f"-{self.interactive_flag}={channel_base}"]
+        flags = list(self.release_flags())
+        if self.vocabulary is not None:
+            flags += ir2vec.flags_of_any_compiler(self.vocabulary)
+        flags += ["-mllvm", f"-{self.interactive_flag}={channel_base}"]
         if include_default:
             if self.interactive_default_flag is None:
                 raise ValueError(f"{self.name}: LLVM does not send the default's decision; give include_default=False")
@@ -324,16 +368,31 @@ def problem_names() -> list[str]:
 
 
 def load_problem(name: str) -> Problem:
-    """The problem in the folder mlgo/problems/<name>.
+    """The problem in the folder mlgo/problems/<folder>, where `name` is one of
 
-    Raises: ValueError: there is no such folder, or it exports no PROBLEM.
+        folder                                  the problem as it is
+        folder+ir2vec                           with embeddings of the vocabulary in the compilers' tree
+        folder+ir2vec.DIMENSION.DIGEST          with embeddings of this vocabulary: the name of the above
+
+    Raises:
+      ValueError: there is no such folder, it exports no PROBLEM, or it has no such setting.
+      RunError: the vocabulary is missing or malformed.
     """
-    if not _PROBLEM_NAME.fullmatch(name):
+    folder, plus, setting = name.partition("+")
+    if not _PROBLEM_NAME.fullmatch(folder):
         raise ValueError(f"problem name {name!r} is not a folder name; the problems are {', '.join(problem_names())}")
     try:
-        return importlib.import_module(f"mlgo.problems.{name}.problem").PROBLEM
+        problem = importlib.import_module(f"mlgo.problems.{folder}.problem").PROBLEM
     except (ModuleNotFoundError, AttributeError) as error:
         raise ValueError(
-            f"problem {name!r}: cannot load PROBLEM from mlgo/problems/{name}/problem.py ({error}); "
+            f"problem {name!r}: cannot load PROBLEM from mlgo/problems/{folder}/problem.py ({error}); "
             f"the problems are {', '.join(problem_names())}"
         ) from error
+    if not plus:
+        return problem
+    word, dot, identity = setting.partition(".")
+    if word != ir2vec.SETTING:
+        raise ValueError(f"problem name {name!r}: the only setting is +{ir2vec.SETTING}")
+    return problem.with_vocabulary(
+        ir2vec.Vocabulary.parse(identity) if dot else ir2vec.vocabulary_in(ir2vec.built_in_file())
+    )

@@ -1,7 +1,8 @@
 """The vocabulary: quantiles of every feature over the default trace; mlgo/learning/normalization.py reads them.
 
 A vocabulary is a folder with one text file `FEATURE.buckets` per observation: ascending numbers, one a line, as
-ml-compiler-opt's sparse_bucket_generator writes them.
+ml-compiler-opt's sparse_bucket_generator writes them. Each number of an embedding has a file of its own,
+`callee_embedding[3].buckets`.
 """
 
 import collections
@@ -83,9 +84,9 @@ def build_vocabulary(
     finally:
         shown.close()
     texts = {}
-    for spec in problem.observation_specs:
-        values = _sorted([part.pop(spec.name) for part in parts])
-        texts[f"{spec.name}{SUFFIX}"] = _lines(quantiles_of(values, config.quantiles))
+    for name in _features(problem):
+        values = _sorted([part.pop(name) for part in parts])
+        texts[f"{name}{SUFFIX}"] = _lines(quantiles_of(values, config.quantiles))
     files.write_all_atomically(folder, texts)
     state_path.unlink(missing_ok=True)
     return {"modules": len(names), "features": len(texts)}
@@ -93,7 +94,7 @@ def build_vocabulary(
 
 def sampled(decisions: Decisions, problem: Problem, kept: np.ndarray) -> dict[str, np.ndarray]:
     """By feature, its values in the observations `kept` (indices), one after another; of features with one value per
-    position, those at legal positions."""
+    position, those at legal positions. Each number of an embedding is a feature."""
     mask_shape, legal = None, None
     if problem.mask_feature is not None:
         mask_shape = problem.observation_spec(problem.mask_feature).shape
@@ -101,10 +102,13 @@ def sampled(decisions: Decisions, problem: Problem, kept: np.ndarray) -> dict[st
         mask = decisions.features[problem.mask_feature].reshape(-1, width)[kept]
         rows, positions = np.divmod(np.flatnonzero(mask), width)
         legal = kept[rows] * width + positions
-    values = {}
+    values: dict[str, np.ndarray] = {}
     for spec in problem.observation_specs:
         array = decisions.features[spec.name]
-        if spec.shape == mask_shape and spec.name != problem.mask_feature:
+        elements = problem.elements(spec)
+        if len(elements) > 1:
+            values |= {name: array[kept, index] for index, name in enumerate(elements)}
+        elif spec.shape == mask_shape and spec.name != problem.mask_feature:
             values[spec.name] = array.reshape(-1)[legal]
         else:
             values[spec.name] = array.reshape(-1, spec.element_count)[kept].reshape(-1)
@@ -123,8 +127,12 @@ def quantiles_of(values: np.ndarray, count: int) -> np.ndarray:
 
 def digest_of_vocabulary(folder: pathlib.Path, problem: Problem) -> str:
     """sha256 in hex over the files of all features."""
-    digests = manifest.digests_of(folder, [f"{spec.name}{SUFFIX}" for spec in problem.observation_specs])
+    digests = manifest.digests_of(folder, [f"{name}{SUFFIX}" for name in _features(problem)])
     return manifest.digest_of_bytes(files.encode_json(digests))
+
+
+def _features(problem: Problem) -> list[str]:
+    return [name for spec in problem.observation_specs for name in problem.elements(spec)]
 
 
 def _interpolated(values: np.ndarray, count: int) -> np.ndarray:
@@ -184,7 +192,7 @@ def _load_state(path: pathlib.Path, problem: Problem) -> tuple[int, list[dict[st
         return 0, []
     state = arrays.read(path, "state of the vocabulary")
     done = state.pop("done", np.zeros(1))
-    names = {spec.name for spec in problem.observation_specs}
+    names = set(_features(problem))
     if done.shape or done < 0 or state.keys() != names or any(array.ndim != 1 for array in state.values()):
         raise RunError(f"state of the vocabulary ({path})", f"is not one of {problem.name}", f"Delete {path}")
     return int(done), [state]

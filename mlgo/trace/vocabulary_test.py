@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 
-from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.problem import LoggedScore, Problem, TensorSpec, load_problem
 from mlgo.score.function_scores import FunctionScore
 from mlgo.trace import vocabulary
 from mlgo.trace.outcomes import ModuleRecord, Outcome
@@ -48,6 +48,19 @@ class FakeTrace:
         weight[0, 0, :] = np.nan
         features = {"mask": mask, "weight": weight, "progress": generator.random((50, 1)).astype(np.float32)}
         return Decisions(name, features, np.zeros(50, np.int64), np.zeros(50, np.int32))
+
+
+class EmbeddingsTest(unittest.TestCase):
+    def test_each_number_is_sampled_for_itself(self):
+        problem = load_problem("inlining_for_size+ir2vec.3.0123456789abcdef")
+        count = 4
+        features = {spec.name: np.zeros((count, *spec.shape), spec.dtype) for spec in problem.observation_specs}
+        features["callee_embedding"] = np.arange(12, dtype=np.float32).reshape(count, 3)
+        decisions = Decisions("m", features, np.zeros(count, np.int64), np.zeros(count, np.int32))
+        found = vocabulary.sampled(decisions, problem, np.array([1, 3]))
+        np.testing.assert_array_equal(found["callee_embedding[2]"], [5, 11])
+        self.assertEqual(len(found), 42 + 6)
+        self.assertNotIn("callee_embedding", found)
 
 
 class VocabularyTest(unittest.TestCase):

@@ -159,12 +159,12 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
 
 
 def own_files(problem: str, name: str) -> list[str]:
-    """The path of mlgo/problems/<problem>/<name>.gin, if it exists.
+    """The path of mlgo/problems/<problem>/<name>.gin, if it exists. Settings after a "+" have no files.
 
     Raises: ValueError: there is no such problem.
     """
     try:
-        specification = importlib.util.find_spec(f"mlgo.problems.{problem}.problem")
+        specification = importlib.util.find_spec(f"mlgo.problems.{problem.partition('+')[0]}.problem")
     except ModuleNotFoundError:
         specification = None
     if specification is None or specification.origin is None:

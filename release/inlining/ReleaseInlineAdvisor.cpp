@@ -2,6 +2,7 @@
 // to the functions that they are for (README.md).
 #include "DecidedInlineAdvisor.h"
 #include "EmbeddedModel.h"
+#include "Embeddings.h"
 #include "GivenInlineAdvisor.h"
 #include "InlinePolicyAdvisor.h"
 #include "InlinerSizeModel.h"
@@ -100,7 +101,15 @@ mlgo::RunnerFactory embeddedPolicy(LLVMContext &Context) {
   };
 }
 
+// Before the advisor of the policy is made.
+void observeWhatPolicyWants(Module &M, ModuleAnalysisManager &MAM) {
+  const mlgo::SlotUsage &Usage = mlgo::usageOf(InlinerSizeModel::slot());
+  if (*Usage.Slot.Vocabulary)
+    mlgo::observeEmbeddings(M, MAM, Usage.Slot.Vocabulary, Usage.Flag);
+}
+
 std::unique_ptr<InlineAdvisor> policyAdvisor(Module &M, ModuleAnalysisManager &MAM, DefaultAdvice GetDefaultAdvice) {
+  observeWhatPolicyWants(M, MAM);
   return std::make_unique<mlgo::InlinePolicyAdvisor>(M, MAM, embeddedPolicy(M.getContext()),
                                                      std::move(GetDefaultAdvice));
 }
@@ -138,6 +147,7 @@ std::unique_ptr<InlineAdvisor> decidedForSize(Module &M, ModuleAnalysisManager &
                                               std::unique_ptr<mlgo::InliningDecisions> Decisions) {
   FunctionAnalysisManager &FAM = functionAnalyses(M, MAM);
   if (Decisions->asksPolicy()) {
+    observeWhatPolicyWants(M, MAM);
     auto Decided = mlgo::decidedInlineAdvisor(M, MAM, embeddedPolicy(M.getContext()), GetDefaultAdvice,
                                               std::move(Decisions));
     return policyForSize(M, FAM, std::move(Decided), std::move(GetDefaultAdvice));

@@ -113,6 +113,7 @@ class TarballTest(unittest.TestCase):
                 "lib/clang/22/include/stdint.h",
                 "lib/clang/22/include/sanitizer/asan_interface.h",
                 "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
+                "share/mlgo/ir2vec_vocabulary.json",
             },
             names,
         )

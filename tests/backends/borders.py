@@ -10,7 +10,9 @@ import sys
 
 def main(policy: str, out: str) -> None:
     columns = json.loads(pathlib.Path(policy).read_text(encoding="utf-8"))["normalizer"]["columns"]
-    lines = [f"{feature} {border!r}\n" for feature, start, end in columns for border in (start, end)]
+    # Of a number of an embedding, "callee_embedding[3]", the tensor is named.
+    tensors = [(feature.partition("[")[0], start, end) for feature, start, end in columns]
+    lines = [f"{tensor} {border!r}\n" for tensor, start, end in tensors for border in (start, end)]
     pathlib.Path(out).write_text("".join(lines), encoding="ascii")
 
 

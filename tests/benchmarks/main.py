@@ -29,6 +29,7 @@ BENCHMARKS = {
     "ppo_update": "tests.benchmarks.ppo_update",
     "extraction": "tests.benchmarks.extraction",
     "decision": "tests.benchmarks.decision",
+    "embeddings": "tests.benchmarks.embeddings",
     "compile_cost": "tests.benchmarks.compile_cost",
     "decision_file": "tests.benchmarks.decision_file",
     "search": "tests.benchmarks.search",

@@ -1,4 +1,4 @@
-"""Analysis test of an `llvm_program`: its tree contains the program and its aliases, and nothing is linked in it."""
+"""Analysis test of an `llvm_program`: its tree contains the program, its aliases and its files, and nothing is linked in it."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 
@@ -19,5 +19,5 @@ def _tree_test_impl(ctx):
 
 tree_test = analysistest.make(
     _tree_test_impl,
-    attrs = {"programs": attr.string_list(doc = "Names in bin/, sorted.", mandatory = True)},
+    attrs = {"programs": attr.string_list(doc = "Names in bin/, and paths of other files in the tree, sorted.", mandatory = True)},
 )

@@ -35,6 +35,8 @@ MIN_SIZE_THRESHOLD = 5
 #: Knots of the columns for decisions about one call or one live range: most counts are small, costs reach thousands and
 #: are sometimes negative, spill weights are below 1 and sometimes infinite.
 _KNOTS_OF_ONE = {"int64": (-40.0, 0.0, 5.0, 40.0, 1000.0), "float32": (0.0, 1e-3, 1e-2, 1e-1, 1.0)}
+#: Embeddings are sums over the instructions of a function, of numbers around 0.
+_KNOTS_OF_EMBEDDINGS = (-40.0, 0.0, 40.0)
 #: Made-up calls on which a random inlining policy says yes and no equally often.
 _BALANCE_COUNT = 1000
 #: Priorities are whole multiples of 2^20 from a network whose outputs have to spread over 0 .. 2047 for that.
@@ -44,7 +46,11 @@ _NUMBER_SCALE = 500.0
 def spread_normalizer(problem: Problem) -> Normalizer:
     """A normaliser for features that lie anywhere in their usual range; candidates' in [0, 1], or [0, 5] when whole."""
     if problem.decision_kind != "categorical":
-        knots = {spec.name: _KNOTS_OF_ONE[spec.dtype] for spec in problem.observation_specs}
+        knots = {
+            name: _KNOTS_OF_EMBEDDINGS if spec.name in problem.embeddings else _KNOTS_OF_ONE[spec.dtype]
+            for spec in problem.observation_specs
+            for name in problem.elements(spec)
+        }
         columns = tuple(Column(name, *pair) for name, each in knots.items() for pair in zip(each, each[1:]))
         return Normalizer(problem.name, columns, (), mark_last_position=False)
     quantiles = {

@@ -1,9 +1,8 @@
 """Inlining for size: whether a call is replaced by the body of the function it calls, at -Oz.
 
 Transcribed from llvm/include/llvm/Analysis/InlineModelFeatureMaps.h, llvm/lib/Analysis/MLInlineAdvisor.cpp and
-DevelopmentModeInlineAdvisor.cpp of LLVM 22.1.8; the last features are those of llvm/features. IR2Vec embeddings, which
-the advisor adds when the compiler is given an IR2Vec vocabulary, are not among the observations: their size is that of
-the vocabulary.
+DevelopmentModeInlineAdvisor.cpp of LLVM 22.1.8; the last features are those of llvm/features. The embeddings of callee
+and caller are observations of "inlining_for_size+ir2vec" only; their dimension is that of the vocabulary.
 
 The log of a module has no score: LLVM declares a reward (delta_size) and never writes it. Upstream's log has one
 context, named "". With `context_flags` (inlining_log_names_call_sites.patch) each decision stands in a context named
@@ -42,6 +41,7 @@ PROBLEM = Problem(
     **slot_arguments("inlining_for_size"),
     observation_specs=tuple(_one(name) for name in COST_FEATURES + CALL_SITE_FEATURES + CALLEE_FEATURES),
     features_of_ours=frozenset(CALLEE_FEATURES),
+    embeddings=("callee_embedding", "caller_embedding"),
     action_spec=_one("inlining_decision"),
     action_count=2,
     mask_feature=None,

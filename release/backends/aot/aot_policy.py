@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 
+from mlgo.policy.identity import problem_of
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -93,8 +94,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--header", type=pathlib.Path, required=True, help="C++ header to write")
     parser.add_argument("--object", type=pathlib.Path, required=True, help="object file to write")
     flags = parser.parse_args(arguments)
-    problem = load_problem(flags.problem)
-    return exit_code_of(lambda: compile_policy(flags.policy, problem, flags.cpp_class, flags.header, flags.object))
+
+    def compile_given() -> None:
+        problem = load_problem(problem_of(flags.policy, flags.problem))
+        compile_policy(flags.policy, problem, flags.cpp_class, flags.header, flags.object)
+
+    return exit_code_of(compile_given)
 
 
 if __name__ == "__main__":

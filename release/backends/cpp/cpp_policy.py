@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.policy.directory import load_policy
-from mlgo.policy.identity import identity
+from mlgo.policy.identity import identity, problem_of
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
@@ -83,7 +83,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--source", type=pathlib.Path, required=True, help="C++ source to write")
     flags = parser.parse_args(arguments)
     return exit_code_of(
-        lambda: generate(flags.policy, _problem(flags.problem), flags.cpp_class, flags.header, flags.source)
+        lambda: generate(
+            flags.policy, _problem(problem_of(flags.policy, flags.problem)), flags.cpp_class, flags.header, flags.source
+        )
     )
 
 

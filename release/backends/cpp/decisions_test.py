@@ -47,7 +47,7 @@ class DecisionsTest(unittest.TestCase):
                 found, known = compiled_decisions(name, case.problem, features)
                 # Bytes, so that -0 is not 0.
                 self.assertEqual(found.tobytes(), expected.tobytes(), f"{(found != expected).sum()} decisions differ")
-                self.assertEqual(known, len(network.normalizer.features) + (case.problem.mask_feature is not None))
+                self.assertEqual(known, len(network.normalizer.tensors) + (case.problem.mask_feature is not None))
                 self.assertGreater(len(np.unique(found)), 1, "all decisions are the same: nothing is tested")
 
     def test_weights_at_and_beyond_16_bits(self):

@@ -14,11 +14,12 @@ import numpy as np
 
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import RELU_TOP, Normalizer
+from mlgo.learning.normalization import RELU_TOP
 from mlgo.policy.identity import Identity
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from release.backends.cpp.cpp_text import WIDTH, comment, float_literal, printable, string_literal, wrapped
+from release.backends.cpp.seen_features import seen_features
 from release.backends.cpp.whole_numbers import whole_layers
 
 GENERATOR = "//release/backends/cpp:cpp_policy"
@@ -27,7 +28,6 @@ _COLUMN_MULTIPLE = 8
 _UNIT_MULTIPLE = 4
 _CPP_TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t"}
 _CLASS = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*", re.ASCII)
-_IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,20 +36,6 @@ class Origin:
 
     identity: Identity
     lines: tuple[tuple[str, str], ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Feature:
-    """A feature that the policy uses: its tensor, its columns first .. first + count - 1, and its top."""
-
-    spec: TensorSpec
-    first: int
-    count: int
-    highest: np.float32
-
-    @property
-    def constant(self) -> str:
-        return "".join(word.capitalize() for word in self.spec.name.split("_"))
 
 
 class GeneratedUnit:
@@ -72,11 +58,11 @@ class GeneratedUnit:
         self._header_name = header_name
         self._origin = origin
         self._normalizer = network.normalizer
-        self._features = _features(network.normalizer, problem)
+        self._features = seen_features(network.normalizer, problem)
         self._layers = whole_layers(exact_network(network.weights))
         mask = [] if problem.mask_feature is None else [problem.observation_spec(problem.mask_feature)]
         #: The tensors that the compiler fills, in the order of arg_data.
-        self._tensors = mask + [feature.spec for feature in self._features]
+        self._tensors = mask + list(dict.fromkeys(feature.spec for feature in self._features))
 
     def header(self) -> str:
         """The declaration of the class."""
@@ -92,8 +78,10 @@ class GeneratedUnit:
             "#include <stdint.h>",
             "",
             *self._open_namespaces(),
-            f"// Decides {self._problem.name}. Fill arg_data, call Run, read result_data. "
-            "One thread at a time per object.",
+            *comment(
+                f"Decides {self._problem.name}. Fill arg_data, call Run, read result_data. "
+                "One thread at a time per object."
+            ),
             f"class {self._class} final {{",
             "public:",
             f"  static constexpr char Name[] = {string_literal(who.name)};",
@@ -201,7 +189,7 @@ class GeneratedUnit:
     def _column_array(self, name: str, values: Sequence[np.float32], last_position: float) -> list[str]:
         lines = [f"constexpr float {name}[Columns] = {{"]
         for feature in self._features:
-            lines.append(f"    // {feature.spec.name}")
+            lines.append(f"    // {feature.name}")
             lines += wrapped(float_literal(value) for value in values[feature.first : feature.first + feature.count])
         if self._normalizer.mark_last_position:
             lines += ["    // last position", f"    {float_literal(np.float32(last_position))},"]
@@ -252,7 +240,7 @@ class GeneratedUnit:
             return f"unit {number}"
         for feature in self._features:
             if feature.first <= number < feature.first + feature.count:
-                return f"{feature.spec.name} {number - feature.first}"
+                return f"{feature.name} {number - feature.first}"
         return "last position" if number < self._normalizer.width else "nothing"
 
     def _units(self, index: int) -> int:
@@ -306,9 +294,7 @@ class GeneratedUnit:
             "  float Value[Columns] = {};",
         ]
         for feature in self._features:
-            element = f"{feature.spec.name}[{'Position' if feature.spec.element_count > 1 else '0'}]"
-            value = element if feature.spec.dtype == "float32" else f"static_cast<float>({element})"
-            lines.append(f"  look({feature.constant}, {value}, Value);")
+            lines.append(f"  look({feature.constant}, {feature.value()}, Value);")
         if self._normalizer.mark_last_position:
             lines.append(
                 f"  Value[LastPositionColumn] = Position == {self._problem.action_count - 1} ? {RELU_TOP}f : 0.0f;"
@@ -365,26 +351,6 @@ class GeneratedUnit:
                 f"  {action}[0] = Z * {float_literal(unit)};",
             ]
         return "\n".join([f"bool {self._class}::Run() {{", *body, "  return true;", "}"]) + "\n"
-
-
-def _features(normalizer: Normalizer, problem: Problem) -> list[_Feature]:
-    known = {spec.name: spec for spec in problem.observation_specs}
-    features = []
-    names = [column.feature for column in normalizer.columns]
-    for name in normalizer.features:
-        if name not in known or not _IDENTIFIER.fullmatch(name):
-            raise RunError(
-                f"the policy's feature {name!r}",
-                f"is none that the compiler knows for {problem.name} (it knows {', '.join(sorted(known))})",
-                "Train a policy with this compiler's features, or embed it in the compiler that it was trained for",
-            )
-        first, count = names.index(name), names.count(name)
-        if names[first : first + count] != [name] * count:
-            raise RunError(
-                f"the policy's feature {name!r}", "has columns that do not stand together", "Save the policy again"
-            )
-        features.append(_Feature(known[name], first, count, normalizer.highest(name)))
-    return features
 
 
 def _fixed(name: str) -> str:

@@ -13,7 +13,7 @@ def _compiler_files_impl(ctx):
             directories[path] = file
         elif path == "bin/" + ctx.attr.program_name:
             programs[path] = file
-        elif path.endswith(".cfg"):
+        elif path.endswith(".cfg") or path.startswith("share/"):
             settings[path] = file
     if len(programs) != 1:
         fail("{}: has no {}bin/{} among its runfiles, so it is not a target of mlgo_clang; name one".format(
@@ -41,7 +41,7 @@ def _compiler_files_impl(ctx):
 
 compiler_files = rule(
     implementation = _compiler_files_impl,
-    doc = "A target of `mlgo_clang` as files for rules_pkg: bin/clang, more names of it, configuration files, lib/clang.",
+    doc = "A target of `mlgo_clang` as files for rules_pkg: bin/clang, more names of it, configuration files, lib/clang, share.",
     attrs = {
         "links": attr.string_list(doc = "More names of the program in bin/."),
         "program": attr.label(doc = "The compiler.", mandatory = True),

@@ -8,6 +8,7 @@ import numpy as np
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import Normalizer, build_normalizer
 from mlgo.learning.testing import synthetic
+from mlgo.problems.ir2vec import split_element
 from mlgo.problems.problem import Problem, TensorSpec, load_problem
 from mlgo.run.determinism import generator
 
@@ -58,8 +59,9 @@ class Case:
 
     def _normalizer(self) -> Normalizer:
         quantiles = {
-            spec.name: _quantiles(spec) if self.features is None or spec.name in self.features else np.zeros(1)
+            name: _quantiles(spec) if self.features is None or spec.name in self.features else np.zeros(1)
             for spec in self.problem.observation_specs
+            for name in self.problem.elements(spec)
         }
         normalizer = build_normalizer(quantiles, self.problem)
         return normalizer if self.features is None else dataclasses.replace(normalizer, dropped=())
@@ -75,6 +77,7 @@ CASES: Mapping[str, Case] = {
     "eviction_wide": Case(_EVICTION, (17, 9), large=9.5),
     "inlining": Case(_INLINING, (80, 40)),
     "inlining_few_features": Case(_INLINING, (18,), features=("cost_estimate", "callee_users", "threshold")),
+    "inlining_embeddings": Case(load_problem("inlining_for_size+ir2vec.5.0123456789abcdef"), (24, 8)),
     "inlining_four_layers": Case(_INLINING, (43, 82, 5, 8)),
     "priority": Case(_PRIORITY, (80, 10)),
     "priority_wide": Case(_PRIORITY, (9,), large=9.5),
@@ -88,7 +91,10 @@ def observations(problem: Problem, normalizer: Normalizer, count: int, seed: int
     for spec in problem.observation_specs:
         shape = (count, *spec.shape)
         knots = [
-            end for column in normalizer.columns if column.feature == spec.name for end in (column.start, column.end)
+            end
+            for column in normalizer.columns
+            if split_element(column.feature)[0] == spec.name
+            for end in (column.start, column.end)
         ]
         result[spec.name] = _values(random, spec, shape, np.array(sorted(set(knots)) or [0.0]))
     if problem.mask_feature is not None:
