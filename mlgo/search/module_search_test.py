@@ -125,6 +125,18 @@ class SampledMovesTest(unittest.TestCase):
         kinds = [kind == "site" for kind, _ in one]
         self.assertEqual(kinds, sorted(kinds))
 
+    def test_one_of_several_calls_is_not_brought_in_alone(self):
+        def brought_in_alone(limit):
+            build = ToyCompiler(SearchFromPolicyTest.PROGRAM, limit).build(Attempt(POLICY))
+            sampled = sampled_moves(build, np.random.default_rng(1), 1.0)
+            return [move for move in sampled if move.name[0] == "site" and any(move.flips.values())]
+
+        self.assertEqual(brought_in_alone(limit=-100), [])
+        # Calls that are inlined are turned one by one as well.
+        build = ToyCompiler(SearchFromPolicyTest.PROGRAM, limit=1000).build(Attempt(POLICY))
+        kinds = {move.name[0] for move in sampled_moves(build, np.random.default_rng(1), 1.0)}
+        self.assertEqual(kinds, {"all out", "site"})
+
     def test_the_share_of_the_unpromising(self):
         self.assertLess(set(self.sampled(1, 0.0)), set(self.sampled(1, 1.0)))
 

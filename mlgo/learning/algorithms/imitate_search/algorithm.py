@@ -29,6 +29,7 @@ class ImitateSearchConfig:
       start: feature -> what each of its pieces adds to z in the first policy; {}: the run's warm start.
       start_bias: z in the first policy for a decision all of whose features have their smallest values.
       outlier: measurements that deviate more than this many deviations from their expectation count linearly (Huber).
+        Large, because few changes that save much outweigh many that cost little.
     """
 
     compiles_per_module: int = 4
@@ -40,7 +41,7 @@ class ImitateSearchConfig:
     effect_deviation: float = 0.3
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
     start_bias: float = 0.0
-    outlier: float = 3.0
+    outlier: float = 10.0
 
     def __post_init__(self):
         object.__setattr__(self, "start", {str(feature): float(value) for feature, value in self.start.items()})
