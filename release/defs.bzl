@@ -76,7 +76,7 @@ def mlgo_clang(name, policies = None, backend = None, tools = True, visibility =
         driver = Label("//release/tools") if tools else None,
         resource_directory = Label("//third_party/llvm:resource_headers"),
         tools = TOOLS if tools else [],
-        units = [Label("//release/search")],
+        units = [Label("//release/linking"), Label("//release/search")],
     )
 
 def mlgo_opt(name, policies = None, backend = None, visibility = None, **slots):

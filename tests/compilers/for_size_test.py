@@ -8,6 +8,7 @@ import unittest
 
 from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
+from tests.compilers.calls import HELPERS, calls_of_helpers
 from tests.compilers.modules import compile_to_object, held_out_modules
 
 PROBLEM = load_problem("inlining_for_size")
@@ -15,22 +16,8 @@ POLICY_ON = PROBLEM.release_flags()
 #: Compilers with a made-up policy, which inlines other calls than the default, and with the shipped one.
 CLANG, SHIPPED, OPT = "tests/compilers/cpp_clang", "release/clang", "tests/compilers/opt"
 MINSIZE = "__attribute__((minsize))"
-_HELPERS = 16
 #: Numbers of local labels count all functions of a file, and its inlined functions too.
 _LABEL_NUMBER = re.compile(r"(\.L[A-Za-z_]+)\d+(_\d+)?")
-
-
-def c_source(name: str, attribute: str = "") -> str:
-    """Functions whose names begin with `name`: helpers of growing size, and callers of each of them."""
-    source = [f"extern int {name}_data[];"]
-    for n in range(_HELPERS):
-        body = " ".join(f"x += {name}_data[x & {k}] * {k + 3};" for k in range(1 + n % 6))
-        call = f"x += {name}_help{n // 2}(x & {n});" if n else ""
-        source.append(f"static {attribute} int {name}_help{n}(int x) {{ {body} {call} return x; }}")
-    for n in range(_HELPERS // 2):
-        calls = " + ".join(f"{name}_help{(n + k) % _HELPERS}(x + {k})" for k in range(4))
-        source.append(f"{attribute} int {name}_call{n}(int x) {{ return {calls}; }}")
-    return "\n".join(source) + "\n"
 
 
 def functions(assembly: str) -> dict[str, str]:
@@ -44,9 +31,9 @@ class ForSizeTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        (self.folder / "fast.c").write_text(c_source("fast"))
-        (self.folder / "small.c").write_text(c_source("small"))
-        (self.folder / "mixed.c").write_text(c_source("fast") + c_source("small", MINSIZE))
+        (self.folder / "fast.c").write_text(calls_of_helpers("fast"))
+        (self.folder / "small.c").write_text(calls_of_helpers("small"))
+        (self.folder / "mixed.c").write_text(calls_of_helpers("fast") + calls_of_helpers("small", MINSIZE))
 
     def run_tool(self, program: str, *arguments: str) -> str:
         """What a program that must succeed writes to stderr."""
@@ -72,7 +59,7 @@ class ForSizeTest(unittest.TestCase):
 
     def check_only_small_functions_differ(self, with_policy: bytes, without: bytes) -> None:
         found, wanted = functions(with_policy.decode()), functions(without.decode())
-        for n in range(_HELPERS // 2):
+        for n in range(HELPERS // 2):
             self.assertEqual(found[f"fast_call{n}"], wanted[f"fast_call{n}"])
         different = [name for name in wanted if name.startswith("small") and found.get(name) != wanted[name]]
         self.assertTrue(different, "the policy changed no function for size: was it asked?")
@@ -145,14 +132,18 @@ class ForSizeTest(unittest.TestCase):
         self.assertEqual(said, "")
         self.check_only_small_functions_differ(found, wanted)
 
-    def test_the_link_of_full_lto_asks_no_policy(self):
-        """LLVM's pipeline for it inlines by the default whatever -enable-ml-inliner says."""
+    def test_the_link_of_full_lto(self):
+        model = runfile("tests/policies/random_inlining_tflite/model.tflite").parent
+        interpreted = PROBLEM.development_flags(None, str(model))[1::2]
         self.link_bitcode()
-        for bitcode in ("fast.bc", "both.bc"):
-            wanted, _ = self.made(OPT, "-passes=lto<O2>", bitcode)
-            found, said = self.made(OPT, "-passes=lto<O2>", bitcode, *POLICY_ON[1::2])
-            self.assertIs(found == wanted, True, bitcode)
-            self.assertEqual(said, "")
+        passes = "-passes=lto<Oz>"
+        for bitcode, warned in (("fast.bc", ["fast.bc"]), ("both.bc", []), ("small.bc", [])):
+            with self.subTest(bitcode):
+                wanted, _ = self.made(OPT, passes, bitcode)
+                found, said = self.made(OPT, passes, bitcode, *POLICY_ON[1::2])
+                self.assertIs(found == wanted, bool(warned))
+                self.check_warnings(said, *warned)
+        self.assertIs(found == self.made("development/opt", passes, "small.bc", *interpreted)[0], True)
 
     def test_back_ends_of_thin_lto(self):
         for level, name in (("-O2", "fast"), ("-Oz", "small")):

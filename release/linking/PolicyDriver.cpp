@@ -1,0 +1,154 @@
+// clang's driver with -flto. LLVM's driver gives -mllvm to compiles alone, and most of the decisions are taken in the link.
+
+#include "EmbeddedModel.h"
+
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Driver/Compilation.h"
+#include "clang/Driver/Driver.h"
+#include "clang/Driver/Job.h"
+#include "clang/Driver/Tool.h"
+#include "clang/Driver/ToolChain.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#if LLVM_VERSION_MAJOR < 22
+#include "clang/Driver/Options.h"
+#else
+#include "clang/Options/Options.h"
+#endif
+
+using namespace clang;
+using namespace clang::driver;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+// clang's driver calls this for the compilation that it would make itself (clang_version_names_policies.patch).
+Compilation *mlgoBuildCompilation(Driver &TheDriver, ArrayRef<const char *> Args);
+
+namespace {
+
+using Words = SmallVector<const char *, 256>;
+
+// "enable-ml-inliner" of "-enable-ml-inliner=release".
+StringRef nameOf(StringRef Option) { return Option.ltrim('-').split('=').first; }
+
+bool concernsPolicies(StringRef Option) {
+  static const StringRef Switches[] = {
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) AdvisorFlag,
+#include "PolicySlots.def"
+#undef POLICY_SLOT
+      "-mlregalloc-max-eviction-count",
+  };
+  return llvm::any_of(Switches, [&](StringRef Switch) { return nameOf(Switch) == nameOf(Option); });
+}
+
+// The command line in which a link of objects does not count the switches of policies as unused: it passes them on.
+Words withoutUnusedSwitches(ArrayRef<const char *> Args) {
+  Words Result;
+  bool IsSilent = false;
+  for (size_t I = 0; I < Args.size(); ++I) {
+    // A null ends a line of a response file.
+    const StringRef Word = Args[I] ? Args[I] : "";
+    if (Word == "--start-no-unused-arguments" || Word == "--end-no-unused-arguments")
+      IsSilent = Word == "--start-no-unused-arguments";
+    const bool HasValue = Word == "-mllvm" && I + 1 < Args.size() && Args[I + 1];
+    StringRef Option = HasValue ? StringRef(Args[I + 1]) : Word;
+    if (IsSilent || !(HasValue || Option.consume_front("-mllvm=")) || !concernsPolicies(Option)) {
+      Result.push_back(Args[I]);
+      continue;
+    }
+    Result.push_back("--start-no-unused-arguments");
+    Result.push_back(Args[I]);
+    if (HasValue)
+      Result.push_back(Args[++I]);
+    Result.push_back("--end-no-unused-arguments");
+  }
+  return Result;
+}
+
+// The linker of this program's own tree, or "".
+std::string ownLinker(const Driver &TheDriver) {
+  llvm::SmallString<256> Path(TheDriver.Dir);
+  llvm::sys::path::append(Path, "ld.lld");
+  return llvm::sys::fs::can_execute(Path) ? std::string(Path) : "";
+}
+
+bool choosesLinker(const Compilation &C) {
+  return C.getArgs().hasArg(options::OPT_fuse_ld_EQ, options::OPT_ld_path_EQ);
+}
+
+void warn(Compilation &C, StringRef Switch, StringRef Linker) {
+  DiagnosticsEngine &Diags = C.getDriver().getDiags();
+  // -Werror does not reach a warning that LLVM's tables do not have.
+  const bool IsError = Diags.getWarningsAsErrors();
+  const unsigned Sentence = Diags.getCustomDiagID(
+      IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
+      "-mllvm %0 has no effect in this link with -flto: %1 is not the linker of this clang. Link with -fuse-ld=lld, or "
+      "remove the option");
+  Diags.Report(Sentence) << Switch << Linker;
+  if (IsError)
+    C.setContainsError();
+}
+
+// An option that the user gave to the linker stands.
+bool isGiven(const llvm::opt::ArgStringList &Arguments, StringRef Switch) {
+  return llvm::any_of(Arguments, [&](StringRef Argument) {
+    Argument.consume_front("-mllvm=") || Argument.consume_front("--mllvm=") || Argument.consume_front("-plugin-opt=") ||
+        Argument.consume_front("--plugin-opt=");
+    return Argument.starts_with("-") && nameOf(Argument) == nameOf(Switch);
+  });
+}
+
+void passOn(Compilation &C, Command &Link, ArrayRef<StringRef> Switches) {
+  llvm::opt::ArgStringList Arguments = Link.getArguments();
+  const std::string Own = ownLinker(C.getDriver());
+  // The machine's default linker would need a plug-in of this LLVM, which no tree of ours has.
+  if (!Own.empty() && !choosesLinker(C) && C.getDefaultToolChain().getTriple().isOSBinFormatELF())
+    Link.replaceExecutable(C.getArgs().MakeArgString(Own));
+  const bool IsOwn = !Own.empty() && llvm::sys::fs::equivalent(Link.getExecutable(), Own);
+  for (StringRef Switch : Switches) {
+    if (isGiven(Arguments, Switch))
+      continue;
+    if (!IsOwn) {
+      warn(C, Switch, Link.getExecutable());
+      continue;
+    }
+    Arguments.push_back("-mllvm");
+    Arguments.push_back(C.getArgs().MakeArgString(Switch));
+  }
+  Link.replaceArguments(std::move(Arguments));
+}
+
+SmallVector<StringRef, 4> switchesOf(const Compilation &C) {
+  SmallVector<StringRef, 4> Result;
+  for (const std::string &Option : C.getArgs().getAllArgValues(options::OPT_mllvm))
+    if (concernsPolicies(Option))
+      Result.push_back(C.getArgs().MakeArgString(Option));
+  return Result;
+}
+
+} // namespace
+
+Compilation *mlgoBuildCompilation(Driver &TheDriver, ArrayRef<const char *> Args) {
+  const auto IsLto = [](const char *Arg) { return Arg && StringRef(Arg).starts_with("-flto"); };
+  Compilation *const C = TheDriver.BuildCompilation(llvm::any_of(Args, IsLto) ? withoutUnusedSwitches(Args)
+                                                                              : Words(Args.begin(), Args.end()));
+  if (!C || C->containsError() || !TheDriver.isUsingLTO())
+    return C;
+  const SmallVector<StringRef, 4> Switches = switchesOf(*C);
+  if (Switches.empty())
+    return C;
+  for (Command &Job : C->getJobs())
+    if (Job.getSource().getKind() == Action::LinkJobClass &&
+        &Job.getCreator().getToolChain() == &C->getDefaultToolChain())
+      passOn(*C, Job, Switches);
+  return C;
+}
