@@ -130,11 +130,12 @@ InliningDecisions::InliningDecisions(Module &M, DecisionSection Section, std::sh
 InliningDecisions::~InliningDecisions() {
   if (File)
     reportCoverage();
+  const StringRef Source = M.getSourceFileName();
   if (!TakenFile.empty())
-    writeTaken(TakenFile.ArgStr, TakenFile, firstLine(),
+    writeTaken({TakenFile.ArgStr, TakenFile, firstLine(), /*RepeatsSources=*/false}, Source,
                sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
   if (!ReplayFile.empty())
-    writeTaken(ReplayFile.ArgStr, ReplayFile, "", Replay);
+    writeTaken({ReplayFile.ArgStr, ReplayFile, "", /*RepeatsSources=*/true}, Source, Replay);
 }
 
 bool InliningDecisions::decideElsewhere(const Alternatives &By) const {

@@ -1,6 +1,7 @@
 #include "TakenDecisions.h"
 #include "UsageError.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/InlineAdvisor.h"
 #include "llvm/Analysis/ReplayInlineAdvisor.h"
@@ -14,22 +15,25 @@
 
 using namespace llvm;
 
-void mlgo::writeTaken(StringRef Option, StringRef Path, StringRef Head, StringRef Lines) {
+void mlgo::writeTaken(const WrittenFile &To, StringRef Source, StringRef Lines) {
   static std::mutex Mutex;
-  static StringSet<> Begun;
+  static StringMap<StringSet<>> SourcesByPath;
   const std::lock_guard<std::mutex> Lock(Mutex);
-  const bool First = Begun.insert(Path).second;
+  const auto [Entry, First] = SourcesByPath.try_emplace(To.Path);
+  if (!Entry->second.insert(Source).second && !To.RepeatsSources)
+    endWithUsageError("-" + To.Option + ": this program inlines in " + Source + " a second time, and " + To.Path +
+                      " can name a source once. Compile each source once, and sources of one name by different paths");
   std::error_code Error;
-  raw_fd_ostream File(Path, Error, First ? sys::fs::CD_CreateAlways : sys::fs::CD_OpenExisting, sys::fs::FA_Write,
+  raw_fd_ostream File(To.Path, Error, First ? sys::fs::CD_CreateAlways : sys::fs::CD_OpenExisting, sys::fs::FA_Write,
                       First ? sys::fs::OF_None : sys::fs::OF_Append);
   if (!Error) {
-    File << (First ? Head : "") << Lines;
+    File << (First ? To.Head : "") << Lines;
     File.close();
     Error = File.error();
     File.clear_error();
   }
   if (Error)
-    endWithUsageError("-" + Option + ": cannot write " + Path + ": " + Error.message());
+    endWithUsageError("-" + To.Option + ": cannot write " + To.Path + ": " + Error.message());
 }
 
 std::string mlgo::replayLine(const CallBase &CB, bool Inline) {

@@ -12,10 +12,21 @@ class CallBase;
 
 namespace mlgo {
 
-// Appends a module's lines. The first module in a process replaces what is in the file, and `Head` comes before it.
-// Modules of a parallel link are in the order in which its back ends end. Ends the program with one error, which names
-// `Option`, if the file cannot be written.
-void writeTaken(llvm::StringRef Option, llvm::StringRef Path, llvm::StringRef Head, llvm::StringRef Lines);
+// A file that the compiles of a process write, a part for each module.
+struct WrittenFile {
+  // Names it in errors.
+  llvm::StringRef Option;
+  llvm::StringRef Path;
+  // Stands before the first part.
+  llvm::StringRef Head;
+  // Whether two modules of one source may be in it.
+  bool RepeatsSources;
+};
+
+// Appends the lines of a module compiled from `Source`. The first module in a process replaces what is in the file.
+// Modules of a parallel link are in the order in which its back ends end. Ends the program with one error if the file
+// cannot be written, or would be none that can be read.
+void writeTaken(const WrittenFile &To, llvm::StringRef Source, llvm::StringRef Lines);
 
 // A decision as a remark of LLVM's inliner, which -cgscc-inline-replay of any clang reads
 // (llvm/lib/Analysis/ReplayInlineAdvisor.cpp); empty if the call has no debug location, which is its name there.

@@ -1,22 +1,13 @@
 // The lines of decision files, written and read.
+#include "Check.h"
 #include "DecisionFormat.h"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 using namespace mlgo;
 
 namespace {
-
-void check(bool Holds, const char *What, int Line) {
-  if (Holds)
-    return;
-  std::fprintf(stderr, "line %d: %s does not hold\n", Line, What);
-  std::exit(EXIT_FAILURE);
-}
-#define CHECK(Condition) check(Condition, #Condition, __LINE__)
 
 void namesWithAnyBytes() {
   CHECK(escaped("a b%\xff") == "a%20b%25%FF");

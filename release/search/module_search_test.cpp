@@ -1,12 +1,11 @@
 // The search for better decisions in one module, with a toy compiler.
 #include "Build.h"
+#include "Check.h"
 #include "ModuleSearch.h"
 #include "Moves.h"
 #include "ToyCompiler.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 
 using mlgo::Otherwise;
@@ -14,14 +13,6 @@ using namespace mlgo::search;
 using namespace mlgo::search::testing;
 
 namespace {
-
-void check(bool Holds, const char *What, int Line) {
-  if (Holds)
-    return;
-  std::fprintf(stderr, "line %d: %s does not hold\n", Line, What);
-  std::exit(EXIT_FAILURE);
-}
-#define CHECK(Condition) check(Condition, #Condition, __LINE__)
 
 constexpr Otherwise Default = {}, Policy = Otherwise::policy();
 

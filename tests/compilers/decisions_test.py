@@ -373,6 +373,20 @@ class DecisionsTest(unittest.TestCase):
         self.assertIn("\ninline\tf2\tbig\t", after)
         self.assertNotIn("keep", after)
 
+    def test_two_modules_of_one_source_in_a_program(self):
+        # Only one of them could be named in the file.
+        linker = self.folder / "ld.lld"
+        linker.symlink_to(runfile(CLANG).resolve())
+        for name in ("one.o", "two.o"):
+            self.made("-flto=thin", "-fPIC", f"-Df={name[:3]}_f", f"-Dg={name[:3]}_g")
+            (self.folder / "out.o").rename(self.folder / name)
+        command = [linker, "-shared", "one.o", "two.o", "-o", "out.so", "--thinlto-jobs=1"]
+        done = self.run_tool(*command, *given("taken", taken=True))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("-mlgo-decisions-taken: this program inlines in x.c a second time", done.stderr)
+        done = self.run_tool(*command, "-mllvm", "-mlgo-decisions-replay=replay")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 if __name__ == "__main__":
     unittest.main()
