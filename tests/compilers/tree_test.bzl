@@ -7,7 +7,7 @@ def _tree_test_impl(ctx):
     target = analysistest.target_under_test(env)
     folder = "{}/{}.llvm/".format(target.label.package, target.label.name)
     inside = [file.short_path for file in target[DefaultInfo].default_runfiles.files.to_list() if not file.is_directory]
-    programs = sorted([path.removeprefix(folder + "bin/") for path in inside if path.startswith(folder)])
+    programs = sorted([path.removeprefix(folder).removeprefix("bin/") for path in inside if path.startswith(folder)])
     asserts.equals(env, ctx.attr.programs, programs)
 
     # Bazel leaves parameter files and runfiles beside a program that it links.
