@@ -17,3 +17,17 @@ def check_fields(config: Any, at_least_one: Sequence[str] = (), positive: Sequen
     for name in positive:
         if not (math.isfinite(getattr(config, name)) and getattr(config, name) > 0):
             raise ValueError(f"{kind}.{name}={getattr(config, name)} must be positive")
+
+
+def check_linear(config: Any) -> None:
+    """Checks what the configurations of all LinearLearners have, and makes the values of `start` floats.
+
+    Raises: ValueError: a field is out of its range; names it.
+    """
+    object.__setattr__(config, "start", {str(feature): float(value) for feature, value in config.start.items()})
+    check_fields(config, positive=("effect_deviation", "outlier"))
+    if not (0 < config.step <= 1 and 0 <= config.decay < 1 and config.prior >= 0):
+        raise ValueError(
+            f"{type(config).__name__}: step={config.step} in (0, 1], decay={config.decay} in [0, 1),"
+            f" prior={config.prior} >= 0"
+        )

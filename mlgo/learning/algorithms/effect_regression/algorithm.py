@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import gin
 
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_fields
+from mlgo.learning.config_checks import check_linear
 
 
 @gin.configurable
@@ -42,16 +42,11 @@ class EffectConfig:
     outlier: float = 3.0
 
     def __post_init__(self):
-        object.__setattr__(self, "start", {str(feature): float(value) for feature, value in self.start.items()})
-        check_fields(self, positive=("effect_deviation", "outlier"))
+        check_linear(self)
         if self.samples_per_module < 2:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
-        if not (0 < self.step <= 1 and 0 <= self.decay < 1 and self.prior >= 0):
-            raise ValueError(
-                f"EffectConfig: step={self.step} in (0, 1], decay={self.decay} in [0, 1), prior={self.prior} >= 0"
-            )
 
 
 ALGORITHM = Algorithm(

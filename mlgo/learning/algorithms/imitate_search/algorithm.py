@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import gin
 
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_fields
+from mlgo.learning.config_checks import check_linear
 
 
 @gin.configurable
@@ -44,8 +44,7 @@ class ImitateSearchConfig:
     outlier: float = 10.0
 
     def __post_init__(self):
-        object.__setattr__(self, "start", {str(feature): float(value) for feature, value in self.start.items()})
-        check_fields(self, positive=("effect_deviation", "outlier"))
+        check_linear(self)
         if self.compiles_per_module < 2:
             raise ValueError(f"ImitateSearchConfig.compiles_per_module={self.compiles_per_module} must be at least 2")
         if not 1 <= self.compiles_against_policy < self.compiles_per_module:
@@ -55,11 +54,6 @@ class ImitateSearchConfig:
             )
         if not 0 <= self.unpromising <= 1:
             raise ValueError(f"ImitateSearchConfig.unpromising={self.unpromising} must lie in [0, 1]")
-        if not (0 < self.step <= 1 and 0 <= self.decay < 1 and self.prior >= 0):
-            raise ValueError(
-                f"ImitateSearchConfig: step={self.step} in (0, 1], decay={self.decay} in [0, 1),"
-                f" prior={self.prior} >= 0"
-            )
 
 
 ALGORITHM = Algorithm(
