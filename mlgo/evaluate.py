@@ -26,7 +26,7 @@ counted, 12 worse than --fail_if_worse_than allows or builds of a program behave
 
 from absl import flags
 
-from mlgo.commands.compiling import corpus_given, define_compiler_flags
+from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_module_filter
 from mlgo.commands.counting import counts_given, define_counting_flags, programs_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
@@ -67,7 +67,7 @@ flags.DEFINE_string(
     " linked code or, where nothing is linked, in the geometric mean.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
-flags.DEFINE_string("module_filter", None, "Regular expression: compare only modules whose name matches; no linking.")
+define_module_filter("Link nothing, and compare only modules")
 flags.DEFINE_bool("icf", False, "Fold identical functions when linking.")
 flags.DEFINE_string("reward", None, "Reward to compare per module. Default: the problem's first.")
 

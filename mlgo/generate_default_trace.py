@@ -23,7 +23,13 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module has a decis
 
 from absl import flags
 
-from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, executor_given
+from mlgo.commands.compiling import (
+    clang_given,
+    corpus_given,
+    define_compiler_flags,
+    define_module_filter,
+    executor_given,
+)
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
@@ -43,7 +49,7 @@ flags.DEFINE_string("output_dir", None, "Folder of the trace.", required=True)
 flags.DEFINE_string("policy", None, "Folder of the policy that makes the decisions. Default: the compiler's heuristic.")
 flags.DEFINE_string("output_performance_path", None, "CSV file for all scores beside the default's. Default: none.")
 flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, a random sample.", 0.0, 1.0)
-flags.DEFINE_string("module_filter", None, "Compile only modules whose name contains a match of this expression.")
+define_module_filter("Compile only modules")
 flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the sample.", lower_bound=0)
 flags.DEFINE_float("max_failure_ratio", RunSettings.max_failure_ratio, "Part of the modules that may fail.", 0.0, 1.0)
 flags.DEFINE_integer(

@@ -18,10 +18,13 @@ import contextlib
 import sys
 
 from mlgo.commands.arguments import command_parser
+from mlgo.commands.command_flags import flag_changes
+from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.verification import originals, report
 from mlgo.compiler.verification.comparison import Comparer
 from mlgo.compiler.verification.verify import verify
 from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.module_selection import chosen_modules
 from mlgo.run import files, locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -44,12 +47,24 @@ def run(arguments: list[str]) -> int:
     add("--workers", "--num_workers", type=int, help="compiles at a time. Default: one per core")
     text = "option that commands may have although it may do more than change code (docs/corpora.md). Repeatable"
     add("--allow_option", action="append", default=[], metavar="OPTION", help=text)
+    text = "words after every command, quoted as in a shell. Repeatable"
+    add("--add_flags", action="append", default=[], metavar="WORDS", help=text)
+    text = "option that is left out of every command, with its value. Repeatable"
+    add("--delete_flags", action="append", default=[], metavar="OPTION", help=text)
+    text = "option that gets another value in every command. Repeatable"
+    add("--replace_flags", action="append", default=[], metavar="OPTION=VALUE", help=text)
+    text = "check only modules whose name contains a match of this regular expression"
+    add("--module_filter", "--key_filter", metavar="REGEX", help=text)
     add("--json", help="file for the report. Default: none")
     flags = parser.parse_args(arguments)
     if flags.workers is not None and flags.workers < 1:
         raise RunError(f"--workers={flags.workers}", "is not a positive number", "give 1 or more, or leave it out")
-    corpus = Corpus.load(locate.user_path(flags.corpus), flags.allow_option)
     clang = locate.program(flags.clang, "--clang", _CLANG)
+    changes = flag_changes(flags.add_flags, flags.delete_flags, flags.replace_flags)
+    corpus = with_usable_commands(Corpus.load(locate.user_path(flags.corpus), flags.allow_option), clang, changes)
+    if flags.module_filter is not None:
+        names = [module.name for module in corpus.modules]
+        corpus = corpus.select(chosen_modules(names, flags.module_filter, sampling_rate=1.0, seed=0))
     objcopy = locate.program(flags.llvm_objcopy_path, "--llvm_objcopy_path", _OBJCOPY)
     comparer = Comparer(objcopy, (flags.bitcode_section_name, flags.cmd_section_name))
     find = originals.finder(locate.user_path(flags.obj_base_dir)) if flags.obj_base_dir is not None else None

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from absl import flags
 
+from mlgo.commands.command_flags import flag_changes
 from mlgo.commands.help import flag_group
 from mlgo.compiler import server_executor, walls
+from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.compiler.repeats import CountingExecutor
+from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level_check import at_levels_of
 from mlgo.corpus.refusal import check_commands
@@ -56,6 +59,30 @@ def define_compiler_flags() -> None:
         "Option that commands of the corpus may have although it may do more than change code, such as"
         ' "-mllvm -stats"; for corpora that you trust (docs/corpora.md). Repeatable.',
     )
+    flags.DEFINE_multi_string(
+        "add_flags", [], "Words after every command of the corpus, quoted as in a shell. Repeatable."
+    )
+    flags.DEFINE_multi_string(
+        "delete_flags", [], "Option that is left out of every command, with its value; several, quoted. Repeatable."
+    )
+    flags.DEFINE_multi_string(
+        "replace_flags",
+        [],
+        "OPTION=VALUE: the option, which every command of the corpus has, gets another value, such as"
+        " -fprofile-instrument-use-path=/data/app.profdata. Repeatable.",
+    )
+
+
+@flag_group("Compiles")
+def define_module_filter(what: str) -> None:
+    """Defines --module_filter, and --key_filter as another name. Args: what: "Compile only modules"."""
+    flags.DEFINE_string("module_filter", None, f"{what} whose name contains a match of this regular expression.")
+    flags.DEFINE_alias("key_filter", "module_filter")
+
+
+def changes_given() -> CommandChanges:
+    """What --add_flags, --delete_flags and --replace_flags change. Raises: RunError: they are not usable."""
+    return flag_changes(FLAGS.add_flags, FLAGS.delete_flags, FLAGS.replace_flags)
 
 
 def clang_given() -> pathlib.Path:
@@ -71,7 +98,7 @@ def corpus_given(path: pathlib.Path, problem: Problem) -> Corpus:
     Raises: CorpusError: it cannot be read, its commands have options that are refused, or modules are at a wrong level;
       the message lists them.
     """
-    corpus = Corpus.load(path, FLAGS.allow_option)
+    corpus = with_usable_commands(Corpus.load(path, FLAGS.allow_option), clang_given(), changes_given())
     check_commands(corpus)
     return at_levels_of(problem, corpus, tell)
 

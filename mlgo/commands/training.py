@@ -6,7 +6,15 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import cache_given, clang_given, define_cache_flags, define_compiler_flags, executor_given
+from mlgo.commands.compiling import (
+    cache_given,
+    changes_given,
+    clang_given,
+    define_cache_flags,
+    define_compiler_flags,
+    define_module_filter,
+    executor_given,
+)
 from mlgo.commands.estimation import define_estimation_flags, estimation_given
 from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
@@ -63,6 +71,7 @@ def define_flags(defaults: Defaults) -> None:
         "vocabulary", None, "Folder with FEATURE.buckets files. Default: one is made from the default trace."
     )
     define_compiler_flags()
+    define_module_filter("Learn only from modules")
     define_cache_flags()
     define_estimation_flags()
     define_learning_flags()
@@ -94,6 +103,8 @@ def _main(defaults: Defaults, arguments: list[str]) -> int:
         imitated=imitated,
         estimation=estimation_given(problem, configurations.run.reward),
         allowed_options=tuple(FLAGS.allow_option),
+        changes=changes_given(),
+        module_filter=FLAGS.module_filter,
         split_corpus=split_corpus,
     )
     return _train(inputs, configurations)

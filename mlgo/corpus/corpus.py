@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from mlgo.corpus import storage as storages
 from mlgo.corpus.archive.archive import open_archive
+from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.description import (
     DESCRIPTION_NAME,
     FILES_FOLDER,
@@ -51,12 +52,14 @@ class _Contents:
       has_thinlto: whether each module has an index.
       override: the command of every module; None: each has its own.
       allowed_options: see Corpus.load.
+      changes: what becomes of every command.
     """
 
     storage: storages.Storage
     has_thinlto: bool = False
     override: tuple[str, ...] | None = None
     allowed_options: tuple[str, ...] = ()
+    changes: CommandChanges = CommandChanges()
 
     @functools.cached_property
     def licences(self) -> dict[str, str]:
@@ -66,12 +69,15 @@ class _Contents:
 
     def command(self, module: str) -> tuple[str, ...]:
         """The command of a module, which may be the <UNSPECIFIED> override."""
-        name = f"{module}{COMMAND_SUFFIX}"
         if self.override is not None:
-            return self.override
+            return self.override if self.override == UNSPECIFIED_OVERRIDE else self._changed(self.override)
+        name = f"{module}{COMMAND_SUFFIX}"
         if (size := self.size(name)) > MAX_COMMAND_BYTES:
             raise CorpusError(self.storage.shown(name), f"has {size} bytes, more than the {MAX_COMMAND_BYTES} allowed")
-        return split_command(self.storage.read(name))
+        return self._changed(split_command(self.storage.read(name)))
+
+    def _changed(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        return self.changes.apply(command) if self.changes else command
 
     def size(self, name: str) -> int:
         """Bytes of a file that must not be empty."""
@@ -263,6 +269,29 @@ class Corpus:
         if unknown:
             raise CorpusError(f"corpus {self.path}", f"has no module {unknown[0]!r}", "check the names asked for")
         return dataclasses.replace(self, modules=tuple(module for module in self.modules if module.name in wanted))
+
+    def with_override(self, command: Iterable[str]) -> "Corpus":
+        """The corpus with `command` for every module."""
+        return self._with(dataclasses.replace(self._contents, override=tuple(command)))
+
+    def changed(self, changes: CommandChanges) -> "Corpus":
+        """The corpus with changed commands, and with the files that they name. A module's command may then raise
+        CommandError: it lacks what is to be replaced."""
+        if not changes:
+            return self
+        storage = storages.WithFiles(self._contents.storage, changes.files)
+        return self._with(dataclasses.replace(self._contents, storage=storage, changes=changes))
+
+    def reopened(self, path: str | os.PathLike[str]) -> "Corpus":
+        """The corpus at `path`, a copy of this one, with the same allowed options, override and changes."""
+        found = Corpus.load(path, self.allowed_options)
+        if self.command_override is not None:
+            found = found.with_override(self.command_override)
+        return found.changed(self._contents.changes)
+
+    def _with(self, contents: _Contents) -> "Corpus":
+        modules = tuple(Module(module.name, contents) for module in self.modules)
+        return dataclasses.replace(self, modules=modules, _contents=contents)
 
     def with_carried_files(self, names: Iterable[str]) -> "Corpus":
         """The corpus with only these of its carried files."""

@@ -116,3 +116,38 @@ class LooseFiles(DirectoryStorage):
 
     def _locate(self, name: str) -> pathlib.Path:
         return self._places.get(name, self.path / name)
+
+
+class WithFiles:
+    """A storage with more files, which lie elsewhere: those that a user's flags name."""
+
+    def __init__(self, storage: Storage, places: Mapping[str, pathlib.Path]):
+        self.path = storage.path
+        self._storage = storage
+        self._more = LooseFiles(places)
+        self._names = frozenset(places)
+
+    def missing(self, names: Iterable[str]) -> Iterator[str]:
+        return self._storage.missing(name for name in names if name not in self._names)
+
+    def names_in(self, folder: str) -> list[str]:
+        more = {name.removeprefix(f"{folder}/") for name in self._names if name.rpartition("/")[0] == folder}
+        return sorted({*self._storage.names_in(folder), *more})
+
+    def size(self, name: str) -> int:
+        return self._of(name).size(name)
+
+    def read(self, name: str) -> bytes:
+        return self._of(name).read(name)
+
+    def sha256(self, name: str) -> bytes:
+        return self._of(name).sha256(name)
+
+    def file(self, name: str, folder: pathlib.Path) -> pathlib.Path:
+        return self._of(name).file(name, folder)
+
+    def shown(self, name: str) -> str:
+        return self._of(name).shown(name)
+
+    def _of(self, name: str) -> Storage:
+        return self._more if name in self._names else self._storage

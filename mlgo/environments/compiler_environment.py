@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 
 from mlgo.compiler.attempts import certain_outcome
+from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.interactive_answer import WrongAnswerError
 from mlgo.compiler.interactive_stream import Observation
@@ -74,10 +75,10 @@ class CompilerEnvironment(gymnasium.Env):
         self.render_mode = None
         self.observation_space = spaces.observation_space(self.problem)
         self.action_space = spaces.action_space(self.problem)
-        whole = Corpus.load(corpus, allowed_options)
+        self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
+        whole = with_cc1_override(Corpus.load(corpus, allowed_options), self._clang)
         check_commands(whole)
         self._corpus = at_levels_of(self.problem, whole, gymnasium.logger.warn)
-        self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
         self._flags = tuple(extra_flags)
         self._limits = CompileLimits(cpu_seconds=cpu_seconds)
         self._workdir = pathlib.Path(workdir) if workdir is not None else None

@@ -8,9 +8,11 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.module_selection import chosen_modules
 from mlgo.corpus.part import equal_modules, part_of_corpus
 from mlgo.corpus.refusal import check_commands
 from mlgo.problems.problem import Problem
@@ -31,18 +33,28 @@ def open_corpora(inputs: RunInputs, problem: Problem) -> dict[str, Corpus]:
       that differ.
     """
     if inputs.split_corpus is not None:
-        return _parts(inputs.split_corpus, inputs.allowed_options, problem)
+        return _parts(inputs, inputs.split_corpus, problem)
     if inputs.train_corpus is None:
         raise ValueError("there is neither a corpus to learn from nor one to split")
-    corpora = {split.TRAIN: Corpus.load(inputs.train_corpus, inputs.allowed_options)}
+    corpora = {split.TRAIN: _filtered(_opened(inputs, inputs.train_corpus), inputs.module_filter)}
     if inputs.held_out_corpus is not None:
-        corpora[split.HELD_OUT] = Corpus.load(inputs.held_out_corpus, inputs.allowed_options)
+        corpora[split.HELD_OUT] = _opened(inputs, inputs.held_out_corpus)
     return corpora
 
 
-def _parts(path: pathlib.Path, allowed_options: Sequence[str], problem: Problem) -> dict[str, Corpus]:
+def _opened(inputs: RunInputs, path: pathlib.Path) -> Corpus:
+    return with_usable_commands(Corpus.load(path, inputs.allowed_options), inputs.clang, inputs.changes)
+
+
+def _filtered(corpus: Corpus, module_filter: str | None) -> Corpus:
+    if module_filter is None:
+        return corpus
+    return corpus.select(chosen_modules([module.name for module in corpus.modules], module_filter, 1.0, 0))
+
+
+def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> dict[str, Corpus]:
     """The parts of the corpus at `path`, which are not written. Of equal modules, the first by name stays."""
-    whole = Corpus.load(path, allowed_options)
+    whole = _filtered(_opened(inputs, path), inputs.module_filter)
     check_commands(whole)
     whole = at_levels_of(problem, whole, tell)
     equal = equal_modules(whole.modules)

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
+from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
 from mlgo.policy.directory import load_policy
 from mlgo.problems.problem import Problem
@@ -62,6 +63,8 @@ class RunInputs:
       imitated: policies to imitate, for an algorithm that imitates.
       estimation: inputs of a reward that is an estimate; None for other rewards.
       allowed_options: options that the corpora's commands may have although they may do more than change code.
+      changes: what becomes of the commands of all corpora.
+      module_filter: regular expression; only modules in whose name it is found are learned from, or split; None: all.
       split_corpus: a corpus to split into one to learn from and one to measure on; None: both are given.
     """
 
@@ -75,6 +78,8 @@ class RunInputs:
     imitated: tuple[pathlib.Path, ...] = ()
     estimation: Estimation | None = None
     allowed_options: tuple[str, ...] = ()
+    changes: CommandChanges = CommandChanges()
+    module_filter: str | None = None
     split_corpus: pathlib.Path | None = None
 
 

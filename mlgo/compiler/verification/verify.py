@@ -168,7 +168,7 @@ def moved(corpus: Corpus) -> Iterator[Corpus]:
             raise RunError(
                 f"corpus {corpus.path}", f"cannot be linked into {directory}: {error}", "set TMPDIR"
             ) from error
-        yield Corpus.load(target, corpus.allowed_options)
+        yield corpus.reopened(target)
 
 
 def _link(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
