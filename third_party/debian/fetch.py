@@ -120,6 +120,8 @@ class _Fetch:
             raise _disk_error(self._cache_dir, error) from None
         self._meter = meter_lib.Meter(len(entries), sum(entry.size for entry in entries), self._progress)
         self._mirrors = race.Mirrors(self._bases, self._meter.note)
+        #: Hosts beyond the mirrors, so that one that does not answer is asked once.
+        self._others: Dict[str, race.Mirrors] = {}
         paths: Dict[lockfile.Entry, pathlib.Path] = {}
         errors: Dict[lockfile.Entry, FetchError] = {}
         pool = concurrent.futures.ThreadPoolExecutor(PARALLEL_DOWNLOADS)
@@ -150,15 +152,46 @@ class _Fetch:
                 self._meter.add(entry.size, files=1)
                 return path
             download = race.Race(entry, path, self._mirrors, self._limits, self._meter, self._stopped)
-            partial = download.run()
-            if partial is None:
-                raise _missing(entry, self._bases, download.failures)
-            with open(partial, "rb+") as file:
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-            download.remove_partials()
+            if _has_run(download, path):
+                self._meter.add(0, files=1)
+                return path
+            return self._elsewhere(entry, download.failures)
+
+    def _elsewhere(self, entry: lockfile.Entry, failures: Mapping[str, sources.Failed]) -> pathlib.Path:
+        """The archive from a place beyond the mirrors; each place is told in a line.
+
+        Raises:
+            FetchError: no place has it.
+        """
+        import places  # Not in DOWNLOADER: a change of it makes no repository anew, for the bytes are the pinned ones.
+
+        self._tell(entry, self._bases, failures)
+        tried: Dict[str, sources.Failed] = {}
+        for place in places.beyond_the_mirrors(entry, self._bases, places.load_upstream()):
+            if self._mirrors.why_given_up(place.base):
+                continue
+            path = self._cache_dir / place.entry.sha256
+            if place.entry.sha256 == entry.sha256 or not self._is_in_place(place.entry, path):
+                asked = self._others.setdefault(place.base, race.Mirrors((place.base,), self._meter.note))
+                download = race.Race(place.entry, path, asked, self._limits, self._meter, self._stopped)
+                if not _has_run(download, path):
+                    tried[str(place)] = download.failures[place.base]
+                    self._tell(entry, [str(place)], tried)
+                    continue
+            self._meter.note(f"{entry.name} {entry.version}: found in {sources.printable(str(place))}")
             self._meter.add(0, files=1)
             return path
+        error = _missing(entry, self._bases, failures, len(tried), places.REMEDY)
+        if type(error) is FetchError:  # It is gone; the subclasses are of mirrors that may have it later.
+            places.remember_gone(entry, self._cache_dir)
+        raise error
+
+    def _tell(self, entry: lockfile.Entry, where: Sequence[str], failures: Mapping[str, sources.Failed]) -> None:
+        for place in where:
+            # A mirror that was given up was told of once.
+            if place in failures and not self._mirrors.why_given_up(place):
+                shown = sources.printable(place)
+                self._meter.note(f"{entry.name} {entry.version}: not from {shown}: {failures[place].reason}")
 
     @contextlib.contextmanager
     def _locked(self, entry: lockfile.Entry, path: pathlib.Path) -> Iterator[None]:
@@ -204,6 +237,18 @@ class _Fetch:
         return False
 
 
+def _has_run(download: race.Race, path: pathlib.Path) -> bool:
+    """Runs a download and moves what it got to `path`; whether it got the archive."""
+    partial = download.run()
+    if partial is None:
+        return False
+    with open(partial, "rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+    download.remove_partials()
+    return True
+
+
 def _disk_error(directory: pathlib.Path, error: OSError) -> DiskError:
     return DiskError(
         f"archive cache {directory}: cannot be written ({error.strerror or error}). Free the disk or set "
@@ -221,8 +266,10 @@ def _together(errors: Mapping[lockfile.Entry, FetchError]) -> FetchError:
     return raised
 
 
-def _missing(entry: lockfile.Entry, bases: Sequence[str], failures: Mapping[str, sources.Failed]) -> FetchError:
-    """The error for an entry that no mirror served."""
+def _missing(
+    entry: lockfile.Entry, bases: Sequence[str], failures: Mapping[str, sources.Failed], others: int, remedy: str
+) -> FetchError:
+    """The error for an entry that no mirror and none of the `others`, the places beyond them, served."""
     tried: List[str] = [f"{sources.printable(base)}: {failures[base].reason}" for base in bases if base in failures]
     reasons = "; ".join(tried) or "no mirror given"
     kinds = {failure.kind for failure in failures.values()}
@@ -233,16 +280,14 @@ def _missing(entry: lockfile.Entry, bases: Sequence[str], failures: Mapping[str,
             f"{mirrors_lib.ENVIRONMENT_VARIABLE}, and run the same command again"
         )
     what = f"{entry.name} {entry.version} ({entry.file_name}): none of {len(bases)} mirrors has it ({reasons})"
-    elsewhere = (
-        f"ame a mirror or directory that has it in {mirrors_lib.ENVIRONMENT_VARIABLE}, or pin today's version: "
-        + lockfile.RELOCK
-    )
+    if others:
+        what += f"; {others} other places were tried"
     again = f"{what}. Run the same command again, which resumes a download that was cut off; if that does not help, n"
     if sources.Kind.DIFFERENT in kinds:
-        return ChecksumError(again + elsewhere)
+        return ChecksumError(again + remedy)
     if failures and not _is_gone(failures):
-        return UnreachableError(again + elsewhere)
-    return FetchError(f"{what}. N{elsewhere}")
+        return UnreachableError(again + remedy)
+    return FetchError(f"{what}. N{remedy}")
 
 
 def _is_gone(failures: Mapping[str, sources.Failed]) -> bool:

@@ -31,18 +31,20 @@ def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: 
     """
     missing = [entry for entry in entries if not _is_in_place(directory / entry.path, entry)]
     failure = None
-    try:
-        fetch.fetch_with_environment(missing, environ)
-    except fetch.FetchError as error:
-        failure = error
-        missing = [entry for entry in missing if entry not in error.entries] if error.entries else []
     cache = fetch.default_cache(environ)
     try:
-        for entry in missing:
-            target = directory / entry.path
+        archives = fetch.fetch_with_environment(missing, environ)
+    except fetch.FetchError as error:
+        failure = error
+        found = [entry for entry in missing if entry not in error.entries] if error.entries else []
+        archives = {entry: cache / entry.sha256 for entry in found if (cache / entry.sha256).is_file()}
+    try:
+        for entry, archive in archives.items():
+            # Upstream's own packing of a source has another digest, by which places.py finds it again.
+            target = directory / (entry.path if archive.name == entry.sha256 else archive.name)
             target.parent.mkdir(parents=True, exist_ok=True)
             partial = target.with_name(target.name + ".part")
-            shutil.copyfile(cache / entry.sha256, partial)
+            shutil.copyfile(archive, partial)
             os.replace(partial, target)
     except OSError as error:
         raise fetch.DiskError(
@@ -51,7 +53,7 @@ def mirror(entries: Sequence[lockfile.Entry], directory: pathlib.Path, environ: 
         ) from None
     if failure:
         raise failure
-    return len(missing)
+    return len(archives)
 
 
 def _is_in_place(path: pathlib.Path, entry: lockfile.Entry) -> bool:

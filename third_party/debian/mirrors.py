@@ -12,6 +12,8 @@ import urllib.parse
 from typing import List, Mapping, Optional, Sequence
 
 ENVIRONMENT_VARIABLE = "MLGO_DEBIAN_MIRRORS"
+#: Set by the launcher for --debian_mirror, which comes before all others.
+OPTION_VARIABLE = "MLGO_DEBIAN_MIRROR_OPTION"
 APT_ETC = "/etc/apt"
 
 
@@ -35,8 +37,17 @@ def directory(base: str) -> Optional[pathlib.Path]:
 
 
 def from_environment(environ: Mapping[str, str]) -> List[str]:
-    """Mirrors named by MLGO_DEBIAN_MIRRORS: URLs or directories, separated by commas or white space."""
-    return [word.rstrip("/") for word in re.split(r"[,\s]+", environ.get(ENVIRONMENT_VARIABLE, "")) if word]
+    """Mirrors of --debian_mirror, then of MLGO_DEBIAN_MIRRORS: URLs or directories, separated by commas or white space.
+
+    A directory with a blank or a comma in its name is given as file:///with%20blank.
+    """
+    named = [environ.get(name, "") for name in (OPTION_VARIABLE, ENVIRONMENT_VARIABLE)]
+    return [word.rstrip("/") for word in re.split(r"[,\s]+", " ".join(named)) if word]
+
+
+def is_dated(base: str) -> bool:
+    """Whether a mirror is the archive at one time stamp; these keep every file, and are slow and asked last."""
+    return bool(re.search(r"/\d{8}T\d{6}Z\Z", base))
 
 
 def parse_one_line(text: str) -> List[AptSource]:
@@ -90,7 +101,7 @@ def is_debian(source: AptSource) -> bool:
 
 
 def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC) -> List[str]:
-    """Bases to try, in order: the environment's, then apt's, each once.
+    """Bases to try, in order: the environment's, then apt's, each once; those with a time stamp last.
 
     Raises:
         MirrorError: there is none.
@@ -98,8 +109,8 @@ def find_mirrors(environ: Mapping[str, str], etc: str = APT_ETC) -> List[str]:
     bases = from_environment(environ) + [source.uri for source in apt_sources(etc) if is_debian(source)]
     if not bases:
         raise MirrorError(
-            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and {etc} names none. "
-            f"Set {ENVIRONMENT_VARIABLE} to a mirror's URL or to a directory made by "
-            "./bazelw run //third_party/debian:mirror"
+            f"no Debian mirror: {ENVIRONMENT_VARIABLE} is not set and {etc} names none. Give the URL of a mirror, or a "
+            "directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc with "
+            f"common --repo_env={ENVIRONMENT_VARIABLE}=URL"
         )
-    return list(dict.fromkeys(bases))
+    return sorted(dict.fromkeys(bases), key=is_dated)

@@ -64,8 +64,19 @@ class MirrorsTest(unittest.TestCase):
             ],
         )
 
+    def test_the_option_of_the_launcher_comes_first_and_dated_archives_last(self):
+        dated = "http://a.example/archive/debian/20261101T000000Z"
+        environ = {"MLGO_DEBIAN_MIRRORS": f"{dated},/srv/keep", "MLGO_DEBIAN_MIRROR_OPTION": "file:///srv/a%20b"}
+        (self.etc / "sources.list").write_text("deb http://a.example/debian sid main\n")
+        self.assertEqual(
+            mirrors.find_mirrors(environ, str(self.etc)),
+            ["file:///srv/a%20b", "/srv/keep", "http://a.example/debian", dated],
+        )
+
     def test_no_mirror_at_all(self):
-        with self.assertRaisesRegex(mirrors.MirrorError, "MLGO_DEBIAN_MIRRORS is not set and .* names none"):
+        with self.assertRaisesRegex(
+            mirrors.MirrorError, "not set and .* names none.*--debian_mirror=URL.*user.bazelrc"
+        ):
             mirrors.find_mirrors({}, str(self.etc))
 
     def test_apt_waits_as_long_as_our_own_downloads(self):
