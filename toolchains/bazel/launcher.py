@@ -4,6 +4,9 @@
 Bazel runs in the workspace of the current directory, which may be another one that depends on this module; outside of
 any workspace it runs in this one.
 
+Option of its own, before or after the command: --debian_mirror=URL, a mirror or a directory of archives that is asked
+  first; it may be given more than once.
+
 Environment: BAZEL names the Bazel to use, XDG_CACHE_HOME the folder for Debian's Bazel, MLGO_DEBIAN_MIRRORS the
   mirrors.
 """
@@ -29,7 +32,7 @@ WORKSPACE = pathlib.Path(os.path.abspath(__file__)).parents[2]
 if str(WORKSPACE) not in sys.path:
     sys.path.insert(0, str(WORKSPACE))
 
-from toolchains.bazel import command_line, run_options, selection
+from toolchains.bazel import command_line, consent, host, mirror_option, run_options, selection
 from toolchains.bazel.errors import LauncherError
 
 # Files whose digest, with the lock's group, names an installed tree: a change of any of them installs another tree.
@@ -44,10 +47,6 @@ RECIPE = (
 
 def say(line):
     print("bazelw: " + line, file=sys.stderr, flush=True)
-
-
-def cache_home(environ, home):
-    return environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
 
 
 def prefix_name(lock_text, recipe):
@@ -79,7 +78,9 @@ def debian_bazel(environ, home):
         raise LauncherError(
             str(error.filename), "cannot be read (%s)" % error.strerror, "Restore it from git."
         ) from None
-    prefix = pathlib.Path(cache_home(environ, home)).absolute() / "mlgo" / "bazel" / prefix_name(lock_text, recipe)
+    prefix = (
+        pathlib.Path(host.cache_folder(environ, home)).absolute() / "mlgo" / "bazel" / prefix_name(lock_text, recipe)
+    )
     # The loader and Java divide lists of folders at colons; Bazel's rc files end an option with the line.
     if ":" in str(prefix) or "\n" in str(prefix):
         raise LauncherError(
@@ -106,6 +107,37 @@ def with_user_name(environ, uid):
         return dict(environ, USER="uid%d" % uid)
 
 
+def answer_to(question):
+    """The line that the user types; the question goes to stderr, for stdout may be a file."""
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline()
+
+
+def user_rc(workspace):
+    """The text of the workspace's user.bazelrc; "" if it has none."""
+    try:
+        return (pathlib.Path(workspace) / mirror_option.RC_FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def prepared(arguments, environ, workspace, home):
+    """The words for Bazel and its environment: the launcher's own option taken out, the user asked.
+
+    Raises:
+        LauncherError: the machine lacks something, or the option is not usable.
+    """
+    host.check(environ)
+    mirrors, arguments = mirror_option.split(arguments)
+    environ = mirror_option.with_mirrors(environ, mirrors, user_rc(workspace))
+    archives = pathlib.Path(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")) / "mlgo" / "archives"
+    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if consent.ask(arguments, environ, archives, is_terminal, answer_to):
+        say("to keep this answer, put `common %s` into user.bazelrc" % consent.CONFIG)
+        environ = dict(environ, **{consent.VARIABLE: "1"})
+    return arguments, environ
+
+
 def main(arguments, environ):
     """Replaces this process by Bazel; returns an exit code only when that is not possible."""
     if environ.get(selection.PROBE):
@@ -116,6 +148,7 @@ def main(arguments, environ):
         if workspace is None:
             workspace = str(WORKSPACE)
             os.chdir(workspace)
+        arguments, environ = prepared(arguments, environ, workspace, home)
         program = selection.choose(
             environ, str(WORKSPACE / "bazelw"), lambda found: selection.ask(found, workspace, environ), say
         )

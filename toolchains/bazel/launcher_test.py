@@ -106,6 +106,28 @@ class CommandTest(unittest.TestCase):
         _, words, _ = self.bazelw("build", "//x")
         self.assertEqual(words, [""])
 
+    def test_mirrors_of_the_option_reach_bazel_in_its_environment(self):
+        self.program(
+            "bazel", 'if [ "$*" = --version ]; then echo bazel 8.0.1; else echo "$* $MLGO_DEBIAN_MIRROR_OPTION"; fi'
+        )
+        code, words, said = self.bazelw("--debian_mirror=http://m/debian", "--output_base=/o", "build", "//x")
+        self.assertEqual((code, said), (0, ""))
+        self.assertTrue(words[0].endswith("--output_base=/o build //x http://m/debian"), words)
+
+    def test_a_mirror_that_is_none_is_told_before_bazel_starts(self):
+        code, words, said = self.bazelw("--debian_mirror=gopher://m", "build", "//x")
+        self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
+        self.assertRegex(said, r"^bazelw: --debian_mirror=gopher://m: is no http:// or .*\n$")
+
+    def test_all_that_the_machine_lacks_is_told_at_once(self):
+        few = self.scratch / "few"
+        few.mkdir()
+        for name in ("sh", "dirname", "readlink", "bash", "env", "sed", "find", "awk", "getconf"):
+            (few / name).symlink_to(shutil.which(name))
+        code, words, said = self.bazelw("build", PATH=str(few))
+        self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
+        self.assertRegex(said, r"^bazelw: this machine: lacks cmp, git, grep, gzip, tar\. Install them .*\n$")
+
     def test_below_tmp_the_sandbox_keeps_the_hosts_tmp(self):
         _, words, _ = self.bazelw("--output_base=/tmp/o", "build")
         self.assertEqual(words[1], f"--bazelrc={self.clone}/toolchains/bazel/below_tmp.bazelrc")
