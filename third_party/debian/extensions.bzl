@@ -11,9 +11,36 @@ A tag with `versions` stands for one repository per version of a JSON file, or f
 """
 
 load(":archives.bzl", "debian_archives", "debian_inventory")
-load(":messages.bzl", "missing_entry")
+load(":messages.bzl", "failed", "missing_entry", "no_python")
 load(":repositories.bzl", "debian_repository")
 load(":versions.bzl", "chosen_repository", "chosen_version", "instances")
+
+# Set by --config=newest_packages, and by the launcher after yes at its question.
+_NEWEST = "MLGO_NEWEST_PACKAGES"
+
+def _lock(mctx):
+    """The pinned lock, or the one in out/ in which newer packages take the place of those that are gone."""
+    pinned = mctx.path(Label("//third_party/debian:lock.json"))
+    if mctx.os.environ.get(_NEWEST, "") in ("", "0"):
+        return json.decode(mctx.read(pinned))
+    python = mctx.which("python3")
+    if not python:
+        fail(no_python())
+    mctx.report_progress("looking for archives that are gone")
+    result = mctx.execute(
+        [python, "-EsB", mctx.path(Label("//third_party/debian:newest.py"))],
+        timeout = 3600,
+        quiet = False,
+    )
+    if result.return_code:
+        fail(failed("debian", result.stderr))
+    chosen = mctx.path(result.stdout.strip())
+    if chosen != pinned:
+        # buildifier: disable=print
+        print("This is not the pinned build: the packages are those of {}.".format(chosen))
+
+    # newest.py reads it again whenever the extension runs; the file is its own and nobody edits it.
+    return json.decode(mctx.read(chosen, watch = "no"))
 
 def _entry(kind, name, table):
     if name not in table:
@@ -42,7 +69,7 @@ def _instances(mctx, tags, fields):
     return [made for tag in tags for made in instances(tag, fields, *_versions(mctx, tag))]
 
 def _debian_impl(mctx):
-    lock = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
+    lock = _lock(mctx)
     patchelf = _entry("package", "patchelf", lock["packages"]["bookworm"])
     inventory = {}
     for module in mctx.modules:
@@ -130,7 +157,7 @@ _TREE = dict(
 debian = module_extension(
     implementation = _debian_impl,
     doc = "Repositories made of Debian archives pinned in lock.json.",
-    environ = ["MLGO_LLVM_MAJOR"],
+    environ = ["MLGO_LLVM_MAJOR", _NEWEST],
     tag_classes = {
         "archives": tag_class(
             doc = "Binary packages that stay packed, as <package>.deb, with all that a tree leaves out.",

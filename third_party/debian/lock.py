@@ -3,6 +3,7 @@
 Example:
   ./bazelw run //third_party/debian:lock              # everything at today's versions
   ./bazelw run //third_party/debian:lock -- --only_missing   # keep what is pinned, add what is new
+  ./bazelw run //third_party/debian:lock -- --at_risk        # print what would be lost if testing moved tomorrow
 
 apt resolves versions and checks the archive's signature, without privileges. Each changed package is printed on a line:
 `+` added, `-` removed, `~` changed.
@@ -15,8 +16,11 @@ import sys
 import tempfile
 from typing import Dict, List
 
+import at_risk
 import lockfile
 import mirrors
+import newest
+import places
 import resolve
 
 
@@ -49,7 +53,7 @@ def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing:
         if family not in apts:
             print(f"lock: reading the index of {', '.join(request.suites[family])}", file=sys.stderr, flush=True)
             apts[family] = resolve.PrivateApt(
-                pathlib.Path(scratch) / family, request.suites[family], mirrors.apt_sources()
+                pathlib.Path(scratch) / family, request.suites[family], newest.known_sources(os.environ)
             )
         return apts[family]
 
@@ -79,6 +83,9 @@ def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only_missing", action="store_true", help="keep pinned versions, resolve only new names")
     parser.add_argument(
+        "--at_risk", action="store_true", help="print the archives that only testing has, and change nothing"
+    )
+    parser.add_argument(
         "--directory", help="folder of packages.json and lock.json (default: third_party/debian of the workspace)"
     )
     options = parser.parse_args(arguments)
@@ -95,6 +102,9 @@ def main(arguments=None) -> int:
     try:
         request = lockfile.load_request(directory / "packages.json")
         old = lockfile.load(lock_path) if lock_path.exists() else lockfile.Lock({}, {}, {})
+        if options.at_risk:
+            print("\n".join(at_risk.assess(old, places.load_upstream()).lines()))
+            return 0
         with tempfile.TemporaryDirectory() as scratch:
             new = resolve_request(request, old, options.only_missing, scratch)
     except (lockfile.LockError, resolve.ResolveError, mirrors.MirrorError) as error:

@@ -21,8 +21,8 @@ POOLS = ("pool/main/", "pool/updates/main/")
 
 #: What to do when no place has an archive; the end of an error's sentence.
 REMEDY = (
-    f"ame a mirror or directory that has it in {mirrors.ENVIRONMENT_VARIABLE}, or pin today's version: "
-    + lockfile.RELOCK
+    f"ame a mirror or directory that has it with --debian_mirror=URL or in {mirrors.ENVIRONMENT_VARIABLE}, take the "
+    "newest version instead of the pinned one with --config=newest_packages, or pin today's version: " + lockfile.RELOCK
 )
 
 

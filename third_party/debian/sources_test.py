@@ -98,6 +98,13 @@ class OpenUrlTest(unittest.TestCase):
                 with sources.open_url(url, 0, _PATIENCE_SECONDS):
                     pass
 
+    def test_a_proxy_is_asked_for_the_whole_address(self):
+        mirror = archives.Mirror({"http://mirror.example/debian/pool/x": b"through the proxy"})
+        with archives.serving(mirror) as proxy:
+            with unittest.mock.patch.dict(os.environ, {"http_proxy": proxy, "no_proxy": ""}):
+                with sources.open_url("http://mirror.example/debian/pool/x", 0, 5) as answer:
+                    self.assertEqual(answer.read(100), b"through the proxy")
+
     def test_a_broken_proxy_is_named_without_its_password(self):
         with archives.serving(archives.Mirror({})) as gone:
             pass  # Nobody listens there any more.

@@ -23,6 +23,20 @@ class UnpackTest(unittest.TestCase):
         path.write_bytes(content)
         return path
 
+    def test_the_users_umask_does_not_change_who_may_run_a_file(self):
+        package = self.write(archives.deb_bytes({"./usr/bin/tool": b"program", "./usr/share/text": b"text"}))
+        executable = {}
+        for umask in (0o077, 0o022, 0o000):
+            before = os.umask(umask)
+            try:
+                tree = self.scratch / f"{umask:o}"
+                unpack.unpack_deb(package, tree)
+            finally:
+                os.umask(before)
+            executable[umask] = [os.access(tree / name, os.X_OK) for name in ("usr/bin/tool", "usr/share/text")]
+            self.assertEqual((tree / "usr/share/text").read_bytes(), b"text")
+        self.assertEqual(set(map(tuple, executable.values())), {(True, False)})
+
     def test_files_links_and_modes(self):
         unpack.unpack_deb(
             self.write(

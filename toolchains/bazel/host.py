@@ -22,7 +22,7 @@ PROGRAMS = {
     "tar": "tar",
 }
 #: Parts of Python's standard library that some systems leave out; xz archives and .deb files are read with them.
-PYTHON_MODULES = ("bz2", "ctypes", "hashlib", "lzma", "ssl", "zlib")
+PYTHON_MODULES = ("bz2", "hashlib", "lzma", "ssl", "zlib")
 MACHINES = ("x86_64", "amd64")
 
 
