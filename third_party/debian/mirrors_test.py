@@ -79,6 +79,21 @@ class MirrorsTest(unittest.TestCase):
         ):
             mirrors.find_mirrors({}, str(self.etc))
 
+    def test_hosts_of_other_distributions_are_told_what_to_set(self):
+        ubuntu = "Types: deb\nURIs: http://archive.example/ubuntu\nSuites: noble noble-updates\nComponents: main\n"
+        (self.etc / "sources.list.d/ubuntu.sources").write_text(ubuntu)
+        for etc in (str(self.etc), str(self.etc / "no/apt/here")):
+            with self.subTest(etc), self.assertRaises(mirrors.MirrorError) as caught:
+                mirrors.find_mirrors({}, etc)
+            self.assertEqual(
+                str(caught.exception),
+                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and {etc} names none. Give the URL of a mirror, or a "
+                "directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc "
+                "with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
+            )
+            given = {mirrors.OPTION_VARIABLE: "http://m/debian"}
+            self.assertEqual(mirrors.find_mirrors(given, etc), ["http://m/debian"])
+
     def test_apt_waits_as_long_as_our_own_downloads(self):
         lines = resolve.configuration(pathlib.Path("/root")).splitlines()
         for scheme in ("http", "https"):
