@@ -87,8 +87,8 @@ class MirrorsTest(unittest.TestCase):
                 mirrors.find_mirrors({}, etc)
             self.assertEqual(
                 str(caught.exception),
-                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and {etc} names none. Give the URL of a mirror, or a "
-                "directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc "
+                f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and {etc} names none. Give the URL of a mirror, or "
+                "a directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc "
                 "with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
             )
             given = {mirrors.OPTION_VARIABLE: "http://m/debian"}

@@ -128,13 +128,14 @@ class DebianBazel:
         import fetch  # pylint: disable=import-outside-toplevel,multiple-imports
         import lockfile
         import mirrors
+        import newest
         import resolve
         import unpack
 
-        self._fetch, self._lockfile, self._mirrors, self._resolve, self._unpack = (
+        self._fetch, self._lockfile, self._newest, self._resolve, self._unpack = (
             fetch,
             lockfile,
-            mirrors,
+            newest,
             resolve,
             unpack,
         )
@@ -199,7 +200,9 @@ class DebianBazel:
         request = self._lockfile.load_request(self._workspace / "third_party" / "debian" / "packages.json")
         asked = request.groups[group]
         with tempfile.TemporaryDirectory(dir=self._prefix.parent) as scratch:
-            apt = self._resolve.PrivateApt(scratch, request.suites[asked.suite], self._mirrors.apt_sources())
+            apt = self._resolve.PrivateApt(
+                scratch, request.suites[asked.suite], self._newest.known_sources(self._environ)
+            )
             entries = apt.group(asked)
         return self._get(entries)
 
