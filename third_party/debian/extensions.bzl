@@ -20,9 +20,9 @@ _NEWEST = "MLGO_NEWEST_PACKAGES"
 
 def _lock(mctx):
     """The pinned lock, or the one in out/ in which newer packages take the place of those that are gone."""
-    pinned = mctx.path(Label("//third_party/debian:lock.json"))
+    pinned = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
     if mctx.os.environ.get(_NEWEST, "") in ("", "0"):
-        return json.decode(mctx.read(pinned))
+        return pinned
     python = mctx.which("python3")
     if not python:
         fail(no_python())
@@ -34,13 +34,13 @@ def _lock(mctx):
     )
     if result.return_code:
         fail(failed("debian", result.stderr))
-    chosen = mctx.path(result.stdout.strip())
+
+    # newest.py looks at it whenever the extension runs. Watched, its writing would make the extension run again.
+    chosen = json.decode(mctx.read(result.stdout.strip(), watch = "no"))
     if chosen != pinned:
         # buildifier: disable=print
-        print("This is not the pinned build: the packages are those of {}.".format(chosen))
-
-    # newest.py reads it again whenever the extension runs; the file is its own and nobody edits it.
-    return json.decode(mctx.read(chosen, watch = "no"))
+        print("This is not the pinned build: its packages are those of " + result.stdout.strip())
+    return chosen
 
 def _entry(kind, name, table):
     if name not in table:

@@ -88,8 +88,8 @@ class MirrorsTest(unittest.TestCase):
             self.assertEqual(
                 str(caught.exception),
                 f"no Debian mirror: MLGO_DEBIAN_MIRRORS is not set and {etc} names none. Give the URL of a mirror, or "
-                "a directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in user.bazelrc "
-                "with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
+                "a directory made by //third_party/debian:mirror, with ./bazelw --debian_mirror=URL, or in "
+                "user.bazelrc with common --repo_env=MLGO_DEBIAN_MIRRORS=URL",
             )
             given = {mirrors.OPTION_VARIABLE: "http://m/debian"}
             self.assertEqual(mirrors.find_mirrors(given, etc), ["http://m/debian"])
