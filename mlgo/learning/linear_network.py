@@ -73,3 +73,29 @@ def stated_effect(normalizer: Normalizer, pieces: Mapping[str, float], bias: flo
     effect[: len(normalizer.columns)] = [pieces.get(column.feature, 0.0) / WHOLE_PIECE for column in normalizer.columns]
     effect[-1] = bias
     return effect
+
+
+def preference_below(normalizer: Normalizer, preferred: Mapping[str, tuple[float, float]], setting: str) -> np.ndarray:
+    """float64 [D + 1]: the effect of preferring 1 where features are small, whatever else is known.
+
+    Args:
+      preferred: feature -> (limit, preference): from the largest knot below `limit` downwards, z is larger by
+        `preference`; from there to `limit` the preference falls to 0. `limit` is a knot of the feature.
+      setting: where `preferred` stands, for messages.
+
+    Raises: RunError: no piece of the feature ends at the limit.
+    """
+    effect = np.zeros(normalizer.width + 1)
+    for feature, (limit, preference) in preferred.items():
+        ends = {column.end: index for index, column in enumerate(normalizer.columns) if column.feature == feature}
+        if limit not in ends:
+            known = ", ".join(f"{end:g}" for end in ends)
+            raise RunError(
+                setting,
+                f"has the limit {limit:g} for {feature}, where no piece of it ends"
+                + (f" (they end at {known})" if ends else ": the policy does not look at it"),
+                "Take a knot of the feature, see NetworkConfig.knots",
+            )
+        effect[ends[limit]] -= preference / WHOLE_PIECE
+        effect[-1] += preference
+    return effect

@@ -1,6 +1,7 @@
 """Effect regression: settings and description."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 import gin
@@ -28,6 +29,8 @@ class EffectConfig:
         start. Choose it so large that the exploration rate is about `exploration`: after a first iteration at 30 %,
         recovery took several iterations.
       start_bias: z in the first policy for a decision all of whose features have their smallest values.
+      preferred_below: feature -> (limit, preference), see `preference_below`: what the policy prefers without learning
+        it, added to the logits after they were scaled. Where it exceeds them, the policy neither explores nor learns.
       outlier: returns that deviate more than this many deviations from their expectation count linearly (Huber).
     """
 
@@ -39,6 +42,7 @@ class EffectConfig:
     effect_deviation: float = 0.3
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
     start_bias: float = 0.0
+    preferred_below: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     outlier: float = 3.0
 
     def __post_init__(self):
@@ -47,6 +51,18 @@ class EffectConfig:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
+        object.__setattr__(self, "preferred_below", _preferences(self.preferred_below))
+
+
+def _preferences(preferred: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Raises: ValueError: a value is not a pair of finite numbers."""
+    checked = {}
+    for feature, pair in preferred.items():
+        numbers = [float(number) for number in pair]
+        if len(numbers) != 2 or not all(map(math.isfinite, numbers)):
+            raise ValueError(f"EffectConfig.preferred_below[{feature!r}]={pair!r} must be (limit, preference)")
+        checked[str(feature)] = (numbers[0], numbers[1])
+    return checked
 
 
 ALGORITHM = Algorithm(

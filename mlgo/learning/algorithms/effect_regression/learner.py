@@ -30,7 +30,7 @@ import numpy as np
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample, Variant, balance_of
 from mlgo.learning.linear_learner import LinearLearner, linear_fit, linear_rows
-from mlgo.learning.linear_network import linear_network
+from mlgo.learning.linear_network import linear_effect, linear_network, preference_below
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
 from mlgo.learning.returns import centred
@@ -58,7 +58,17 @@ class EffectBatch:
 
 
 class EffectLearner(LinearLearner):
-    """Effect regression. The first policy explored is `EffectConfig.start`, or without it the network to start from."""
+    """Effect regression. The first policy explored is `EffectConfig.start`, or without it the network to start from;
+    `EffectConfig.preferred_below` is added to it.
+    """
+
+    def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
+        """See `Learner.prepare`."""
+        super().prepare(network, state)
+        preferred = self.config.preferred_below
+        self._preference = preference_below(network.normalizer, preferred, "EffectConfig.preferred_below")
+        if not state:
+            self._network = self._with_preference(self._network, 1.0)
 
     def variants(self, iteration: int) -> list[Variant]:
         """The current weights, exploring, `samples_per_module` times."""
@@ -72,12 +82,12 @@ class EffectLearner(LinearLearner):
         batch = effect_batch(samples, self._network)
         seen = [sample.observations for sample in samples if sample.observations is not None]
         if not self.updates:
-            self._start = linear_fit(self._network, seen)
+            self._start = linear_fit(self._with_preference(self._network, -1.0), seen)
         estimate, explained = self._regress(batch.differences, batch.returns, batch.weights, batch.variance)
         target = config.prior * self._start + estimate
         self._effect = target if not self.updates else (1 - config.step) * self._effect + config.step * target
-        scale = scale_for(self._effect, seen, config.exploration)
-        self._network = linear_network(self._network, scale * self._effect)
+        scale = scale_for(self._effect, seen, config.exploration, self._preference)
+        self._network = linear_network(self._network, scale * self._effect + self._preference)
         self.updates += 1
         return {
             "decisions": float(sum(len(each) for each in seen)),
@@ -88,6 +98,11 @@ class EffectLearner(LinearLearner):
             "largest_effect": float(np.abs(estimate).max()),
             "scale": scale,
         }
+
+    def _with_preference(self, network: PolicyNetwork, times: float) -> PolicyNetwork:
+        """The first policy with `times` the preference added to its logits; as it is where settings do not state it."""
+        effect = linear_effect(network) if self.config.start and self._preference.any() else None
+        return network if effect is None else linear_network(network, effect + times * self._preference)
 
 
 def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectBatch:
@@ -148,14 +163,14 @@ def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarra
     return rows[observations.chosen] - expected, int((logits[observations.chosen] < highest).sum())
 
 
-def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: float) -> float:
-    """The factor by which `effect` is scaled so that the policy's exploration rate on the decisions `seen` is
-    `exploration`.
+def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: float, preference: np.ndarray) -> float:
+    """The factor by which `effect` is scaled so that the exploration rate of the policy, its sum with `preference`, is
+    `exploration` on the decisions `seen`.
     """
-    logits = [linear_rows(each) @ effect for each in seen]
+    logits = [(linear_rows(each) @ effect, linear_rows(each) @ preference) for each in seen]
 
     def rate(scale: float) -> float:
-        total = sum(_expected_explored(each, scale * z) for each, z in zip(seen, logits, strict=True))
+        total = sum(_expected_explored(each, scale * z + p) for each, (z, p) in zip(seen, logits, strict=True))
         return total / sum(len(each) for each in seen)
 
     low, high = 1e-3, 1e4

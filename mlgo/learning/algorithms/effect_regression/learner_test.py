@@ -77,6 +77,28 @@ class EffectTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "EffectConfig.start: names gains"):
             EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(start={"gains": 1.0}))
 
+    def test_a_preference_holds_from_the_first_policy_on_whatever_is_learned(self):
+        limit = next(column.end for column in _YES_NO.normalizer.columns if column.feature == "gain")
+        start = {"start": {"gain": 1.0}, "start_bias": -0.5}
+        preferring = EffectConfig(**start, preferred_below={"gain": (limit, 7.0)})
+        learner = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, preferring)
+        plain = EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(**start))
+        rows = np.array([[0], [192]], np.uint8).repeat(_YES_NO.normalizer.width, axis=1)
+        logits = [exact_network(each.network.weights).row_logits(rows) for each in (learner, plain)]
+        np.testing.assert_allclose(logits[0] - logits[1], [7.0, 0.0], atol=0.05)
+        synthetic.train(_YES_NO, learner, 2, 8)
+        self.assertGreater(exact_network(learner.network.weights).row_logits(rows)[0], 0.0)
+        synthetic.train(_YES_NO, plain, 2, 8)
+        self.assertLess(exact_network(plain.network.weights).row_logits(rows)[0], 0.0)
+
+    def test_a_preference_needs_a_knot_as_its_limit(self):
+        for preferred, problem in (({"gain": (0.123, 7.0)}, "limit 0.123 for gain"), ({"gains": (0.0, 7.0)}, "look")):
+            with self.assertRaisesRegex(RunError, problem):
+                EffectLearner(_fresh(_YES_NO), _YES_NO.problem, 1, EffectConfig(preferred_below=preferred))
+        for pair in ((1.0,), (0.0, float("inf"))):
+            with self.assertRaisesRegex(ValueError, "must be .limit, preference."):
+                EffectConfig(preferred_below={"gain": pair})
+
     def test_getters_are_not_blamed_for_the_function_that_brought_them(self):
         random = np.random.default_rng(1)
         samples = [_swallowing(random, str(module), variant) for module in range(400) for variant in range(4)]
@@ -162,7 +184,7 @@ class LinearNetworkTest(unittest.TestCase):
     def test_scale(self):
         seen = [pack({"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64))]
         effect = np.array([0.0] * NORMALIZER.width + [0.1])
-        scale = scale_for(effect, seen, 0.1)
+        scale = scale_for(effect, seen, 0.1, np.zeros_like(effect))
         self.assertAlmostEqual(1 / (1 + np.exp(0.1 * scale)), 0.1, places=6)
 
 
