@@ -62,7 +62,7 @@ class DivergenceRules:
         decision in 10,000 differs from the greedy policy's.
       lowest_deviation: standard deviation of returns (or of candidates' improvements) up to which they are all equal;
         float32 leaves less than this of equal numbers.
-      slow_down: what the learning rate is multiplied by at each rollback.
+      slow_down: what the learning rate (or step, or sigma) is multiplied by at each rollback.
       most_rollbacks: after this many the run stops.
     """
 
@@ -126,8 +126,7 @@ def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rule
     """What to do about `error`, `rollbacks` having been done before.
 
     A collapse of the entropy or equal returns stop the run in any case: the checkpoint before the update is no better,
-      and
-    a slower step does not make decisions differ.
+    and a slower step does not make decisions differ.
     """
     curable = error.kind in (Divergence.NOT_FINITE, Divergence.EXPLODED)
     if wanted is OnDivergence.ROLL_BACK and curable and rollbacks < rules.most_rollbacks:
@@ -135,11 +134,18 @@ def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rule
     return OnDivergence.STOP
 
 
+#: The settings that a rollback reduces: the first that a configuration has.
+_PACES = ("learning_rate", "step", "sigma")
+
 _Config = TypeVar("_Config", bound=Any)
 
 
 def slowed(config: _Config, rollbacks: int, rules: DivergenceRules) -> _Config:
-    """`config`, of any learner, with its learning rate reduced for this many rollbacks; itself for none."""
+    """`config`, of any learner, with what it moves the policy by reduced for this many rollbacks; itself for none.
+
+    That is its learning rate; the step of a linear learner, which has none; or CMA-ES's first sigma.
+    """
     if not rollbacks:
         return config
-    return dataclasses.replace(config, learning_rate=config.learning_rate * rules.slow_down**rollbacks)
+    pace = next(name for name in _PACES if hasattr(config, name))
+    return dataclasses.replace(config, **{pace: getattr(config, pace) * rules.slow_down**rollbacks})
