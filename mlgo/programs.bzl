@@ -42,11 +42,18 @@ PACKAGED_PROGRAMS_TOOLS = [
     "@valgrind//:valgrind",
 ]
 
-PROGRAMS_DATA = PACKAGED_PROGRAMS_TOOLS + [
-    "@corpora//:{}_{}".format(package, part)
-    for package in _PACKAGES
-    for part in ("root", "sources")
-]
+def _data_of(packages):
+    return PACKAGED_PROGRAMS_TOOLS + [
+        "@corpora//:{}_{}".format(package, part)
+        for package in packages
+        for part in ("root", "sources")
+    ]
+
+def _env_of(packages):
+    return PROGRAMS_TOOLS_ENV | {
+        "MLGO_PROGRAM_PACKAGE_" + package: "$(rlocationpath @corpora//:{}_root)".format(package)
+        for package in packages
+    }
 
 PROGRAMS_TOOLS_ENV = {
     "MLGO_PACKAGED_CLANG": "$(rlocationpath @llvm//:clang)",
@@ -62,7 +69,11 @@ PROGRAMS_LABELS = {
     for package in _PACKAGES + _EXTRA_PACKAGES
 }
 
-PROGRAMS_ENV = PROGRAMS_TOOLS_ENV | {
-    "MLGO_PROGRAM_PACKAGE_" + package: "$(rlocationpath @corpora//:{}_root)".format(package)
-    for package in _PACKAGES
-}
+PROGRAMS_DATA = _data_of(_PACKAGES)
+
+PROGRAMS_ENV = _env_of(_PACKAGES)
+
+# The same with the programs of --programs=all.
+ALL_PROGRAMS_DATA = _data_of(_PACKAGES + _EXTRA_PACKAGES)
+
+ALL_PROGRAMS_ENV = _env_of(_PACKAGES + _EXTRA_PACKAGES)
