@@ -61,7 +61,7 @@ def cards(records: Sequence[Programs]) -> list[Card]:
                         named = f"; worst {worst.get('program')} {change}"
                     title = f"{words[:1].upper()}{words[1:]} of real programs"
                     title = f"{record.name}: {title}" if len(records) > 1 else title
-                    samples = f"{total['programs']} programs{named}" if "programs" in total else side
+                    samples = f"{_programs_note(total)}{named}" if "programs" in total else side
                     found.append(Card(title, _change(total), f"{side}, geometric mean", samples))
     return found
 
@@ -127,7 +127,9 @@ def _are_numbers(value: Any, names: Sequence[str]) -> bool:
 
 
 def _programs_note(total: Mapping[str, Any]) -> str:
-    return f"{total['programs']} programs" if "programs" in total else ""
+    if "programs" not in total:
+        return ""
+    return f"{total['programs']} program{'' if total['programs'] == 1 else 's'}"
 
 
 def _cost(value: Any) -> list[Block]:

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from hypothesis import given, settings, strategies
+from hypothesis import HealthCheck, given, settings, strategies
 
 from mlgo.run.exit_codes import RunError
 from mlgo.training import figures
@@ -18,7 +18,7 @@ _RECORDS = strategies.lists(_FIGURES, max_size=4)
 
 
 class FiguresTest(unittest.TestCase):
-    @settings(deadline=None)
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(_RECORDS, _RECORDS)
     def test_what_was_written_is_read(self, iterations, validations):
         iterations, validations = (
