@@ -3,6 +3,7 @@
     ./bazelw run //mlgo:evaluate_programs                                   # the policies in //release:clang
     ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
+    ./bazelw run //mlgo:evaluate_programs -- --lto=thin,full                # and with the policies in the linker
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
 
 The programs come from Debian's source packages (--list shows them); mlgo/evaluation/programs/README.md says how to
@@ -14,6 +15,7 @@ and write the same; a program whose builds differ is reported as an error and is
 - regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's
   Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters). The default is the
   release clang without policy.
+- --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
 - --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage.
 
 Output, below --output_dir: summary.md, programs.csv and result.json (fields: mlgo/evaluation/programs/README.md).
@@ -34,7 +36,7 @@ from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
 from mlgo.evaluation.programs.counters import cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
-from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides
+from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides, linker_beside, lto_kinds
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.progress import show, tell
@@ -61,6 +63,12 @@ flags.DEFINE_multi_string("compiler", [], "Further side, as NAME=PATH[,FLAG...];
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
 flags.DEFINE_bool("thinlto", True, "Link through ThinLTO too, except with --inline_thresholds.")
+flags.DEFINE_list(
+    "lto",
+    ["none"],
+    "Kinds of LTO within the linker that programs are linked through besides: thin, full. The policy's side uses the"
+    " ld.lld beside --clang, which has the policies too. none: no LTO.",
+)
 flags.DEFINE_bool("cost", True, "Measure compile time and memory.")
 flags.DEFINE_integer("cost_sources", CostSettings.sources, "Sources compiled per program for --cost.", lower_bound=1)
 flags.DEFINE_integer("cost_turns", CostSettings.turns, "Compiles of each source per compiler.", lower_bound=1)
@@ -84,7 +92,8 @@ def main(arguments: list[str]) -> int:
     programs = catalogue.programs(FLAGS.programs, described, packages, folder.path / _GN_PROGRAMS)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = locate.user_path(FLAGS.clang).resolve()
-    compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler))
+    lto = lto_kinds(FLAGS.lto)
+    compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
     runs = compilers.for_runs() if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
@@ -106,7 +115,7 @@ def main(arguments: list[str]) -> int:
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, packaged, workers, objects)
-    evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
+    evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
     return results.write(folder.path, results.measure(evaluation, programs, plan), Demangler.of_command())
 
 

@@ -13,6 +13,8 @@ _SIZES = {
     "code_bytes": "code",
     "code_bytes_icf": "code, identical functions folded",
     "code_bytes_thinlto": "code, ThinLTO",
+    "code_bytes_thin_lto": "code, ThinLTO in the linker",
+    "code_bytes_full_lto": "code, full LTO in the linker",
     "executable_bytes": "executable sections",
     "file_bytes": "file",
 }
@@ -23,6 +25,10 @@ _COUNTS = {
     "stores": "stores",
     "cycles": "cycles",
     "cpu_seconds": "seconds of CPU time",
+    "instructions_thin_lto": "instructions, ThinLTO in the linker",
+    "data_references_thin_lto": "data references, ThinLTO in the linker",
+    "instructions_full_lto": "instructions, full LTO in the linker",
+    "data_references_full_lto": "data references, full LTO in the linker",
 }
 
 #: Measures that vary between runs.

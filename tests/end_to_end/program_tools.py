@@ -17,6 +17,21 @@ if {wrong!r}:
 os.execv({clang!r}, [{clang!r}, *words])
 """
 
+#: The packaged linker knows no policy: it is told everything but that.
+_RELEASE_LINKER = """#!{python} -IS
+import os, sys
+words, given = [], sys.argv[1:]
+while given:
+    word = given.pop(0)
+    if word == "-mllvm" and given[0] in ("-enable-ml-inliner=release", "-regalloc-enable-advisor=release"):
+        open({asked!r}, "a").write(given.pop(0) + "\\n")
+    else:
+        words.append(word)
+os.execv({linker!r}, ["ld.lld", *words])
+"""
+#: In `folder` of `flags`: a line for each link that was asked for a policy.
+ASKED_LINKER = "asked_linker"
+
 
 def flags(
     folder: pathlib.Path,
@@ -29,7 +44,8 @@ def flags(
     """Flags that name the tools.
 
     Args:
-      folder: for the compiler with a policy, a script: where a policy is asked for, it compiles with -DPOLICY.
+      folder: for the compiler with a policy, a script: where a policy is asked for, it compiles with -DPOLICY. The
+        linker beside it is the packaged one and notes in ASKED_LINKER that it was asked.
       usr: of the sysroot.
       wrong: an option that this script always adds.
     """
@@ -38,6 +54,12 @@ def flags(
         _RELEASE_CLANG.format(python=sys.executable, clang=str(clang.resolve()), wrong=wrong), encoding="utf-8"
     )
     script.chmod(0o755)
+    beside = folder / "ld.lld"
+    asked = str(folder / ASKED_LINKER)
+    beside.write_text(
+        _RELEASE_LINKER.format(python=sys.executable, linker=str(linker.resolve()), asked=asked), encoding="utf-8"
+    )
+    beside.chmod(0o755)
     # As the command finds the packaged Valgrind: its tools lie where they were unpacked, not where it was built for.
     wrapper = folder / "valgrind"
     tools = valgrind.parents[1] / "libexec" / "valgrind"

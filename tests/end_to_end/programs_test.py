@@ -73,7 +73,7 @@ class ProgramsTest(unittest.TestCase):
         for name, content in contents.items():
             (tree / name).write_text(content, encoding="utf-8")
         cls.first, cls.second = (cls.describe(name) for name in ("first", "second"))
-        few = ["--inline_thresholds=5", "--cost_sources=2", "--cost_turns=2", "--repeats=2"]
+        few = ["--inline_thresholds=5", "--cost_sources=2", "--cost_turns=2", "--repeats=2", "--lto=none,thin,full"]
         cls.flags = [*cls.tools(), f"--compiler=same={_CLANG}", *few]
         cls.out = cls.folder / "out"
         code, cls.said = command.run(
@@ -107,7 +107,8 @@ class ProgramsTest(unittest.TestCase):
             sizes, default = dict(self.result["size"]["first"][side]), dict(self.result["size"]["first"]["default"])
             if side == "threshold_5":  # Not linked so.
                 self.assertIsNone(sizes.pop("code_bytes_thinlto"))
-                self.assertGreater(default.pop("code_bytes_thinlto"), 0)
+                for way in ("thinlto", "thin_lto", "full_lto"):
+                    self.assertGreater(default.pop(f"code_bytes_{way}"), 0)
             self.assertEqual(sizes, default)
         for measure in ("instructions", "loads", "stores"):
             total = self.result["totals"]["run"]["same"][measure]
@@ -119,7 +120,7 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(list(changed), ["Work"])
         self.assertLess(changed["Work"], 0)
         self.assertEqual(sizes["policy"]["code_bytes"] - sizes["default"]["code_bytes"], changed["Work"])
-        for measure in ("code_bytes_icf", "code_bytes_thinlto"):
+        for measure in ("code_bytes_icf", "code_bytes_thinlto", "code_bytes_thin_lto", "code_bytes_full_lto"):
             self.assertLess(sizes["policy"][measure], sizes["default"][measure])
         executed = self.result["executed"]["first"]
         self.assertEqual(set(executed), {"default", "policy", "same"})
@@ -131,6 +132,20 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(runs["default"]["stores"] - runs["policy"]["stores"], 2 * 2)
         self.assertEqual(runs["default"]["loads"] - runs["policy"]["loads"], 2 * 2 * 2001)
         self.assertGreater(runs["default"]["instructions"] - runs["policy"]["instructions"], 2 * 2 * 3000)
+
+    def test_the_linker_of_the_policy_s_side_is_asked_for_the_policy(self):
+        runs = self.result["run"]["first"]
+        for kind in ("thin", "full"):
+            for event in ("instructions", "data_references"):
+                measure = f"{event}_{kind}_lto"
+                self.assertLess(runs["policy"][measure], runs["default"][measure])
+                self.assertEqual(runs["same"][measure], runs["default"][measure])
+        asked = (self.folder / program_tools.ASKED_LINKER).read_text(encoding="utf-8").split()
+        for switch in ("-enable-ml-inliner=release", "-regalloc-enable-advisor=release"):
+            self.assertIn(switch, asked)
+        summary = (self.out / "summary.md").read_text(encoding="utf-8")
+        self.assertIn("geometric mean of 1, code, full LTO in the linker", summary)
+        self.assertIn("policy: data references thin lto", summary)
 
     def test_every_part_is_there_for_people_too(self):
         with open(self.out / "programs.csv", encoding="utf-8", newline="") as file:
@@ -204,6 +219,7 @@ class ProgramsTest(unittest.TestCase):
             ([f"--program_file={self.first}", "--compiler=mine=/absent"], "is not an executable file"),
             ([f"--program_file={self.first}", "--programs=emacs"], "names 'emacs'. Known: all, box2d, brotli, bzip2"),
             ([f"--program_file={self.first}", "--package=x"], "is not NAME=FOLDER"),
+            ([f"--program_file={self.first}", "--lto=thick"], "holds 'thick'. Give none, thin or full"),
         ):
             code, said = command.run(
                 *self.tools(), *flags, f"--output_dir={self.folder / 'no'}", program="evaluate_programs"

@@ -16,6 +16,8 @@ from mlgo.run import files, locate
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
+#: What -flto= takes.
+LTO_KINDS = ("thin", "full")
 #: Time limit of one compile or link, seconds.
 _COMPILE_SECONDS = 600
 #: Flags of every compile; the output does not depend on its time and place.
@@ -45,6 +47,7 @@ class Side:
       name: name in tables and of folders.
       clang: the compiler.
       flags: flags in addition to those of all sides, such as ("-mllvm", "-inline-threshold=15").
+      linker: the ld.lld of this side's LTO, with the policies of `clang`; None: the toolchain's.
       model_flags: further flags, which name a policy's files on this machine and are not part of the digest.
       model_digest: digest of these files, and what reads them.
     """
@@ -52,6 +55,7 @@ class Side:
     name: str
     clang: pathlib.Path
     flags: tuple[str, ...] = ()
+    linker: pathlib.Path | None = None
     model_flags: tuple[str, ...] = ()
     model_digest: str = ""
 
@@ -193,6 +197,23 @@ def link(
     ]
     run_tool(side, f"linking {image.name}", command, program.root)
     return map_path
+
+
+def link_through_lto(
+    toolchain: Toolchain, side: Side, program: Program, kind: str, level: str, image: pathlib.Path
+) -> pathlib.Path:
+    """As `link`, of bitcode: the side's linker generates all code, with the policies that the side switches on.
+
+    Args: kind: of LTO, one of LTO_KINDS. The bitcode is left in a folder beside `image`.
+    Raises: BuildFailure: a compile or the linker fails.
+    """
+    lto = f"-flto={kind}"
+    bitcode = compile_objects(toolchain, side, program, image.with_name(image.name + ".bitcode"), level, (lto,))
+    words = (*side.flags, *side.model_flags)
+    switches = [value for name, value in zip(words, words[1:]) if name == "-mllvm"]
+    told = [word for switch in switches for word in ("-Xlinker", "-mllvm", "-Xlinker", switch)]
+    linking = dataclasses.replace(toolchain, linker=side.linker or toolchain.linker)
+    return link(linking, side, program, bitcode, image, (lto, level, *told))
 
 
 def thinlto_objects(

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain
 from mlgo.evaluation.programs.counters import Cachegrind, CounterFailure
@@ -59,11 +60,17 @@ class CostSettings:
 
 @dataclasses.dataclass(frozen=True)
 class ProgramEvaluation:
-    """Attributes: stage: runs a stage once; path: folder of the stages; toolchain: of all sides."""
+    """Attributes:
+    stage: runs a stage once.
+    path: folder of the stages.
+    toolchain: of all sides.
+    lto: kinds of LTO within the linker that programs are linked through too, except on sides of thresholds.
+    """
 
     stage: StageRunner
     path: pathlib.Path
     toolchain: Toolchain
+    lto: Sequence[str] = ()
 
     def sizes(
         self,
@@ -92,10 +99,10 @@ class ProgramEvaluation:
             with_thinlto, with_counts = side.name in thinlto, side.name in counted
             return self._measured(
                 f"size/{program.name}/{side.name}",
-                {**self._inputs(digest), "compiler": digests[side.name]},
-                {"level": size.LEVEL, "thinlto": with_thinlto, "counted": with_counts},
+                {**self._inputs(digest), "compiler": digests[side.name], **self._linker(side)},
+                {"level": size.LEVEL, "thinlto": with_thinlto, "counted": with_counts, **self._kinds(side)},
                 lambda _: size.measure_side(
-                    self.toolchain, side, program, with_thinlto, counter if with_counts else None
+                    self.toolchain, side, program, with_thinlto, self._lto_of(side), counter if with_counts else None
                 ).to_json(),
             )
 
@@ -126,18 +133,18 @@ class ProgramEvaluation:
         def counted(program: Program, digest: str, side: Side) -> dict[str, Any]:
             return self._measured(
                 f"run/{program.name}/{side.name}",
-                {**self._inputs(digest), "compiler": digests[side.name]},
-                {"level": run_time.LEVEL},
-                lambda folder: run_time.build_and_count(self.toolchain, side, program, counter, folder),
+                {**self._inputs(digest), "compiler": digests[side.name], **self._linker(side)},
+                {"level": run_time.LEVEL, **self._kinds(side)},
+                lambda folder: run_time.build_and_count(
+                    self.toolchain, side, program, counter, folder, self._lto_of(side)
+                ),
             )
 
         for program in programs:
             found = _of_all_sides(table, program, sides, functools.partial(counted, program, program.digest()), bar)
             if found is not None:
                 by_run[program.name] = {side: of_side["counts"] for side, of_side in found.items()}
-                table.rows[program.name] = {
-                    side: run_time.figures(counts) for side, counts in by_run[program.name].items()
-                }
+                table.rows[program.name] = {side: run_time.all_figures(of_side) for side, of_side in found.items()}
         bar.close()
         return table, by_run
 
@@ -217,6 +224,17 @@ class ProgramEvaluation:
             {"repeats": repeats, "perf": perf is not None},
             lambda _: run_time.time_in_turns(program, images, repeats, perf),
         )
+
+    def _lto_of(self, side: Side) -> Sequence[str]:
+        return self.lto if threshold_of(side.name) is None else ()
+
+    def _kinds(self, side: Side) -> dict[str, Any]:
+        """The part of a stage's configuration that LTO adds; none without it, so that former results stay valid."""
+        return {"lto": list(self.lto)} if self._lto_of(side) else {}
+
+    def _linker(self, side: Side) -> dict[str, str]:
+        """The same for its inputs."""
+        return {"linker": digest_of_file(side.linker)} if self._lto_of(side) and side.linker else {}
 
     def _inputs(self, program: str) -> dict[str, str]:
         return {"program": program, "toolchain": self.toolchain.digest()}

@@ -68,7 +68,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         table, executed, result["symbols"] = evaluation.sizes(
             programs, plan.sizes, counted if plan.thinlto else [], counted, plan.counter, plan.symbols
         )
-        _add(result, "size", table, size.SIZES, plan.seed)
+        _add(result, "size", table, (*size.SIZES, *size.LTO_SIZES.values()), plan.seed)
         _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan.seed)
     if plan.runs:
         perf = shutil.which("perf")
@@ -77,7 +77,8 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         table, details = evaluation.runs(programs, plan.runs, plan.counter, plan.repeats, usable)
         times = {program: {side: of["times"] for side, of in sides.items()} for program, sides in details.items()}
         result["run_details"], result["run_times"] = details, timing_ratios(times, DEFAULT, plan.seed)
-        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles"), plan.seed)
+        through_lto = [name for counts in run_time.LTO_COUNTS.values() for name in counts.values()]
+        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles", *through_lto), plan.seed)
     for level, sides in plan.cost.items():
         found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)
         result["cost"] |= {level: found} if found else {}

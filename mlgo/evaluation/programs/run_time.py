@@ -4,10 +4,10 @@ import os
 import pathlib
 import statistics
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
+from mlgo.evaluation.programs.building import LTO_KINDS, Side, Toolchain, compile_objects, link, link_through_lto
 from mlgo.evaluation.programs.counters import Cachegrind, Counts, parse_perf, perf_command
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
@@ -17,26 +17,34 @@ LEVEL = "-O2"
 #: Counted events; the first one is the headline.
 COUNTS = ("instructions", "data_references", "loads", "stores")
 IMAGE = "program"
+#: The same of programs whose code the linker generated: kind of LTO -> event -> name.
+LTO_COUNTS = {kind: {event: f"{event}_{kind}_lto" for event in COUNTS} for kind in LTO_KINDS}
 
 
 def build_and_count(
-    toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path
+    toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path, lto: Sequence[str]
 ) -> dict[str, Any]:
     """Builds `program` on `side` at -O2 as `folder`/program and counts the events of its runs.
 
-    Returns: {"counts": {RUN: {COUNT: int}}, "outputs": {RUN: digest}}.
+    Args: lto: kinds of LTO through which it is built and counted too.
+    Returns: {"counts": {RUN: {COUNT: int}}, "lto": {KIND: the same}, "outputs": {RUN: digest}}.
 
     Raises:
       BuildFailure, RunFailure: it cannot be built or run.
       CounterFailure: it cannot be counted.
-      OutputDiffers: its output differs under the counter.
+      OutputDiffers: its output differs under the counter, or through LTO.
     """
+    through_lto = {}
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
         link(toolchain, side, program, objects, folder / IMAGE).unlink()
-    outputs = {run.name: digest for run, _, digest in run_program(program, folder / IMAGE)}
-    counts = count_runs(counter, side, program, folder / IMAGE, outputs)
-    return {"counts": counts, "outputs": outputs}
+        outputs = {run.name: digest for run, _, digest in run_program(program, folder / IMAGE)}
+        counts = count_runs(counter, side, program, folder / IMAGE, outputs)
+        for kind in lto:
+            image = pathlib.Path(scratch, kind)
+            link_through_lto(toolchain, side, program, kind, LEVEL, image)
+            through_lto[kind] = count_runs(counter, side, program, image, outputs)
+    return {"counts": counts, "lto": through_lto, "outputs": outputs}
 
 
 def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
@@ -48,6 +56,14 @@ def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """COUNTS of a program, summed over its runs; data references are loads and stores."""
     total = total_counts(counts)
     return {**vars(total), "data_references": total.loads + total.stores}
+
+
+def all_figures(measured: Mapping[str, Any]) -> dict[str, int]:
+    """COUNTS, and those of LTO_COUNTS that were measured. Args: measured: what `build_and_count` returns."""
+    found = figures(measured["counts"])
+    for kind, counts in measured.get("lto", {}).items():
+        found |= {LTO_COUNTS[kind][event]: value for event, value in figures(counts).items()}
+    return found
 
 
 def time_in_turns(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
-from mlgo.evaluation.programs.building import Side
+from mlgo.evaluation.programs.building import LTO_KINDS, Side
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -21,11 +21,17 @@ _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 
 @dataclasses.dataclass(frozen=True)
 class Compilers:
-    """Attributes: packaged: Debian's clang; release: our clang with policies inside; others: sides of --compiler."""
+    """Attributes:
+    packaged: Debian's clang.
+    release: our clang with policies inside.
+    others: sides of --compiler.
+    linker: ld.lld with the same policies, for LTO; None: programs are not linked through it.
+    """
 
     packaged: pathlib.Path
     release: pathlib.Path
     others: Sequence[Side] = ()
+    linker: pathlib.Path | None = None
 
     def for_size(self, thresholds: Sequence[str]) -> list[Side]:
         """Sides of the size comparison. Args: thresholds: values of -inline-threshold for the packaged clang."""
@@ -47,7 +53,7 @@ class Compilers:
         return [Side(DEFAULT, self.packaged), Side(_RELEASE, self.release), *compared]
 
     def _policy(self, problem: str) -> Side:
-        return Side(_POLICY, self.release, tuple(load_problem(problem).release_flags()))
+        return Side(_POLICY, self.release, tuple(load_problem(problem).release_flags()), self.linker)
 
 
 def development_sides(
@@ -88,3 +94,26 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
         clang = locate.program(match[2], "--compiler", "").resolve()
         sides[name] = Side(name, clang, tuple(filter(None, match[3].split(","))))
     return list(sides.values())
+
+
+def lto_kinds(values: Sequence[str]) -> list[str]:
+    """The kinds of LTO that --lto names, without "none" and without repetition.
+
+    Raises: RunError: a value is none of them.
+    """
+    if unknown := [value for value in values if value not in ("none", *LTO_KINDS)]:
+        raise RunError(f"--lto={','.join(values)}", f"holds {unknown[0]!r}", f"Give none, {' or '.join(LTO_KINDS)}")
+    return [kind for kind in LTO_KINDS if kind in values]
+
+
+def linker_beside(clang: pathlib.Path) -> pathlib.Path:
+    """The ld.lld that has the policies of the release clang `clang`.
+
+    Raises: RunError: there is none beside it.
+    """
+    linker = clang.with_name("ld.lld")
+    if not linker.is_file():
+        raise RunError(
+            "--lto", f"needs ld.lld beside {clang}", "Give --clang of //release:clang or of an installed tree"
+        )
+    return linker

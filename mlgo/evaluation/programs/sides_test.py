@@ -2,9 +2,18 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
-from mlgo.evaluation.programs.sides import DEFAULT, EVICTION, Compilers, compiler_sides, development_sides
+from mlgo.evaluation.programs.sides import (
+    DEFAULT,
+    EVICTION,
+    Compilers,
+    compiler_sides,
+    development_sides,
+    linker_beside,
+    lto_kinds,
+)
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 
@@ -23,6 +32,23 @@ class SidesTest(unittest.TestCase):
         sides = Compilers(_PACKAGED, _RELEASE).for_runs()
         self.assertEqual([(side.name, side.clang) for side in sides], [(DEFAULT, _RELEASE), ("policy", _RELEASE)])
         self.assertEqual(sides[0].flags, ())
+
+    def test_the_linker_of_a_policy_lies_beside_its_clang(self):
+        with tempfile.TemporaryDirectory() as folder:
+            clang = pathlib.Path(folder, "clang")
+            with self.assertRaisesRegex(RunError, "--lto: needs ld.lld beside"):
+                linker_beside(clang)
+            clang.with_name("ld.lld").touch()
+            linker = linker_beside(clang)
+        default, policy = Compilers(_PACKAGED, _RELEASE, linker=linker).for_runs()
+        self.assertEqual((default.linker, policy.linker), (None, linker))
+
+    def test_kinds_of_lto(self):
+        self.assertEqual(
+            [lto_kinds(each) for each in (["none"], [], ["full", "none", "thin", "full"])], [[], [], ["thin", "full"]]
+        )
+        with self.assertRaisesRegex(RunError, "--lto=thin,fat: holds 'fat'"):
+            lto_kinds(["thin", "fat"])
 
     def test_a_policy_outside_of_a_compiler_is_known_by_its_digest_not_by_its_folder(self):
         problem, clang = load_problem(EVICTION), pathlib.Path(sys.executable)

@@ -3,9 +3,18 @@
 import dataclasses
 import pathlib
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link, thinlto_objects
+from mlgo.evaluation.programs.building import (
+    LTO_KINDS,
+    Side,
+    Toolchain,
+    compile_objects,
+    link,
+    link_through_lto,
+    thinlto_objects,
+)
 from mlgo.evaluation.programs.counters import Cachegrind
 from mlgo.evaluation.programs.image import ImageSize, measure
 from mlgo.evaluation.programs.program import Program
@@ -14,6 +23,8 @@ from mlgo.evaluation.programs.running import output_digests
 LEVEL = "-Oz"
 #: Sizes in results; the first one is the headline.
 SIZES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
+#: Further ones, of programs whose code the linker generates: kind of LTO -> its name.
+LTO_SIZES = {kind: f"code_bytes_{kind}_lto" for kind in LTO_KINDS}
 
 
 class OutputDiffers(Exception):
@@ -25,7 +36,7 @@ class SideSize:
     """A program on one side.
 
     Attributes:
-      sizes: by SIZES; None: not linked in this way.
+      sizes: by SIZES, None: not linked in this way; and by those of LTO_SIZES that were asked for.
       functions: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
       outputs: run -> digest of its output.
       counts: run -> what that image executes in it, by counter; empty: not counted.
@@ -41,12 +52,13 @@ class SideSize:
 
 
 def measure_side(
-    toolchain: Toolchain, side: Side, program: Program, thinlto: bool, counter: Cachegrind | None
+    toolchain: Toolchain, side: Side, program: Program, thinlto: bool, lto: Sequence[str], counter: Cachegrind | None
 ) -> SideSize:
     """Builds `program` on `side` at -Oz, runs it, and measures it.
 
     Args:
-      thinlto: whether it is linked through ThinLTO too.
+      thinlto: whether it is linked through distributed ThinLTO too.
+      lto: kinds of LTO within the linker that it is linked through too, of LTO_KINDS.
       counter: counts what it executes, linked without ICF and ThinLTO; None: nothing is counted.
 
     Raises:
@@ -58,10 +70,11 @@ def measure_side(
         folder = pathlib.Path(scratch)
         objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
 
-        def linked(way: str, given: list[pathlib.Path], *flags: str) -> tuple[ImageSize, dict[str, str]]:
-            image = folder / way
-            map_path = link(toolchain, side, program, given, image, flags)
+        def of_image(image: pathlib.Path, map_path: pathlib.Path) -> tuple[ImageSize, dict[str, str]]:
             return measure(image, map_path, folder), output_digests(program, image)
+
+        def linked(way: str, given: list[pathlib.Path], *flags: str) -> tuple[ImageSize, dict[str, str]]:
+            return of_image(folder / way, link(toolchain, side, program, given, folder / way, flags))
 
         plain, outputs = linked("plain", objects)
         counts = {} if counter is None else count_runs(counter, side, program, folder / "plain", outputs)
@@ -70,6 +83,9 @@ def measure_side(
             others["code_bytes_thinlto"] = linked(
                 "thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL)
             )
+        for kind in lto:
+            image = folder / f"{kind}_lto"
+            others[LTO_SIZES[kind]] = of_image(image, link_through_lto(toolchain, side, program, kind, LEVEL, image))
     for way, (_, found) in others.items():
         if found != outputs:
             name = way.removeprefix("code_bytes_")

@@ -5,9 +5,9 @@ from typing import Any
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs.cost import MEASURES
-from mlgo.evaluation.programs.run_time import COUNTS
+from mlgo.evaluation.programs.run_time import COUNTS, LTO_COUNTS
 from mlgo.evaluation.programs.sides import DEFAULT
-from mlgo.evaluation.programs.size import SIZES
+from mlgo.evaluation.programs.size import LTO_SIZES, SIZES
 from mlgo.evaluation.programs.time_trace import STAGES
 from mlgo.run.tabular import encode_csv, markdown_code, markdown_head, markdown_row
 
@@ -15,6 +15,8 @@ _SIZE_TITLES = {
     "code_bytes": "code",
     "code_bytes_icf": "code, ICF",
     "code_bytes_thinlto": "code, ThinLTO",
+    LTO_SIZES["thin"]: "code, ThinLTO in the linker",
+    LTO_SIZES["full"]: "code, full LTO in the linker",
     "executable_bytes": "all executable sections",
     "file_bytes": "file",
 }
@@ -79,7 +81,7 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
         base = of_program[DEFAULT]["code_bytes"]
         changes = [percent(of_program[side]["code_bytes"] / base) for side in sides]
         lines.append(markdown_row([program, f"{base:,}", *changes]))
-    for measure in SIZES:
+    for measure in (*SIZES, *LTO_SIZES.values()):
         known = [totals.get(side, {}).get(measure) for side in sides]
         if any(known):
             cells = [with_interval(total, "geometric_mean") if total else "" for total in known]
@@ -96,7 +98,8 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
     """
     table, totals = result[part], result["totals"][part]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
-    measures = (*COUNTS, "cpu_seconds", "cycles")
+    through_lto = [counts[name] for counts in LTO_COUNTS.values() for name in ("instructions", "data_references")]
+    measures = (*COUNTS, "cpu_seconds", "cycles", *through_lto)
     columns = [(side, measure) for side in sides for measure in measures if measure in totals.get(side, {})]
     heads = [f"{side}: {measure.replace('_', ' ')}" for side, measure in columns]
     lines = markdown_head(["program", "default, instructions", *heads])
