@@ -34,7 +34,7 @@ from mlgo.run.run_folder import TIMINGS_NAME
 from mlgo.training import figures, growth
 
 #: Folders in which results lie beside a run or an evaluation, in the order of a report.
-_INSIDE = ("evaluation", "programs", "explanation")
+_INSIDE = ("evaluation", "libraries", "all_programs", "programs", "explanation")
 
 #: Seed of the intervals of sums that a result does not record.
 SEED = 1
@@ -83,7 +83,8 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
         elif "corpora" in content:
             found.append(_evaluation(folder, content, name, place))
     for inside in _INSIDE:
-        if (folder / inside).is_dir():
+        # Of a policy's two measurements in programs, the one in more of them speaks.
+        if (folder / inside).is_dir() and not (inside == "programs" and (folder / "all_programs").is_dir()):
             found += _recognised(folder / inside, name, f"{place}/{inside}")
     return found
 

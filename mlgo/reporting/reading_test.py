@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -26,6 +27,16 @@ class ReadingTest(unittest.TestCase):
     def test_a_shipped_policy_is_a_run_with_its_records(self):
         made_up.write_everything(self.folder)
         self.assertEqual([type(record) for record in self.read()], [Run, Evaluation, Programs, Explanation])
+
+    def test_of_two_measurements_in_programs_the_one_in_more_of_them_is_shown(self):
+        made_up.write_everything(self.folder)
+        shutil.copytree(self.folder / "programs", self.folder / "all_programs")
+        shutil.copytree(self.folder / "evaluation", self.folder / "libraries")
+        found = self.read(workspace=self.folder.parent)
+        self.assertEqual(
+            [pathlib.PurePath(record.place).name for record in found[1:]],
+            ["evaluation", "libraries", "all_programs", "explanation"],
+        )
 
     def test_a_run_is_read_with_its_settings(self):
         made_up.write_run(self.folder)
