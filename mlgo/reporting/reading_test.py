@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shutil
 import tempfile
 import unittest
 
@@ -29,9 +28,12 @@ class ReadingTest(unittest.TestCase):
         self.assertEqual([type(record) for record in self.read()], [Run, Evaluation, Programs, Explanation])
 
     def test_of_two_measurements_in_programs_the_one_in_more_of_them_is_shown(self):
-        made_up.write_everything(self.folder)
-        shutil.copytree(self.folder / "programs", self.folder / "all_programs")
-        shutil.copytree(self.folder / "evaluation", self.folder / "libraries")
+        made_up.write_run(self.folder)
+        for inside in ("evaluation", "libraries"):
+            made_up.write_evaluation(self.folder / inside, {"trained": 0.012})
+        for inside in ("programs", "all_programs"):
+            made_up.write_programs(self.folder / inside)
+        made_up.write_explanation(self.folder / "explanation")
         found = self.read(workspace=self.folder.parent)
         self.assertEqual(
             [pathlib.PurePath(record.place).name for record in found[1:]],

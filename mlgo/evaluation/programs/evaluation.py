@@ -102,7 +102,7 @@ class ProgramEvaluation:
                 {**self._inputs(digest), "compiler": digests[side.name], **self._linker(side)},
                 {"level": size.LEVEL, "thinlto": with_thinlto, "counted": with_counts, **self._kinds(side)},
                 lambda _: size.measure_side(
-                    self.toolchain, side, program, with_thinlto, self._lto_of(side), counter if with_counts else None
+                    self.toolchain, side, program, with_thinlto, counter if with_counts else None, self._lto_of(side)
                 ).to_json(),
             )
 

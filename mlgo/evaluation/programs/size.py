@@ -52,14 +52,19 @@ class SideSize:
 
 
 def measure_side(
-    toolchain: Toolchain, side: Side, program: Program, thinlto: bool, lto: Sequence[str], counter: Cachegrind | None
+    toolchain: Toolchain,
+    side: Side,
+    program: Program,
+    thinlto: bool,
+    counter: Cachegrind | None,
+    lto: Sequence[str] = (),
 ) -> SideSize:
     """Builds `program` on `side` at -Oz, runs it, and measures it.
 
     Args:
       thinlto: whether it is linked through distributed ThinLTO too.
-      lto: kinds of LTO within the linker that it is linked through too, of LTO_KINDS.
       counter: counts what it executes, linked without ICF and ThinLTO; None: nothing is counted.
+      lto: kinds of LTO within the linker that it is linked through too, of LTO_KINDS.
 
     Raises:
       BuildFailure, RunFailure: it cannot be built or run.
