@@ -11,7 +11,7 @@ from mlgo.corpus.options.parsing import CommandError
 #: As ml-compiler-opt's document about Chromium has it.
 CHROMIUM = (
     "-fPIC -mllvm -instcombine-lower-dbg-declare=0 -mllvm -import-instr-limit=30 -no-canonical-prefixes -O2 -nostdlib++"
-    " --sysroot=/work/sysroot -c"
+    " --sysroot=/absent/sysroot -c"
 ).split()
 
 _HOSTILE = (
