@@ -11,25 +11,41 @@ _START_SECONDS = 20
 _ATTEMPTS = 5
 
 
-def configuration(template: str, folder: pathlib.Path, port: int) -> str:
-    """The text of nginx.conf for a server that keeps everything in `folder`."""
-    return template.replace("@FOLDER@", str(folder)).replace("@LISTEN@", f"127.0.0.1:{port}")
+#: Clients on this machine may write.
+LOCAL_WRITERS = "allow 127.0.0.1;\ndeny all;\n"
+
+
+def configuration(template: str, folder: pathlib.Path, listen: str) -> str:
+    """The text of nginx.conf for a server that keeps everything in `folder`.
+
+    Args: listen: address and options of nginx's directive `listen`.
+    """
+    return template.replace("@FOLDER@", str(folder)).replace("@LISTEN@", listen)
 
 
 @contextlib.contextmanager
-def serving(nginx: pathlib.Path, template: pathlib.Path, folder: pathlib.Path) -> Iterator[str]:
+def serving(
+    nginx: pathlib.Path, template: pathlib.Path, folder: pathlib.Path, writers: str = LOCAL_WRITERS, tls: str = ""
+) -> Iterator[str]:
     """Serves `folder`/data; yields the URL for --remote_cache. What was asked stands in `folder`/access.log.
 
+    Args:
+      writers: text of writers.conf.
+      tls: text of tls.conf; empty: plain HTTP. @FOLDER@ stands for `folder` in both.
     Raises: AssertionError: nginx does not start; carries what it says.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("data", "temporary"):
         (folder / name).mkdir(exist_ok=True)
+    (folder / "writers.conf").write_text(writers.replace("@FOLDER@", str(folder)), encoding="utf-8")
+    if tls:
+        (folder / "tls.conf").write_text(tls.replace("@FOLDER@", str(folder)), encoding="utf-8")
     text = template.read_text(encoding="utf-8")
     for _ in range(_ATTEMPTS):
         # Another process may take the port before nginx does; then the next one is tried.
         port = _free_port()
-        (folder / "nginx.conf").write_text(configuration(text, folder, port), encoding="utf-8")
+        listen = f"127.0.0.1:{port}{' ssl' if tls else ''}"
+        (folder / "nginx.conf").write_text(configuration(text, folder, listen), encoding="utf-8")
         # One process that stays in the foreground: it ends when it is told to, and so does everything it started.
         server = subprocess.Popen(
             [
@@ -50,7 +66,7 @@ def serving(nginx: pathlib.Path, template: pathlib.Path, folder: pathlib.Path) -
         )
         try:
             if _answers(server, port):
-                yield f"http://127.0.0.1:{port}"
+                yield f"{'https' if tls else 'http'}://127.0.0.1:{port}"
                 return
         finally:
             server.terminate()

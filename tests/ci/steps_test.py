@@ -1,0 +1,96 @@
+"""examples/ci/steps.sh configure: what it writes, and what it refuses."""
+
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+STEPS = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "examples/ci/steps.sh")
+URL = "https://cache.example:8763"
+
+
+class StepsTest(unittest.TestCase):
+    def setUp(self):
+        self.clone = pathlib.Path(tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"]))
+        (self.clone / "examples/ci").mkdir(parents=True)
+        shutil.copy(STEPS, self.clone / "examples/ci/steps.sh")
+        self.settings = self.clone / "user.bazelrc"
+
+    def run_step(self, step, **variables):
+        """Exit code and what is printed on standard error."""
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.clone), **variables}
+        done = subprocess.run(
+            ["bash", self.clone / "examples/ci/steps.sh", *step.split()],
+            cwd="/",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    def lines(self):
+        return self.settings.read_text(encoding="utf-8").splitlines()
+
+    def test_a_reader(self):
+        self.assertEqual(self.run_step("configure", CACHE_URL=URL, CACHE_CERTIFICATE="a b.pem"), (0, ""))
+        self.assertEqual(
+            self.lines(),
+            [
+                'build:remote_cache "--noremote_upload_local_results"',
+                f'build:remote_cache "--remote_cache={URL}"',
+                'build:remote_cache "--tls_certificate=a b.pem"',
+            ],
+        )
+
+    def test_a_writer(self):
+        self.settings.write_text("of an earlier run\n", encoding="utf-8")
+        self.settings.chmod(0o644)
+        code = self.run_step("configure", CACHE_URL=URL, CACHE_ACCESS="write", CACHE_AUTHORIZATION="Basic eA==")
+        self.assertEqual(code, (0, ""))
+        self.assertEqual(
+            self.lines(),
+            [
+                f'build:remote_cache "--remote_cache={URL}"',
+                'build:remote_cache "--remote_header=Authorization=Basic eA=="',
+            ],
+        )
+        self.assertEqual(stat.S_IMODE(self.settings.stat().st_mode), 0o600)
+
+    def test_a_writer_with_netrc(self):
+        (self.clone / ".netrc").touch()
+        self.assertEqual(self.run_step("configure", CACHE_URL=URL, CACHE_ACCESS="write"), (0, ""))
+        self.assertEqual(self.lines(), [f'build:remote_cache "--remote_cache={URL}"'])
+
+    def test_without_a_server(self):
+        for access in ("read", "write"):
+            with self.subTest(access=access):
+                self.assertEqual(self.run_step("configure", CACHE_ACCESS=access), (0, ""))
+                self.assertNotIn("--remote_cache=", "".join(self.lines()))
+
+    def test_refusals(self):
+        for variables, message in (
+            ({"CACHE_ACCESS": "write"}, "there is no password: set CACHE_AUTHORIZATION, or write ~/.netrc"),
+            ({"CACHE_ACCESS": "both"}, 'CACHE_ACCESS is "both": set it to read or write'),
+            ({"CACHE_URL": "http://cache", "CACHE_AUTHORIZATION": "Basic secret"}, "use https"),
+            ({"CACHE_AUTHORIZATION": "Basic secret\ntest --run_under=x"}, "--remote_header holds a quote"),
+            ({"CACHE_AUTHORIZATION": 'Basic secret" "--x'}, "--remote_header holds a quote"),
+        ):
+            with self.subTest(**variables):
+                code, said = self.run_step("configure", **{"CACHE_URL": URL, **variables})
+                self.assertEqual(code, 2)
+                self.assertIn(message, said)
+                self.assertNotIn("secret", said)
+                self.assertFalse(self.settings.exists())
+
+    def test_an_unknown_step(self):
+        self.assertEqual(
+            self.run_step("all"), (2, 'steps.sh: "all" is no step: give configure, test, compare or package\n')
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
