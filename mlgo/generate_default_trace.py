@@ -7,8 +7,10 @@
 
 Input: a corpus of //mlgo:extract_ir, a folder or an archive. Output, below --output_dir/trace/default: per module NAME
 modules/NAME.json (outcome, and [decisions, score] per function) and modules/NAME.arrays (all decisions: named arrays in
-one Zstandard file, see mlgo/trace/arrays.py), and, written last, manifest.json. No TFRecord file is written:
-//mlgo:sparse_bucket_generator and //mlgo:train_bc read --output_dir. The same command resumes an interrupted one.
+one Zstandard file, see mlgo/trace/arrays.py), and, written last, manifest.json. //mlgo:sparse_bucket_generator and
+//mlgo:train_bc read --output_dir. With --output_format=tfrecord also default_trace.tfrecord, for ml-compiler-opt: a
+tf.train.SequenceExample per function, or for inlining per module, with the features, the decision and the reward
+compared with the default. The same command resumes an interrupted one, or adds the file to a finished trace.
 
 --output_performance_path also compiles under the default, and writes one line per module and function:
 module,function,default_score,score. A module's size has an empty function name. For confidence intervals and linked
@@ -48,6 +50,12 @@ flags.DEFINE_string("corpus", None, "Path or label of the corpus.", required=Tru
 flags.DEFINE_string("output_dir", None, "Folder of the trace.", required=True)
 flags.DEFINE_string("policy", None, "Folder of the policy that makes the decisions. Default: the compiler's heuristic.")
 flags.DEFINE_string("output_performance_path", None, "CSV file for all scores beside the default's. Default: none.")
+flags.DEFINE_enum(
+    "output_format",
+    "arrays",
+    ("arrays", "tfrecord"),
+    "arrays: the trace as mlgo reads it. tfrecord: also as ml-compiler-opt reads it.",
+)
 flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, a random sample.", 0.0, 1.0)
 define_module_filter("Compile only modules")
 flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the sample.", lower_bound=0)
@@ -71,7 +79,8 @@ def main(arguments: list[str]) -> int:
     clang, workers = clang_given(), FLAGS.workers or available_cores()
     with executor_given(clang, FLAGS.workers) as executor:
         setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
-        print(record_trace(corpus, selection, setup, output, policy, performance))
+        as_tfrecord = FLAGS.output_format == "tfrecord"
+        print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
     return ExitCode.DONE
 
 

@@ -23,9 +23,8 @@ from mlgo.score.code_credit import call_site
 from mlgo.trace import arrays
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
-from mlgo.trace.trace import ACTIONS_NAME, OBSERVATION_CONTEXT_NAME, compile_corpus, decisions_fault
+from mlgo.trace.trace import ACTIONS_NAME, CONTEXTS_NAME, OBSERVATION_CONTEXT_NAME, compile_corpus, decisions_fault
 
-_CONTEXTS_NAME = ":contexts"
 _HEURISTIC_NAME = ":heuristic"
 
 
@@ -102,7 +101,7 @@ def encode(log: TrainingLog, problem: Problem, heuristic_decided: bool) -> bytes
     default = problem.default_decision_spec
     heuristic = log.actions if heuristic_decided else log.extra_outputs.get(default.name) if default else None
     named = {
-        _CONTEXTS_NAME: np.frombuffer(json.dumps(log.contexts).encode("utf-8"), np.uint8),
+        CONTEXTS_NAME: np.frombuffer(json.dumps(log.contexts).encode("utf-8"), np.uint8),
         OBSERVATION_CONTEXT_NAME: log.observation_context,
         ACTIONS_NAME: log.actions,
     }
@@ -125,7 +124,7 @@ def _decoded(found: Mapping[str, np.ndarray], what: str, module: str, problem: P
     if wrong := decisions_fault(found, problem):
         raise RunError(what, wrong, remedy)
     try:
-        contexts = json.loads(found[_CONTEXTS_NAME].tobytes())
+        contexts = json.loads(found[CONTEXTS_NAME].tobytes())
         recorded = RecordedDecisions(
             module=module,
             contexts=tuple(map(str, contexts)),

@@ -7,6 +7,7 @@ decisions were made, `modules/NAME.arrays` (see arrays.py). The record is writte
 import dataclasses
 import functools
 import itertools
+import json
 import pathlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.problems.problem import Problem
+from mlgo.problems.problem import LoggedScore, Problem
 from mlgo.run import files, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.write_queue import WriteQueue
@@ -30,6 +31,8 @@ from mlgo.trace.setup import CompileSetup
 #: Names of the arrays beside the features, which keep their own names.
 ACTIONS_NAME = ":actions"
 OBSERVATION_CONTEXT_NAME = ":observation_context"
+#: Names of the contexts as a JSON list; only where the compiler logs a score for each of them.
+CONTEXTS_NAME = ":contexts"
 
 #: cc1 flag: stop after the optimiser, and write its result where the object would be.
 _INSTEAD_OF_OBJECT = "-emit-llvm-bc"
@@ -47,12 +50,14 @@ class Decisions:
       features: observation name -> array [N, *shape], dtype as the problem says.
       actions: array [N], dtype of the problem's action.
       observation_context: int32 [N], which function of the module, non-decreasing.
+      contexts: names of the functions that `observation_context` counts; (): not stored.
     """
 
     module_name: str
     features: Mapping[str, np.ndarray]
     actions: np.ndarray
     observation_context: np.ndarray
+    contexts: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +96,7 @@ class Trace:
             features={spec.name: content[spec.name] for spec in problem.observation_specs},
             actions=content[ACTIONS_NAME],
             observation_context=content[OBSERVATION_CONTEXT_NAME],
+            contexts=_contexts(content, f"trace of {name} ({path})"),
         )
 
 
@@ -136,7 +142,7 @@ def trace_corpus(
 
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         if record.outcome is Outcome.TRACED and keep_decisions:
-            files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log))
+            files.write_atomically(_arrays_path(folder, module.name), _encode(outcome.log, setup.problem))
 
     counts = compile_corpus(folder, corpus, setup, title, model_dir, True, keep)
     if not counts["decisions"]:
@@ -263,8 +269,24 @@ def _record(
     return ModuleRecord(Outcome.TRACED if decided else Outcome.NO_DECISIONS, functions=functions)
 
 
-def _encode(log: TrainingLog) -> bytes:
+def _contexts(content: Mapping[str, np.ndarray], what: str) -> tuple[str, ...]:
+    """Raises: RunError: the names are no JSON list, or fewer than decisions refer to."""
+    if CONTEXTS_NAME not in content:
+        return ()
+    try:
+        names = json.loads(content[CONTEXTS_NAME].tobytes())
+        numbers = content[OBSERVATION_CONTEXT_NAME]
+        if not isinstance(names, list) or len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names):
+            raise ValueError("decisions refer to others")
+    except ValueError as error:
+        raise RunError(what, f"has damaged names of functions: {error}", "Trace again into another folder") from error
+    return tuple(map(str, names))
+
+
+def _encode(log: TrainingLog, problem: Problem) -> bytes:
     named = {ACTIONS_NAME: log.actions, OBSERVATION_CONTEXT_NAME: log.observation_context}
+    if isinstance(problem.score, LoggedScore):
+        named[CONTEXTS_NAME] = np.frombuffer(json.dumps(log.contexts).encode("utf-8"), np.uint8)
     return arrays.encode({**log.features, **named})
 
 

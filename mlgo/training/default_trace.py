@@ -16,12 +16,15 @@ from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
 from mlgo.score.function_scores import FunctionScore
 from mlgo.score.problem_score import score_of
+from mlgo.trace.sequence_examples import write_tfrecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.training import input_checks
 
 #: The stage that holds the trace.
 STAGE = "trace/default"
+#: The file of --output_format=tfrecord in the output folder.
+TFRECORD_NAME = "default_trace.tfrecord"
 #: The stage that holds the default's scores when the trace is a policy's.
 _WITHOUT_POLICY = "trace/without_policy"
 
@@ -48,6 +51,7 @@ def record_trace(
     output: pathlib.Path,
     policy: pathlib.Path | None,
     performance: pathlib.Path | None,
+    as_tfrecord: bool = False,
 ) -> str:
     """Records the trace, or resumes recording it. Returns a line about the result.
 
@@ -55,6 +59,7 @@ def record_trace(
       output: the run folder.
       policy: folder of the policy that makes the decisions; None: the compiler's heuristic.
       performance: CSV file for the scores of every module and function beside the default's.
+      as_tfrecord: whether the trace is also written as TFRECORD_NAME.
 
     Raises: RunError: an input is not usable, no module has a decision, or too many modules failed.
     """
@@ -83,20 +88,26 @@ def record_trace(
         return trace_corpus(stage, chosen, setup, "trace of the default", keep_decisions=False)
 
     counts = folder.stage(STAGE, inputs, configuration, trace).summary
-    if performance:
+    done = ""
+    if performance or as_tfrecord:
         default = STAGE
         if policy:
             default = _WITHOUT_POLICY
             without = {name: digest for name, digest in inputs.items() if name != "policy"}
             folder.stage(default, without, configuration, trace_without_policy)
-        sides = [Trace.load(folder.path / stage, chosen).records for stage in (default, STAGE)]
+        traces = [Trace.load(folder.path / stage, chosen) for stage in (default, STAGE)]
+        sides = [trace.records for trace in traces]
+    if as_tfrecord:
+        count = write_tfrecord(folder.path / TFRECORD_NAME, traces[1], setup.problem, sides[0])
+        done = f", {count} examples -> {folder.path / TFRECORD_NAME}"
+    if performance:
         measure = score_of(setup.problem).measure({name: record.functions for name, record in sides[0].items()})
         compared = [{n: measure.compared(n, record.functions) for n, record in side.items()} for side in sides]
         files.write_atomically(performance, performance_csv(*compared))
     folder.remove_work()
     return (
         f"traced {counts['traced']} of {len(chosen.modules)} modules, {counts['no decisions']} without decisions,"
-        f" {counts['failed']} failed; {counts['decisions']} decisions -> {folder.path / STAGE}"
+        f" {counts['failed']} failed; {counts['decisions']} decisions -> {folder.path / STAGE}{done}"
     )
 
 
