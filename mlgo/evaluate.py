@@ -26,7 +26,7 @@ counted, 12 worse than --fail_if_worse_than allows or builds of a program behave
 
 from absl import flags
 
-from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_module_filter
+from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags, define_module_filter
 from mlgo.commands.counting import counts_given, define_counting_flags, programs_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
@@ -47,6 +47,7 @@ from mlgo.score.problem_score import score_of
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
+define_gin_flags()
 define_measuring_flags()
 define_counting_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policies are for: {', '.join(problem_names())}.")

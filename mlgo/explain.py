@@ -24,7 +24,7 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import corpus_given, define_compiler_flags
+from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.compiler.symbols import CXXFILT
@@ -41,6 +41,7 @@ from mlgo.run.manifest import digest_of_json
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
+define_gin_flags()
 define_measuring_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policy is for: {', '.join(problem_names())}.")
 flags.DEFINE_string("policy", None, "Folder of the policy.")

@@ -23,21 +23,28 @@ Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module has a decis
 130 interrupted.
 """
 
+import contextlib
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
 from absl import flags
 
 from mlgo.commands.compiling import (
     clang_given,
     corpus_given,
     define_compiler_flags,
+    define_gin_flags,
     define_module_filter,
     executor_given,
 )
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.request import CompileLimits
+from mlgo.policy.directory import policy_folder
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate
-from mlgo.run.exit_codes import ExitCode
+from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.setup import CompileSetup
 from mlgo.training.default_trace import Selection, record_trace
 from mlgo.training.settings import RunSettings
@@ -45,9 +52,12 @@ from mlgo.training.settings import RunSettings
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
+define_gin_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem whose decisions to record: {', '.join(problem_names())}.")
 flags.DEFINE_string("corpus", None, "Path or label of the corpus.", required=True)
-flags.DEFINE_string("output_dir", None, "Folder of the trace.", required=True)
+flags.DEFINE_string(
+    "output_dir", None, "Folder of the trace. Default: none is kept, and --output_performance_path is required."
+)
 flags.DEFINE_string("policy", None, "Folder of the policy that makes the decisions. Default: the compiler's heuristic.")
 flags.DEFINE_string("output_performance_path", None, "CSV file for all scores beside the default's. Default: none.")
 flags.DEFINE_enum(
@@ -63,7 +73,13 @@ flags.DEFINE_float("max_failure_ratio", RunSettings.max_failure_ratio, "Part of 
 flags.DEFINE_integer(
     "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU seconds that one compile may use.", lower_bound=1
 )
-for _alias, _name in {"data_path": "corpus", "output_path": "output_dir", "policy_path": "policy"}.items():
+_ALIASES = {
+    "data_path": "corpus",
+    "output_path": "output_dir",
+    "policy_path": "policy",
+    "compilation_timeout": "compile_cpu_seconds",
+}
+for _alias, _name in _ALIASES.items():
     flags.DEFINE_alias(_alias, _name)
 
 
@@ -74,14 +90,28 @@ def main(arguments: list[str]) -> int:
     corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
     selection = Selection(FLAGS.sampling_rate, FLAGS.module_filter, FLAGS.seed)
     limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
-    output = locate.user_path(FLAGS.output_dir)
     policy, performance = (path and locate.user_path(path) for path in (FLAGS.policy, FLAGS.output_performance_path))
+    policy = policy and policy_folder(policy)
+    if not FLAGS.output_dir and (performance is None or FLAGS.output_format != "arrays"):
+        raise RunError(
+            "--output_dir", "is not given", "Give the folder of the trace, or --output_performance_path alone"
+        )
     clang, workers = clang_given(), FLAGS.workers or available_cores()
-    with executor_given(clang, FLAGS.workers) as executor:
+    with _folder_given() as output, executor_given(clang, FLAGS.workers) as executor:
         setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
         as_tfrecord = FLAGS.output_format == "tfrecord"
         print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
     return ExitCode.DONE
+
+
+@contextlib.contextmanager
+def _folder_given() -> Iterator[pathlib.Path]:
+    """The folder of --output_dir; without it, a temporary one."""
+    if FLAGS.output_dir:
+        yield locate.user_path(FLAGS.output_dir)
+        return
+    with tempfile.TemporaryDirectory(prefix="mlgo-trace-") as folder:
+        yield pathlib.Path(folder)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ Exit codes: 0 done, 2 wrong input or flags, 10 the trace has no decision, 130 in
 
 from absl import flags
 
+from mlgo.commands.compiling import define_gin_flags
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
@@ -36,6 +37,8 @@ flags.DEFINE_integer(
     "Approximate upper limit of the observations kept in memory.",
     lower_bound=1,
 )
+flags.DEFINE_integer("parallelism", None, "Ignored: modules are read ahead by a few threads.", lower_bound=1)
+define_gin_flags()
 flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the choice of observations.", lower_bound=0)
 
 

@@ -16,7 +16,7 @@ import pathlib
 
 from absl import app, flags
 
-from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, executor_given
+from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, define_gin_flags, executor_given
 from mlgo.commands.main import parse_flags, refuse_arguments
 from mlgo.compiler.request import CompileLimits
 from mlgo.problems.inlining_for_size.problem import PROBLEM
@@ -46,6 +46,7 @@ def _define_flags() -> None:
     flags.DEFINE_string("opt", None, "LLVM's opt, of the same version as the clang. Default: //development:opt.")
     flags.DEFINE_integer("seed", 1, "Seed of the network's initial weights.", lower_bound=0)
     define_compiler_flags()
+    define_gin_flags()
 
 
 def _train(arguments: list[str]) -> int:

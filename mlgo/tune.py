@@ -26,7 +26,14 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import cache_given, clang_given, corpus_given, define_cache_flags, define_compiler_flags
+from mlgo.commands.compiling import (
+    cache_given,
+    clang_given,
+    corpus_given,
+    define_cache_flags,
+    define_compiler_flags,
+    define_gin_flags,
+)
 from mlgo.commands.counting import define_program_tool_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags
@@ -55,6 +62,7 @@ from mlgo.trace.setup import CompileSetup
 FLAGS = flags.FLAGS
 
 define_compiler_flags()
+define_gin_flags()
 define_cache_flags()
 define_measuring_flags()
 define_program_tool_flags()

@@ -19,6 +19,7 @@ import sys
 
 from mlgo.commands.arguments import command_parser
 from mlgo.commands.command_flags import flag_changes
+from mlgo.commands.peer_arguments import translated
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.verification import originals, report
 from mlgo.compiler.verification.comparison import Comparer
@@ -29,6 +30,8 @@ from mlgo.run import files, locate, progress
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
+#: Flags that settings of ml-compiler-opt may stand for.
+_GIN_SETS = ("clang", "add_flags", "delete_flags", "replace_flags")
 # //mlgo:verify_corpus sets these to the runfiles of the packaged clang and its tools.
 _CLANG, _OBJCOPY = "MLGO_PACKAGED_CLANG", "MLGO_PACKAGED_OBJCOPY"
 
@@ -53,10 +56,17 @@ def run(arguments: list[str]) -> int:
     add("--delete_flags", action="append", default=[], metavar="OPTION", help=text)
     text = "option that gets another value in every command. Repeatable"
     add("--replace_flags", action="append", default=[], metavar="OPTION=VALUE", help=text)
+    text = "gin file of ml-compiler-opt, for its compiler and changes of commands. Repeatable"
+    add("--gin_files", action="append", default=[], metavar="FILE", help=text)
+    text = "setting of ml-compiler-opt, such as problem_config.flags_to_add.add_flags=('-g0',). Repeatable"
+    add("--gin_bindings", action="append", default=[], metavar="SETTING", help=text)
     text = "check only modules whose name contains a match of this regular expression"
     add("--module_filter", "--key_filter", metavar="REGEX", help=text)
     add("--json", help="file for the report. Default: none")
-    flags = parser.parse_args(arguments)
+    translation = translated(["verify_corpus", *arguments], _GIN_SETS, locate.user_path)
+    flags = parser.parse_args(translation.arguments[1:])
+    for note in translation.notes:
+        progress.tell(f"note: {note}")
     if flags.workers is not None and flags.workers < 1:
         raise RunError(f"--workers={flags.workers}", "is not a positive number", "give 1 or more, or leave it out")
     clang = locate.program(flags.clang, "--clang", _CLANG)

@@ -80,6 +80,19 @@ def define_module_filter(what: str) -> None:
     flags.DEFINE_alias("key_filter", "module_filter")
 
 
+@flag_group("Compiles")
+def define_gin_flags() -> None:
+    """Defines --gin_files and --gin_bindings of commands that do not train: only ml-compiler-opt's settings."""
+    flags.DEFINE_multi_string(
+        "gin_files",
+        [],
+        "Gin file of ml-compiler-opt, such as compiler_opt/rl/inlining/gin_configs/common.gin. Repeatable.",
+    )
+    flags.DEFINE_multi_string(
+        "gin_bindings", [], "Setting of ml-compiler-opt, such as clang_path=\"'/llvm/bin/clang'\". Repeatable."
+    )
+
+
 def changes_given() -> CommandChanges:
     """What --add_flags, --delete_flags and --replace_flags change. Raises: RunError: they are not usable."""
     return flag_changes(FLAGS.add_flags, FLAGS.delete_flags, FLAGS.replace_flags)

@@ -7,6 +7,7 @@ from absl import flags
 
 from mlgo.commands.help import flag_group
 from mlgo.learning.algorithms.registry import ACCEPTED_NAMES, algorithm_named
+from mlgo.policy.directory import policy_folder
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 from mlgo.training.settings import ON_DIVERGENCE, Configurations, RunSettings, configure, gin_classes
@@ -121,7 +122,7 @@ def configurations_given(problem: str) -> tuple[Configurations, pathlib.Path | N
     if "warm_start" in FLAGS and (start := FLAGS.warm_start) is not None:
         given["warm_start"] = start
         if start not in ("bc", "none"):
-            policy = locate.user_path(start)
+            policy = policy_folder(locate.user_path(start))
             given["warm_start"] = "policy"
             if not policy.is_dir():
                 raise RunError(f"--warm_start={start}", "is not a folder", "Give bc, none, or the folder of a policy")

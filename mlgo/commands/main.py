@@ -7,10 +7,13 @@ from collections.abc import Callable
 from absl import app, flags
 
 from mlgo.commands.help import asks_for_help, help_text
+from mlgo.commands.peer_arguments import translated
 from mlgo.problems.problem import Problem, load_problem
+from mlgo.run import locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable_message
+from mlgo.run.progress import tell
 
 FLAGS = flags.FLAGS
 
@@ -24,13 +27,23 @@ def run_command(main: Callable[[list[str]], int]) -> None:
 
 
 def parse_flags(arguments: list[str]) -> list[str]:
-    """For app.run: prints the help, or reports a wrong flag in one sentence and exits with ExitCode.USER_ERROR."""
+    """For app.run: prints the help, or reports a wrong flag in one sentence and exits with ExitCode.USER_ERROR.
+
+    Settings of ml-compiler-opt in gin files and bindings become flags and settings of ours; notes say what has no effect.
+    """
     if asks_for_help(arguments[1:]):
         main = sys.modules["__main__"]
         print(help_text(main.__doc__ or "", FLAGS.get_key_flags_for_module(arguments[0])))
         raise SystemExit(int(ExitCode.DONE))
     try:
-        return FLAGS(arguments)
+        translation = translated(arguments, set(FLAGS), locate.user_path)
+        found = FLAGS(translation.arguments)
+        for note in translation.notes:
+            tell(f"note: {note}")
+        return found
+    except RunError as error:
+        print(printable_message(f"error: {error}"), file=sys.stderr)
+        raise SystemExit(int(error.exit_code)) from error
     except flags.Error as error:
         print(printable_message(f"error: {error}. See --help"), file=sys.stderr)
         raise SystemExit(int(ExitCode.USER_ERROR)) from error

@@ -17,6 +17,8 @@ from mlgo.run.json_fields import Fields
 from mlgo.run.regular_file import read_file
 
 FORMAT = "mlgo policy 1"
+#: Names of a run's policies in ml-compiler-opt (compiler_opt/rl/train_locally.py).
+_NAMES_OF_PEER = ("saved_policy", "saved_collect_policy")
 _REMEDY = "Name a directory that a training run or save_policy has written"
 
 
@@ -56,6 +58,15 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     except RunError as error:
         raise RunError(what, f"{error.subject} {error.wrong}", error.remedy) from error
     return PolicyNetwork(normalizer, weights), content
+
+
+def policy_folder(path: pathlib.Path) -> pathlib.Path:
+    """The folder of a policy that a user names `path`.
+
+    ml-compiler-opt's documents name the policy of a run RUN/saved_policy; ours is RUN/policy.
+    """
+    ours = path.parent / "policy"
+    return ours if path.name in _NAMES_OF_PEER and not path.exists() and ours.is_dir() else path
 
 
 def _recorded_normalizer(record: Fields, problem: Problem, what: str) -> Normalizer:

@@ -1,0 +1,261 @@
+"""Command lines of ml-compiler-opt's documents as command lines of ours: --gin_files and --gin_bindings of its settings
+become flags and settings of ours.
+
+A gin file of ml-compiler-opt is read where it exists. Where it does not, because there is no checkout, its name stands
+for our settings of the papers' sizes (mlgo/learning/algorithms/*/papers_*.gin).
+"""
+
+import dataclasses
+import pathlib
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from mlgo.commands import peer_settings
+from mlgo.commands.peer_gin import Binding, Reference, bindings_of_file, bindings_of_flags
+from mlgo.commands.peer_settings import Flag, NoEffect, Only, Setting
+from mlgo.run.exit_codes import RunError
+
+_FILES, _BINDINGS = "gin_files", "gin_bindings"
+#: A file of ml-compiler-opt, by its place in a checkout.
+_PEERS_FILE = re.compile(
+    r"(?:.*/)?compiler_opt/rl/(inlining|regalloc|regalloc_priority)/gin_configs/(\w+)\.gin", re.DOTALL
+)
+_PROBLEM_OF_FOLDER = {
+    "inlining": "inlining_for_size",
+    "regalloc": "regalloc_eviction",
+    "regalloc_priority": "regalloc_priority",
+}
+#: Name of a file -> the agent it configures; "": none.
+_AGENT_OF_FILE = {
+    "common": "",
+    "network": "",
+    "ppo_nn_agent": "ppo",
+    "behavioral_cloning_nn_agent": "bc",
+    "dqn_nn_agent": "dqn",
+}
+#: ml-compiler-opt's defaults for every problem (common.gin).
+_DELETED = "-split-dwarf-file -split-dwarf-output --warning-suppression-mappings"
+_LEARNERS = pathlib.Path(__file__).parent.parent / "learning" / "algorithms"
+#: Flags whose value may be left out: what they choose is chosen by other means, or by nothing.
+_NEGLIGIBLE = frozenset({"clang", "problem", "vocabulary", "add_flags", "delete_flags", "replace_flags"})
+_SEQUENCE = ("train_eval.batch_size", "train_eval.train_sequence_length")
+_MINIBATCH = {"ppo": "PpoConfig.minibatch", "bc": "BcConfig.minibatch", "dqn": "DqnConfig.minibatch"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Translated:
+    """A command line of ours.
+
+    Attributes:
+      arguments: the program's name and flags.
+      notes: a line for each reason why settings have no effect.
+    """
+
+    arguments: list[str]
+    notes: list[str]
+
+
+def translated(
+    arguments: Sequence[str], defined: Collection[str], user_path: Callable[[str], pathlib.Path]
+) -> Translated:
+    """The command line `arguments` without settings of ml-compiler-opt.
+
+    Args:
+      arguments: the program's name and flags.
+      defined: names of the command's flags. Flags that the user gives win over those that settings stand for.
+      user_path: the absolute path of what a user names.
+
+    Raises: RunError: a file or binding cannot be read, or a setting of ml-compiler-opt is not possible here.
+    """
+    kept, given = _split(arguments[1:])
+    if not given[_FILES] and not given[_BINDINGS]:
+        return Translated(list(arguments), [])
+    learns = "validation_modules" in defined
+    flags: list[str] = []
+    files: list[str] = []
+    peers: list[Binding] = []
+    ours: list[Binding] = []
+    agent = ""
+
+    def sort(bindings: Iterable[Binding]) -> None:
+        for binding in bindings:
+            (peers if peer_settings.is_peers(binding.key) else ours).append(binding)
+
+    for name in given[_FILES]:
+        path, match = user_path(name), _PEERS_FILE.fullmatch(name)
+        if match and not path.exists():
+            problem, agent = _PROBLEM_OF_FOLDER[match[1]], _known_agent(name, match[2]) or agent
+            papers = _papers(problem, agent)
+            flags += [f"--problem={problem}", f"--delete_flags={_DELETED}"]
+            if learns and papers:
+                files.append(str(papers))
+            continue
+        found = bindings_of_file(path, lambda name: _existing(user_path(name))) if path.is_file() else []
+        if any(peer_settings.is_peers(binding.key) for binding in found):
+            sort(found)
+        else:
+            files.append(name)
+    sort(bindings_of_flags(given[_BINDINGS]))
+    translation = _Translation({binding.key: binding for binding in peers}, agent, user_path)
+    more, settings, notes = translation.result()
+    if not learns and (files or ours):
+        subject = f"--gin_files={files[0]}" if files else ours[0].source
+        raise RunError(subject, "has settings of a training, and this command does not train", "Remove it")
+    if agent and not translation.is_set("train_eval.agent_config_type"):
+        more += [f"--algorithm={agent}"] if agent != "bc" else []
+    flags = [flag for flag in [*flags, *more] if _is_defined(flag, defined)]
+    settings = settings if learns else []
+    settings += [f"{binding.key} = {binding.value!r}" for binding in ours if not _came_with(binding, given)]
+    passed = [f"--{_FILES}={name}" for name in files] + [f"--{_BINDINGS}={setting}" for setting in settings]
+    passed += [f"--{_BINDINGS}={value}" for value in given[_BINDINGS] if _is_ours(value)]
+    return Translated([arguments[0], *flags, *passed, *kept], notes)
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """Other words, and the values of the two flags."""
+    kept: list[str] = []
+    given: dict[str, list[str]] = {_FILES: [], _BINDINGS: []}
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*kept, word, *rest], given
+        name, separator, value = word.removeprefix("-").removeprefix("-").partition("=")
+        if not word.startswith("-") or name not in given:
+            kept.append(word)
+        elif separator:
+            given[name].append(value)
+        elif (following := next(rest, None)) is not None:
+            given[name].append(following)
+        else:
+            kept.append(word)  # absl says that the value is missing.
+    return kept, given
+
+
+def _is_ours(value: str) -> bool:
+    return not any(peer_settings.is_peers(binding.key) for binding in bindings_of_flags([value]))
+
+
+def _came_with(binding: Binding, given: Mapping[str, list[str]]) -> bool:
+    """Whether the binding is a value of --gin_bindings that is passed on as it is."""
+    return any(binding.source == f"--{_BINDINGS}={value}" for value in given[_BINDINGS] if _is_ours(value))
+
+
+def _existing(path: pathlib.Path) -> pathlib.Path | None:
+    return path if path.is_file() else None
+
+
+def _known_agent(name: str, stem: str) -> str:
+    if stem not in _AGENT_OF_FILE:
+        raise RunError(
+            f"--{_FILES}={name}",
+            "is a file of ml-compiler-opt that does not exist, and has no counterpart here",
+            f"Give the path of the file, or one of {', '.join(_AGENT_OF_FILE)}",
+        )
+    return _AGENT_OF_FILE[stem]
+
+
+def _papers(problem: str, agent: str) -> pathlib.Path | None:
+    """Our settings at the papers' sizes; cloning's are with PPO's."""
+    folder = _LEARNERS / {"ppo": "ppo", "bc": "ppo", "dqn": "dqn"}.get(agent, "none")
+    short = problem.removeprefix("regalloc_").removesuffix("_for_size")
+    return _existing(folder / f"papers_{short}.gin")
+
+
+def _is_defined(flag: str, defined: Collection[str]) -> bool:
+    name = flag.removeprefix("--").partition("=")[0]
+    if name in defined:
+        return True
+    if name in _NEGLIGIBLE or name in ("iterations", "modules_per_iteration", "warm_start", "algorithm"):
+        return False
+    raise ValueError(f"{flag} of a setting is no flag")
+
+
+class _Translation:
+    """What the settings of ml-compiler-opt, the last one of each name, stand for."""
+
+    def __init__(self, given: Mapping[str, Binding], agent: str, user_path: Callable[[str], pathlib.Path]):
+        self._given = given
+        self._macros = {key: binding.value for key, binding in given.items() if "." not in key}
+        self._user_path = user_path
+        chosen = self._value("train_eval.agent_config_type")
+        self._agent = agent if chosen is None else peer_settings.AGENTS.get(getattr(chosen, "name", ""), "")
+        self._no_effect: dict[str, list[str]] = {}
+
+    def is_set(self, key: str) -> bool:
+        return key in self._given
+
+    def _value(self, key: str) -> Any:
+        return peer_settings.resolved(self._given[key].value, self._macros) if key in self._given else None
+
+    def result(self) -> tuple[list[str], list[str], list[str]]:
+        """(flags, settings of ours, notes). Raises: RunError: a setting is not possible here."""
+        flags: list[str] = []
+        settings: list[str] = []
+        for key, binding in self._given.items():
+            value, meaning = self._value(key), peer_settings.meaning_of(key)
+            if isinstance(meaning, Flag):
+                if not peer_settings.is_among(value, meaning.empty):
+                    flags += self._flags(meaning.name, value, binding)
+            elif isinstance(meaning, Setting):
+                if self._agent in meaning.by_agent:
+                    settings.append(f"{meaning.by_agent[self._agent]} = {value!r}")
+                else:
+                    self._note(key, "it belongs to the learner, and no known agent is chosen")
+            elif isinstance(meaning, NoEffect):
+                if meaning.reason and not peer_settings.is_among(value, meaning.silent):
+                    self._note(key, meaning.reason)
+            elif isinstance(meaning, Only):
+                if not peer_settings.is_among(value, meaning.values):
+                    raise _refused(binding, value, meaning.reason)
+            else:
+                raise _refused(binding, value, "no setting here corresponds to it")
+        if self._agent and (sizes := [self._value(key) for key in _SEQUENCE if self._value(key) is not None]):
+            product = 1
+            for size in sizes:
+                product *= size if isinstance(size, int) else 0
+            settings.append(f"{_MINIBATCH[self._agent]} = {product}")
+        if self._agent == "ppo" and self.is_set("train_eval.moving_average_decay_rate"):
+            settings += ["PpoConfig.baseline = 'moving_average'", "PpoConfig.samples_per_module = 1"]
+        notes = [f"{', '.join(keys)}: no effect, for {reason}" for reason, keys in self._no_effect.items()]
+        return flags, settings, notes
+
+    def _note(self, key: str, reason: str) -> None:
+        self._no_effect.setdefault(reason, []).append(key)
+
+    def _flags(self, name: str, value: Any, binding: Binding) -> list[str]:
+        if name == "minibatch":
+            return []
+        if name == "problem":
+            return [f"--problem={_named(peer_settings.PROBLEMS, value, binding)}"]
+        if name == "algorithm":
+            agent = _named(peer_settings.AGENTS, value, binding)
+            return [] if agent == "bc" else [f"--algorithm={agent}"]
+        if name in ("add_flags", "delete_flags"):
+            words = [value] if isinstance(value, str) else value
+            if not isinstance(words, (tuple, list)) or not all(isinstance(word, str) for word in words):
+                raise _refused(binding, value, "it is a tuple of texts")
+            return [f"--{name}={shlex.join(words)}"]
+        if name == "replace_flags":
+            if not isinstance(value, dict) or not all(isinstance(each, str) for item in value.items() for each in item):
+                raise _refused(binding, value, "it is a dictionary of texts")
+            return [f"--replace_flags={option}={new}" for option, new in value.items()]
+        if name == "vocabulary" and not self._user_path(str(value)).is_dir():
+            self._note(binding.key, "the folder does not exist, and a vocabulary is made from the trace")
+            return []
+        if isinstance(value, Reference) or not isinstance(value, (str, int)):
+            raise _refused(binding, value, f"--{name} takes a text or a number")
+        return [f"--{name}={value}"]
+
+
+def _named(names: Mapping[str, str], value: Any, binding: Binding) -> str:
+    found = names.get(value.name) if isinstance(value, Reference) else None
+    if found is None:
+        raise _refused(binding, value, f"known are {', '.join('@' + name for name in names)}")
+    return found
+
+
+def _refused(binding: Binding, value: Any, reason: str) -> RunError:
+    shown = f"@{value.name}" if isinstance(value, Reference) else repr(value)
+    return RunError(binding.source, f"sets {binding.key} to {shown:.80}, and {reason}", "Remove or change the setting")
