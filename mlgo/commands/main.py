@@ -29,7 +29,7 @@ def run_command(main: Callable[[list[str]], int]) -> None:
 def parse_flags(arguments: list[str]) -> list[str]:
     """For app.run: prints the help, or reports a wrong flag in one sentence and exits with ExitCode.USER_ERROR.
 
-    Settings of ml-compiler-opt in gin files and bindings become flags and settings of ours; notes say what has no effect.
+    Settings of ml-compiler-opt become flags and settings of ours; notes say what has no effect.
     """
     if asks_for_help(arguments[1:]):
         main = sys.modules["__main__"]
