@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
 from mlgo.problems.problem import Problem
@@ -41,7 +42,7 @@ class Variant:
       exploring: True: decisions are drawn, with a separate seed for each compile. False: decisions are greedy.
     """
 
-    network: PolicyNetwork
+    network: AnyPolicy
     exploring: bool
 
 
@@ -141,7 +142,7 @@ class Learner(abc.ABC):
         seed: int,
         config: typing.Any,
         state: Mapping[str, np.ndarray] | None = None,
-        policies: Sequence[PolicyNetwork] = (),
+        policies: Sequence[AnyPolicy] = (),
     ):
         """Starts from `network`; with `state`, what `state()` returned together with these weights, continues from
         there.

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 
+from mlgo.learning.converted_policy import AnyPolicy, ConvertedPolicy
 from mlgo.learning.exact_network import ExactNetwork, exact_network
 from mlgo.learning.exploration import deviation_of
 from mlgo.learning.network import PolicyNetwork
@@ -29,14 +30,20 @@ class CollectionPolicy:
         # By identity; the network is kept so that its identity stays its own.
         self._exact: dict[int, tuple[PolicyNetwork, ExactNetwork]] = {}
 
-    def write(self, network: PolicyNetwork, name: str, exploration_seed: int | None) -> pathlib.Path:
+    def write(self, network: AnyPolicy, name: str, exploration_seed: int | None) -> pathlib.Path:
         """The directory to give to the compiler as its model.
 
         Args:
           name: names the directory; it may contain slashes, as module names do.
           network: the weights; the deviation of a number's noise may be among them (mlgo/learning/exploration.py).
           exploration_seed: decisions are drawn from the policy with this seed; None: greedy.
+
+        Raises: ValueError: a seed for a policy of another trainer, which is greedy as it was saved.
         """
+        if isinstance(network, ConvertedPolicy):
+            if exploration_seed is not None:
+                raise ValueError("a policy of another trainer cannot explore")
+            return write_model(self._directory(name), self._problem, network.model, temporary=True)
         exploring = exploration_seed is not None
         if id(network) not in self._exact:
             if len(self._exact) >= _NETWORKS_KEPT:

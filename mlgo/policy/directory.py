@@ -33,6 +33,14 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     """
     folder = pathlib.Path(folder)
     record_path = folder / "policy.json"
+    if not record_path.exists() and (folder / "saved_model.pb").exists():
+        raise RunError(
+            f"the policy in {folder}",
+            "is a SavedModel without policy.json, whose network is not ours, so it can neither be trained further nor"
+            " explained",
+            "Evaluate it, build it into a compiler with --//release:backend=aot, or imitate it with --algorithm=bc_max"
+            f" --imitate={folder}",
+        )
     what = f"the policy's record ({record_path})"
     content = read_json(record_path, "the policy's record", _REMEDY)
     record = Fields(content, what, _REMEDY)

@@ -2,12 +2,12 @@
 
 import pathlib
 
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.problems.problem import Problem
 from mlgo.run.quiet import quiet_libraries
 
 
-def write_greedy_model(network: PolicyNetwork, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
+def write_greedy_model(network: AnyPolicy, problem: Problem, work: pathlib.Path, name: str) -> pathlib.Path:
     """Writes the TFLite model of `network` below `work`; returns its folder.
 
     Args: name: of the folder; another one for each network.

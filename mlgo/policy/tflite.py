@@ -52,7 +52,7 @@ class TfliteTemplate:
         stand_in = _stand_in_network(layer_sizes)
         exploration = Exploration(_SEED_STAND_INS, _DEVIATION_STAND_IN) if exploring else None
         graph = build_graph(problem, normalizer, stand_in, exploration)
-        self._bytes = _normalise(_convert(graph), graph)
+        self._bytes = converted_model(graph)
         patterns = {}
         for index, layer in enumerate(stand_in.hidden):
             # TensorFlow Lite keeps the kernel of a fully connected layer as [outputs, inputs].
@@ -155,6 +155,14 @@ def convert(
 def template_for(network: PolicyNetwork, problem: Problem, exploring: bool) -> TfliteTemplate:
     """The template that fits `network`."""
     return TfliteTemplate(problem, network.normalizer, layer_sizes_of(exact_network(network.weights)), exploring)
+
+
+def converted_model(graph: PolicyGraph) -> bytes:
+    """The TFLite model of a graph without variables, named as LLVM wants it.
+
+    Raises: any exception of TensorFlow's converter.
+    """
+    return _normalise(_convert(graph), graph)
 
 
 def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:

@@ -8,8 +8,8 @@ from typing import Any
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
-from mlgo.policy.directory import load_policy
 from mlgo.policy.greedy_model import write_greedy_model
+from mlgo.policy.peer_policy import load_any_policy
 from mlgo.run import files
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.run.run_folder import RunFolder
@@ -65,7 +65,7 @@ def record_trace(
     """
     names = [module.name for module in corpus.modules]
     chosen = corpus.select(chosen_modules(names, selection.module_filter, selection.sampling_rate, selection.seed))
-    network, record = load_policy(policy, setup.problem) if policy else (None, None)
+    network, record = load_any_policy(policy, setup.problem) if policy else (None, None)
     folder = RunFolder(output)
     input_checks.check_disk_space(folder.path, [chosen])
     check_compiler(setup.clang, setup.problem)

@@ -29,6 +29,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.statistics import summarize_modules
 from mlgo.learning import checkpoint, divergence
 from mlgo.learning.algorithms.registry import algorithm_named
+from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
 from mlgo.learning.learner import Learner, MovePlan, Sample
 from mlgo.learning.linear_network import linear_network
@@ -74,7 +75,7 @@ class LearningInputs:
     validation: Corpus
     default: Mapping[str, ModuleRecord]
     setup: CompileSetup
-    imitated: Sequence[PolicyNetwork] = ()
+    imitated: Sequence[AnyPolicy] = ()
 
 
 @dataclasses.dataclass(frozen=True)

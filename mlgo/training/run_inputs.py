@@ -4,12 +4,13 @@ import dataclasses
 import importlib.metadata
 import pathlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
 from mlgo.policy.directory import load_policy
+from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.cache import Cache
@@ -91,8 +92,8 @@ def identity_of(
     Raises: RunError: a policy to start from or to imitate is not a policy for `problem`.
     """
 
-    def digest_of_policy(folder: pathlib.Path) -> str:
-        return digest_of_bytes(files.encode_json(load_policy(folder, problem)[1]["sha256"]))
+    def digest_of_policy(folder: pathlib.Path, load: Callable[..., Any] = load_policy) -> str:
+        return digest_of_bytes(files.encode_json(load(folder, problem)[1]["sha256"]))
 
     return {
         "configuration": configurations.to_json(),
@@ -101,7 +102,7 @@ def identity_of(
             "clang": digest_of_file(inputs.clang),
             "vocabulary": inputs.vocabulary and digest_of_vocabulary(inputs.vocabulary, problem),
             "policy": inputs.policy and digest_of_policy(inputs.policy),
-            "imitated": [digest_of_policy(folder) for folder in inputs.imitated],
+            "imitated": [digest_of_policy(folder, load_any_policy) for folder in inputs.imitated],
             **(inputs.estimation.digests() if inputs.estimation is not None else {}),
         },
         "versions": _versions(),

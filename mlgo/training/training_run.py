@@ -15,7 +15,7 @@ from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level_check import at_levels_of
 from mlgo.evaluation.corpora.comparison import Comparison, compare
-from mlgo.policy.directory import load_policy
+from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import load_problem
 from mlgo.run import determinism, run_folder
 from mlgo.run.manifest import Manifest
@@ -276,7 +276,7 @@ class TrainingRun:
                 corpus.select(list(modules.validation)),
                 traced[0].records,
                 self._setup,
-                [load_policy(folder, self.problem)[0] for folder in self._inputs.imitated],
+                [load_any_policy(folder, self.problem)[0] for folder in self._inputs.imitated],
             )
             return loop.LearningLoop(
                 folder,

@@ -6,47 +6,11 @@ train_locally, and the performance report. Only names of folders differ, and tra
 
 import csv
 import json
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
 from mlgo.corpus.corpus import Corpus
+from tests.exchange.exchange_case import CLANG, ExchangeCase
 
-CLANG = str(pathlib.Path(sys.argv.pop(1)).absolute())
-
-# The program gets this process's search path, so that it runs the same under Bazel and without.
-_START = "import sys, runpy; sys.path[:] = {path!r}; runpy.run_module('mlgo.{program}', run_name='__main__')"
-_HEADER = """
-inline int twice(int x) { return x + x; }
-inline int much(int *p, int n) { int s = 0; for (int i = 0; i < n; ++i) s += twice(p[i]) * 3 - p[n - i]; return s; }
-"""
-_SOURCE = """
-{header}
-static int local{n}(int *p) {{ return much(p, {n} + 5) + much(p, 7); }}
-struct S{n} {{ int a[40]; int all(); int some(int x); }};
-int S{n}::some(int x) {{ return twice(a[x]) + local{n}(a); }}
-int S{n}::all() {{
-  int b[24], s = 0;
-  for (int i = 0; i < 24; ++i) b[i] = some(i) + a[i] * a[39 - i];
-  for (int i = 0; i < 24; ++i) for (int j = 0; j < 24; ++j) s += b[i] * b[j] + a[i] / (1 + b[(i + j) % 24]);
-  return s + much(b, 24) + local{n}(b);
-}}
-long pressure{n}(long *p, long n) {{
-  long {names};
-  for (long i = 0; i < n; ++i) {{ {updates} }}
-  return {total};
-}}
-"""
-_VALUES = 24
-#: More values live in a loop than x86-64 has registers.
-_PRESSURE = {
-    "names": ", ".join(f"v{i} = p[{i}]" for i in range(_VALUES)),
-    "updates": " ".join(f"v{i} += v{(i * 7 + 3) % _VALUES} * p[i + {i}];" for i in range(_VALUES)),
-    "total": " ^ ".join(f"v{i}" for i in range(_VALUES)),
-}
 _GIN = "compiler_opt/rl/{problem}/gin_configs/{name}.gin"
 #: In the words of a gin file of ml-compiler-opt, with another network.
 _COMMON = """
@@ -94,56 +58,7 @@ PPOAgent.importance_ratio_clipping = 0.2
 """
 
 
-class DocumentsTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def build(self, level: str, modules: int) -> pathlib.Path:
-        """A build with bitcode in its objects; returns compile_commands.json."""
-        build, entries = self.folder / "build", []
-        build.mkdir()
-        for n in range(modules):
-            source = build / f"s{n}.cc"
-            source.write_text(_SOURCE.format(n=n, header=_HEADER, **_PRESSURE), encoding="utf-8")
-            words = [CLANG, f"-{level}", "-Xclang=-fembed-bitcode=all", "-c", source.name, "-o", f"s{n}.o"]
-            subprocess.run(words, cwd=build, check=True)
-            entries.append({"directory": str(build), "command": " ".join(words), "file": str(source)})
-        (build / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
-        return build / "compile_commands.json"
-
-    def run_well(self, program: str, *flags: str) -> str:
-        code, said = self.run_command(program, *flags)
-        self.assertEqual(code, 0, said)
-        return said
-
-    def run_command(self, program: str, *flags: str) -> tuple[int, str]:
-        """Runs a command as `./bazelw run` does from `folder`; returns its exit code and everything it said."""
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
-        environment["BUILD_WORKING_DIRECTORY"] = str(self.folder)
-        start = _START.format(path=sys.path, program=program)
-        done = subprocess.run(
-            [sys.executable, "-c", start, *flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            check=False,
-            env=environment,
-        )
-        return done.returncode, done.stdout
-
-    def extract(self, level: str, modules: int) -> pathlib.Path:
-        corpus = self.folder / "corpus"
-        self.run_well(
-            "extract_ir",
-            "--cmd_filter=^-O2|-Os|-Oz$",
-            f"--input={self.build(level, modules)}",
-            "--input_type=json",
-            f"--output_dir={corpus}",
-        )
-        return corpus
-
+class DocumentsTest(ExchangeCase):
     def test_inlining_with_a_checkout(self):
         """docs/inlining-demo/demo.md, with gin files of its own."""
         for name, text in (("common", _COMMON), ("behavioral_cloning_nn_agent", _CLONING), ("ppo_nn_agent", _PPO)):
@@ -153,10 +68,7 @@ class DocumentsTest(unittest.TestCase):
         gin = "--gin_files=compiler_opt/rl/inlining/gin_configs"
         corpus = self.extract("Oz", 6)
         trace, vocabulary, warm, model = (self.folder / name for name in ("trace", "vocab", "warmstart", "model"))
-        clang = [
-            f"--gin_bindings=clang_path='{CLANG}'",
-            "--gin_bindings=llvm_size_path='/llvm/bin/llvm-size'",
-        ]
+        clang = [f"--gin_bindings=clang_path='{CLANG}'", "--gin_bindings=llvm_size_path='/llvm/bin/llvm-size'"]
         said = self.run_well(
             "generate_default_trace",
             f"--data_path={corpus}",
@@ -167,9 +79,7 @@ class DocumentsTest(unittest.TestCase):
             "--sampling_rate=0.7",
         )
         self.assertRegex(said, "traced 5 of 5 modules")
-        self.run_well(
-            "sparse_bucket_generator", f"{gin}/common.gin", f"--input={trace}", f"--output_dir={vocabulary}"
-        )
+        self.run_well("sparse_bucket_generator", f"{gin}/common.gin", f"--input={trace}", f"--output_dir={vocabulary}")
         said = self.run_well(
             "train_bc", f"--root_dir={warm}", f"--data_path={trace}", f"{gin}/behavioral_cloning_nn_agent.gin"
         )
@@ -219,14 +129,9 @@ class DocumentsTest(unittest.TestCase):
         )
         self.assertRegex(said, r"\d+ examples -> .*/default_trace\.tfrecord")
         self.assertGreater((trace / "default_trace.tfrecord").stat().st_size, 1000)
+        self.run_well("sparse_bucket_generator", f"--input={trace}", f"--output_dir={vocabulary}", f"{gin}/common.gin")
         self.run_well(
-            "sparse_bucket_generator", f"--input={trace}", f"--output_dir={vocabulary}", f"{gin}/common.gin"
-        )
-        self.run_well(
-            "train_bc",
-            f"--root_dir={warm}",
-            f"--data_path={trace}",
-            f"{gin}/behavioral_cloning_nn_agent.gin",
+            "train_bc", f"--root_dir={warm}", f"--data_path={trace}", f"{gin}/behavioral_cloning_nn_agent.gin"
         )
         self.run_well(
             "train_locally",

@@ -6,9 +6,9 @@ import pathlib
 from collections.abc import Callable, Mapping
 
 from mlgo.evaluation.corpora.sides import Side
-from mlgo.learning.network import PolicyNetwork
-from mlgo.policy.directory import load_policy
+from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
+from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem
 from mlgo.run.manifest import digest_of_json
 
@@ -17,13 +17,13 @@ from mlgo.run.manifest import digest_of_json
 class Policies:
     """Attributes: networks, digests: of each policy, by name."""
 
-    networks: Mapping[str, PolicyNetwork]
+    networks: Mapping[str, AnyPolicy]
     digests: Mapping[str, str]
 
     @classmethod
     def load(cls, paths: Mapping[str, pathlib.Path], problem: Problem) -> "Policies":
         """Raises: RunError: a folder holds no policy for `problem`."""
-        loaded = {name: load_policy(path, problem) for name, path in paths.items()}
+        loaded = {name: load_any_policy(path, problem) for name, path in paths.items()}
         networks = {name: network for name, (network, _) in loaded.items()}
         return cls(networks, {name: digest_of_json(record["sha256"]) for name, (_, record) in loaded.items()})
 

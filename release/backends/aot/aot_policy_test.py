@@ -12,9 +12,10 @@ from unittest import mock
 
 import numpy as np
 
+from mlgo.policy import saved_model_signature, weight_checks
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
-from release.backends.aot import aot_policy, saved_model_compiler, weight_checks
+from release.backends.aot import aot_policy, saved_model_compiler
 
 PROBLEM = load_problem("regalloc_eviction")
 INPUTS = {spec.name: (spec.dtype, spec.shape) for spec in PROBLEM.observation_specs}
@@ -41,7 +42,7 @@ def write_saved_model(
 
 class SignatureTest(unittest.TestCase):
     def check(self, expected: str | None, inputs=None, outputs=None):
-        found = saved_model_compiler.signature_mismatch(
+        found = saved_model_signature.signature_mismatch(
             INPUTS | (inputs or {}), OUTPUTS if outputs is None else outputs, PROBLEM
         )
         if expected is None:
@@ -53,11 +54,11 @@ class SignatureTest(unittest.TestCase):
         self.check(None)
 
     def test_features_may_be_left_out(self):
-        self.assertIsNone(saved_model_compiler.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
+        self.assertIsNone(saved_model_signature.signature_mismatch({"mask": INPUTS["mask"]}, OUTPUTS, PROBLEM))
 
     def test_mask_may_not(self):
         self.assertRegex(
-            saved_model_compiler.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM),
+            saved_model_signature.signature_mismatch({"progress": INPUTS["progress"]}, OUTPUTS, PROBLEM),
             "ignores 'mask'",
         )
 

@@ -13,15 +13,11 @@ import pathlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
 
-from mlgo.policy.checks import FEATURE_REMEDY, features_fault
-from mlgo.problems.problem import Problem, TensorSpec, load_problem
+from mlgo.policy.saved_model_signature import SIGNATURE, one_line, read_checked
+from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
-from release.backends.aot.weight_checks import graph_fault, variables_fault
 
-TAG = "serve"
-SIGNATURE = "action"
 TARGET_TRIPLE = "x86_64-pc-linux-gnu"
 #: The baseline every x86-64 machine has: no FMA, so a product is rounded before it is added, as in TensorFlow Lite.
 TARGET_CPU = "x86-64"
@@ -43,36 +39,6 @@ def remedy(problem: Problem) -> str:
     return f"Name the directory `policy` of a training run with --{setting}, or {slot} of mlgo_clang"
 
 
-def signature_mismatch(
-    inputs: Mapping[str, tuple[str, tuple[int, ...]]],
-    outputs: Mapping[str, tuple[str, tuple[int, ...]]],
-    problem: Problem,
-) -> str | None:
-    """Why a compiler cannot use a signature for `problem`, as a clause; None if it can.
-
-    Args: name -> (numpy dtype name, shape) of the signature's inputs and outputs; an unknown size is -1.
-    """
-    known = {spec.name: spec for spec in problem.observation_specs}
-    if clause := features_fault(tuple(sorted(inputs)), problem):
-        return clause
-    for name in sorted(inputs):
-        if clause := _mismatch(inputs[name], known[name]):
-            return f"has the input {name!r} {clause}"
-    if problem.mask_feature is not None and problem.mask_feature not in inputs:
-        return f"ignores {problem.mask_feature!r}, so its decisions could be forbidden ones"
-    if sorted(outputs) != [problem.action_spec.name]:
-        return f"has the outputs {sorted(outputs)} instead of {[problem.action_spec.name]}"
-    if clause := _mismatch(outputs[problem.action_spec.name], problem.action_spec):
-        return f"has the output {problem.action_spec.name!r} {clause}"
-    return None
-
-
-def _mismatch(found: tuple[str, tuple[int, ...]], wanted: TensorSpec) -> str | None:
-    if found == (wanted.dtype, wanted.shape):
-        return None
-    return f"as {found[0]}{list(found[1])} instead of {wanted.dtype}{list(wanted.shape)}"
-
-
 def compile_saved_model(
     policy: pathlib.Path, problem: Problem, cpp_class: str, header: pathlib.Path, object_file: pathlib.Path
 ) -> None:
@@ -80,26 +46,11 @@ def compile_saved_model(
 
     Raises: RunError: `policy` is not a SavedModel, or not one of a policy for `problem`.
     """
-    from tensorflow.python.tools import saved_model_aot_compile, saved_model_utils  # Slow to import.
+    from tensorflow.python.tools import saved_model_aot_compile  # Slow to import.
 
     what = f"the policy {policy / 'saved_model.pb'}"
-    try:
-        meta_graph = saved_model_utils.get_meta_graph_def(str(policy), TAG)
-    except Exception as error:  # The reader raises exceptions of many types; all mean the same here.
-        raise RunError(what, f"cannot be read as a SavedModel ({_one_line(error)})", remedy(problem)) from error
-    if SIGNATURE not in meta_graph.signature_def:
-        found = sorted(meta_graph.signature_def)
-        raise RunError(what, f"has no signature {SIGNATURE!r} (only {found})", remedy(problem))
-    signature = meta_graph.signature_def[SIGNATURE]
-    if clause := signature_mismatch(_described(signature.inputs), _described(signature.outputs), problem):
-        lacking = features_fault(tuple(signature.inputs), problem)
-        raise RunError(what, clause, FEATURE_REMEDY if lacking else remedy(problem))
-    if clause := graph_fault(meta_graph.graph_def):
-        raise RunError(what, clause, remedy(problem))
+    meta_graph = read_checked(policy, problem, remedy(problem))
     variables = policy / "variables" / "variables"
-    if clause := variables_fault(meta_graph.graph_def, variables):
-        raise RunError(f"the policy's weights {variables}.*", clause, remedy(problem))
-
     with tempfile.TemporaryDirectory(prefix="mlgo_aot_") as scratch:
         os.chdir(scratch)
         try:
@@ -115,24 +66,9 @@ def compile_saved_model(
                 multithreading=False,
             )
         except Exception as error:
-            raise RunError(what, f"cannot be compiled ahead of time ({_one_line(error)})", remedy(problem)) from error
+            raise RunError(what, f"cannot be compiled ahead of time ({one_line(error)})", remedy(problem)) from error
         shutil.copyfile("policy.h", header)
         shutil.copyfile("policy.o", object_file)
-
-
-def _described(tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """(dtype name, shape) of each TensorInfo of one side of a signature."""
-    import tensorflow as tf
-
-    return {
-        name: (tf.dtypes.as_dtype(info.dtype).name, tuple(dimension.size for dimension in info.tensor_shape.dim))
-        for name, info in tensors.items()
-    }
-
-
-def _one_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,74 @@
+"""Policies that other trainers saved: SavedModels of tf-agents' PolicySaver, as ml-compiler-opt writes them.
+
+The development compiler runs them through TensorFlow Lite like ours. They have no weights of our network, so they
+cannot be trained further, and decisions cannot be explained by weights.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from mlgo.learning.converted_policy import AnyPolicy, ConvertedPolicy
+from mlgo.policy.directory import load_policy, policy_folder
+from mlgo.problems.problem import Problem
+from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.regular_file import read_file
+
+_PROGRAM = pathlib.Path(__file__).parent / "freeze_peer_policy.py"
+_FILES = ("saved_model.pb", "variables/variables.index", "variables/variables.data-00000-of-00001")
+_MOST_BYTES = 1 << 30
+_REMEDY = "Name the folder of a policy of ours, or of a SavedModel with saved_model.pb and variables/"
+_SHOWN_LINES = 3
+
+
+def load_any_policy(folder: pathlib.Path, problem: Problem) -> tuple[AnyPolicy, dict[str, Any]]:
+    """The policy in `folder`, and its record, with "sha256" of its files.
+
+    Raises: RunError: it is neither a policy of ours for `problem` (see `load_policy`) nor a usable SavedModel.
+    """
+    folder = policy_folder(folder)
+    if (folder / "policy.json").exists() or not (folder / "saved_model.pb").exists():
+        return load_policy(folder, problem)
+    digests = {
+        name: hashlib.sha256(read_file(folder / name, _MOST_BYTES, "the policy's file", _REMEDY)).hexdigest()
+        for name in _FILES
+        if (folder / name).exists()
+    }
+    return ConvertedPolicy(_converted(folder, problem)), {"problem": problem.name, "sha256": digests}
+
+
+def _converted(folder: pathlib.Path, problem: Problem) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="mlgo-peer-policy-") as scratch:
+        model = pathlib.Path(scratch, "model.tflite")
+        command = [
+            sys.executable,
+            str(_PROGRAM),
+            f"--policy={folder.absolute()}",
+            f"--problem={problem.name}",
+            f"--model={model}",
+        ]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "TF_ENABLE_ONEDNN_OPTS": "0",
+            "TF_USE_LEGACY_KERAS": "1",
+            "CUDA_VISIBLE_DEVICES": "",
+        }
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode == ExitCode.DONE:
+            return model.read_bytes()
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        wrong = (
+            f"made TensorFlow end with status {done.returncode}: {' / '.join(lines[-_SHOWN_LINES:]) or 'no message'}"
+        )
+        answer = [f"the policy {folder / 'saved_model.pb'}", wrong, _REMEDY]
+    raise RunError(*answer)

@@ -1,0 +1,185 @@
+"""Checks of a SavedModel that this project did not write, before TensorFlow runs any part of it.
+
+tf-agents' PolicySaver adds the inputs `discount`, `reward` and `step_type`, which LLVM leaves at zero, and outputs such
+as logits. `reduce_signature` makes the inputs constants and drops the outputs.
+"""
+
+import pathlib
+from collections.abc import Iterator, Mapping
+
+from mlgo.policy.checks import FEATURE_REMEDY, features_fault
+from mlgo.policy.weight_checks import graph_fault, variables_fault
+from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.run.exit_codes import RunError
+
+TAG = "serve"
+SIGNATURE = "action"
+#: Inputs that tf-agents adds to the features.
+STEP_INPUTS = ("discount", "reward", "step_type")
+
+#: Operations that a policy consists of: arithmetic on tensors, and reading its variables. Others may read or write
+#: files or run code.
+_ALLOWED = frozenset(
+    """
+    Abs Add AddN AddV2 All Any ArgMax ArgMin BiasAdd BroadcastArgs BroadcastTo Bucketize Cast Ceil ClipByValue Concat
+    ConcatV2 Const Cumsum DisableCopyOnRead Elu EnsureShape Equal Exp ExpandDims Fill Floor FloorDiv FloorMod Gather
+    GatherNd GatherV2 Gelu Greater GreaterEqual Identity IdentityN IsFinite IsInf IsNan L2Loss LeakyRelu Less LessEqual
+    Log Log1p LogSoftmax LogicalAnd LogicalNot LogicalOr MatMul BatchMatMul BatchMatMulV2 Max Maximum Mean Min Minimum
+    Mod Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2 PartitionedCall Placeholder PlaceholderWithDefault Pow Prod
+    Range Rank ReadVariableOp RealDiv Reciprocal Relu Relu6 Reshape ReverseV2 Round Rsqrt ScatterNd Select SelectV2
+    Selu Shape Sigmoid Sign Size Slice Softmax Softplus Softsign Split SplitV Sqrt Square SquaredDifference Squeeze
+    StatefulPartitionedCall StopGradient StridedSlice Sub Sum Tanh Tile TopKV2 Transpose TruncateDiv Unpack VarHandleOp
+    Where ZerosLike ResourceGather
+    """.split()
+)
+#: Operations that draw decisions: a policy that is still exploring.
+_DRAWS = ("Multinomial", "Random", "StatelessRandom", "StatelessMultinomial", "StatefulRandom", "TruncatedNormal")
+
+
+def signature_mismatch(
+    inputs: Mapping[str, tuple[str, tuple[int, ...]]],
+    outputs: Mapping[str, tuple[str, tuple[int, ...]]],
+    problem: Problem,
+) -> str | None:
+    """Why a compiler cannot use a signature for `problem`, as a clause; None if it can.
+
+    Args: name -> (numpy dtype name, shape) of the signature's inputs and outputs; an unknown size is -1.
+    """
+    known = {spec.name: spec for spec in problem.observation_specs}
+    if memory := [name for name in sorted(inputs) if name.startswith(("network_state", "policy_state"))]:
+        return f"has a memory ({', '.join(memory)}), and LLVM asks for every decision by itself"
+    if clause := features_fault(tuple(sorted(inputs)), problem):
+        return clause
+    for name in sorted(inputs):
+        if clause := _mismatch(inputs[name], known[name]):
+            return f"has the input {name!r} {clause}"
+    if problem.mask_feature is not None and problem.mask_feature not in inputs:
+        return f"ignores {problem.mask_feature!r}, so its decisions could be forbidden ones"
+    if sorted(outputs) != [problem.action_spec.name]:
+        return f"has the outputs {sorted(outputs)} instead of {[problem.action_spec.name]}"
+    if clause := _mismatch(outputs[problem.action_spec.name], problem.action_spec):
+        return f"has the output {problem.action_spec.name!r} {clause}"
+    return None
+
+
+def _mismatch(found: tuple[str, tuple[int, ...]], wanted: TensorSpec) -> str | None:
+    if found == (wanted.dtype, wanted.shape):
+        return None
+    batch = "; tf-agents' PolicySaver needs batch_size=1" if -1 in found[1] else ""
+    return f"as {found[0]}{list(found[1])} instead of {wanted.dtype}{list(wanted.shape)}{batch}"
+
+
+def read_checked(policy: pathlib.Path, problem: Problem, remedy: str):
+    """The MetaGraphDef of the SavedModel in `policy`, with only features as inputs and the decision as output.
+
+    Args: remedy: what to do about a policy that is not usable.
+    Raises: RunError: it is no SavedModel, not one of a policy for `problem`, has weights that are NaN or infinite, or
+      operations that are not arithmetic.
+    """
+    from tensorflow.python.tools import saved_model_utils  # Slow to import.
+
+    what = f"the policy {policy / 'saved_model.pb'}"
+    try:
+        meta_graph = saved_model_utils.get_meta_graph_def(str(policy), TAG)
+    except Exception as error:  # The reader raises exceptions of many types; all mean the same here.
+        raise RunError(what, f"cannot be read as a SavedModel ({one_line(error)})", remedy) from error
+    if SIGNATURE not in meta_graph.signature_def:
+        found = sorted(meta_graph.signature_def)
+        raise RunError(what, f"has no signature {SIGNATURE!r} (only {found})", remedy)
+    reduce_signature(meta_graph, problem)
+    signature = meta_graph.signature_def[SIGNATURE]
+    if clause := signature_mismatch(_described(signature.inputs), _described(signature.outputs), problem):
+        lacking = features_fault(tuple(signature.inputs), problem) is not None and "memory" not in clause
+        raise RunError(what, clause, FEATURE_REMEDY if lacking else remedy)
+    if clause := graph_fault(meta_graph.graph_def) or _operations_fault(meta_graph):
+        raise RunError(what, clause, remedy)
+    variables = policy / "variables" / "variables"
+    if clause := variables_fault(meta_graph.graph_def, variables):
+        raise RunError(f"the policy's weights {variables}.*", clause, remedy)
+    return meta_graph
+
+
+def reduce_signature(meta_graph, problem: Problem) -> None:
+    """Replaces tf-agents' inputs by zeros, as LLVM leaves them, and drops all outputs but the decision."""
+    import tensorflow as tf
+
+    signature = meta_graph.signature_def[SIGNATURE]
+    nodes = {node.name: node for node in meta_graph.graph_def.node}
+    features = {spec.name for spec in problem.observation_specs}
+    for name in STEP_INPUTS:
+        if name not in signature.inputs or name in features:
+            continue
+        info = signature.inputs[name]
+        node = nodes.get(info.name.partition(":")[0])
+        if node is None or node.op != "Placeholder":
+            continue
+        dtype = tf.dtypes.as_dtype(info.dtype)
+        zeros = tf.zeros([max(dimension.size, 1) for dimension in info.tensor_shape.dim], dtype).numpy()
+        node.op = "Const"
+        node.attr.clear()
+        node.attr["dtype"].type = info.dtype
+        node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(zeros))
+        del signature.inputs[name]
+    if problem.action_spec.name in signature.outputs:
+        for name in [name for name in signature.outputs if name != problem.action_spec.name]:
+            del signature.outputs[name]
+
+
+def _operations_fault(meta_graph) -> str | None:
+    """The first operation below the decision that is not allowed, as a clause; None: all are."""
+    for operation in sorted(set(_operations(meta_graph))):
+        if operation.startswith(_DRAWS):
+            return f"draws its decisions ({operation}), as a saved_collect_policy does; the greedy one is saved_policy"
+        if operation not in _ALLOWED:
+            return f"has the operation {operation}, which is not known to be arithmetic only"
+    return None
+
+
+def _operations(meta_graph) -> Iterator[str]:
+    """The operations on which the output depends, with those of functions that they call."""
+    functions = {function.signature.name: function for function in meta_graph.graph_def.library.function}
+    nodes = {node.name: node for node in meta_graph.graph_def.node}
+    (output,) = meta_graph.signature_def[SIGNATURE].outputs.values()
+    waiting = [output.name.partition(":")[0]]
+    seen: set[str] = set()
+    called: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in nodes:
+            continue
+        seen.add(name)
+        yield nodes[name].op
+        called.update(_functions_of(nodes[name]))
+        waiting += [source.removeprefix("^").partition(":")[0] for source in nodes[name].input]
+    left, done = list(called & functions.keys()), set(called & functions.keys())
+    while left:
+        for node in functions[left.pop()].node_def:
+            yield node.op
+            new = (set(_functions_of(node)) & functions.keys()) - done
+            done |= new
+            left += new
+
+
+def _functions_of(node) -> Iterator[str]:
+    yield node.op  # A function may be an operation of its own name.
+    for value in node.attr.values():
+        if value.func.name:
+            yield value.func.name
+        for function in value.list.func:
+            yield function.name
+
+
+def _described(tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """(dtype name, shape) of each TensorInfo of one side of a signature."""
+    import tensorflow as tf
+
+    return {
+        name: (tf.dtypes.as_dtype(info.dtype).name, tuple(dimension.size for dimension in info.tensor_shape.dim))
+        for name, info in tensors.items()
+    }
+
+
+def one_line(error: Exception) -> str:
+    """The first line that an exception says."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,176 @@
+"""Policies that tf-agents saved, in the development compiler and in the commands; what is unusable is one sentence."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import tensorflow as tf
+
+from mlgo.policy.peer_policy import load_any_policy
+from mlgo.problems.problem import Problem, load_problem
+from mlgo.run.exit_codes import RunError
+from release.backends.aot.aot_policy import compile_policy
+from tests.exchange.exchange_case import CLANG, ExchangeCase
+from tests.exchange.peer_policies import save_peers_policy
+
+_PROBLEMS = ("inlining_for_size", "regalloc_eviction")
+_SEED = 3
+
+
+def _observation(problem: Problem, random: np.random.Generator) -> dict[str, np.ndarray]:
+    found = {}
+    for spec in problem.observation_specs:
+        values = random.integers(0, 200, spec.shape)
+        if spec.name == problem.mask_feature:
+            values = random.integers(0, 2, spec.shape)
+            values[..., -1] = 1
+        found[spec.name] = values.astype(spec.dtype)
+    return found
+
+
+class PeerPoliciesTest(ExchangeCase):
+    def saved(self, name: str, seed: int = 1, kind: str = "greedy") -> pathlib.Path:
+        folder = self.folder / f"{name}_{kind}_{seed}" / "saved_policy"
+        save_peers_policy(folder, load_problem(name), seed, kind)
+        return folder
+
+    def test_the_model_decides_as_the_policy_that_tf_agents_saved(self):
+        for name in _PROBLEMS:
+            with self.subTest(name):
+                problem = load_problem(name)
+                # With this seed, the policy of inlining says both yes and no.
+                folder = self.saved(name, _SEED)
+                policy, record = load_any_policy(folder, problem)
+                self.assertIn("variables/variables.index", record["sha256"])
+                interpreter = tf.lite.Interpreter(model_content=policy.model)
+                interpreter.allocate_tensors()
+                action = tf.saved_model.load(str(folder)).signatures["action"]
+                rest = {"discount": tf.zeros([1]), "reward": tf.zeros([1]), "step_type": tf.zeros([1], tf.int32)}
+                random, decisions = np.random.default_rng(1), []
+                for _ in range(50):
+                    observation = _observation(problem, random)
+                    for detail in interpreter.get_input_details():
+                        feature = detail["name"].removeprefix("action_").removesuffix(":0")
+                        interpreter.set_tensor(detail["index"], observation[feature])
+                    interpreter.invoke()
+                    found = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+                    given = {feature: tf.constant(value) for feature, value in observation.items()}
+                    expected = action(**given, **rest)[problem.action_spec.name].numpy()
+                    np.testing.assert_array_equal(found, expected)
+                    decisions.append(int(found[0]))
+                self.assertGreater(len(set(decisions)), 1)
+
+    def test_evaluate_trace_and_imitate(self):
+        corpus = self.extract("O2", 6)
+        policy = self.saved("regalloc_eviction")
+        flags = ["--problem=regalloc_eviction", f"--clang={CLANG}"]
+        said = self.run_well(
+            "evaluate",
+            *flags,
+            f"--policy=peer={policy}",
+            f"--corpus=small={corpus}",
+            f"--output_dir={self.folder / 'evaluation'}",
+        )
+        self.assertRegex(said, "small, peer: ")
+        result = json.loads((self.folder / "evaluation" / "result.json").read_text(encoding="utf-8"))
+        self.assertIn("peer", json.dumps(result))
+        self.run_well("compare", f"one={self.folder}/evaluation", f"two={self.folder}/evaluation")
+        said = self.run_well(
+            "generate_default_trace",
+            *flags,
+            f"--data_path={corpus}",
+            f"--policy_path={policy}",
+            f"--output_path={self.folder / 'trace'}",
+            "--output_format=tfrecord",
+        )
+        self.assertRegex(said, "traced 6 of 6 modules")
+        self.run_well(
+            "train_locally",
+            *flags,
+            f"--train_corpus={corpus}",
+            f"--output_dir={self.folder / 'run'}",
+            "--algorithm=bc_max",
+            f"--imitate={policy}",
+            "--warm_start=none",
+            "--iterations=1",
+            "--modules_per_iteration=3",
+            "--validation_modules=2",
+        )
+        self.assertTrue((self.folder / "run" / "policy" / "policy.json").exists())
+
+    def test_what_needs_our_network_is_refused(self):
+        corpus = self.extract("O2", 2)
+        policy = self.saved("regalloc_eviction")
+        message = "whose network is not ours, so it can neither be trained further nor explained"
+        flags = ["--problem=regalloc_eviction", f"--clang={CLANG}"]
+        for program, more in (
+            (
+                "train_locally",
+                [f"--train_corpus={corpus}", f"--output_dir={self.folder / 'run'}", f"--warm_start={policy}"],
+            ),
+            ("explain", [f"--corpus={corpus}", f"--policy={policy}", f"--output_dir={self.folder / 'x'}"]),
+        ):
+            code, said = self.run_command(program, *flags, *more)
+            self.assertEqual(code, 2, said)
+            self.assertRegex(said, message)
+            self.assertNotIn("Traceback", said)
+
+    def test_the_release_backend_compiles_them(self):
+        for name in _PROBLEMS:
+            problem = load_problem(name)
+            header, body = self.folder / "policy.h", self.folder / "policy.o"
+            compile_policy(self.saved(name), problem, "mlgo::Peer", header, body)
+            text = header.read_text(encoding="utf-8")
+            for feature in ("mask", "progress") if problem.mask_feature else ("cost_estimate", "caller_users"):
+                self.assertIn(f"feed_{feature}", text)
+            self.assertIn(f"fetch_{problem.action_spec.name}", text)
+            self.assertNotIn("feed_step_type", text)
+            self.assertGreater(body.stat().st_size, 1000)
+
+    def test_policies_that_cannot_be_used_are_one_sentence(self):
+        inlining, eviction = map(load_problem, _PROBLEMS)
+        good = self.saved("inlining_for_size")
+        damaged = shutil.copytree(good, self.folder / "damaged")
+        weights = damaged / "variables" / "variables.data-00000-of-00001"
+        weights.write_bytes(weights.read_bytes()[:100])
+        absent = shutil.copytree(good, self.folder / "absent")
+        shutil.rmtree(absent / "variables")
+        evil = self.folder / "evil"
+        subprocess.run([sys.executable, "-c", _EVIL.format(path=sys.path, folder=str(evil))], check=True)
+        for folder, problem, message in (
+            (self.saved("inlining_for_size", kind="exploring"), inlining, r"draws its decisions \(Multinomial\)"),
+            (self.saved("inlining_for_size", kind="recurrent"), inlining, r"has a memory \(network_state_0"),
+            (good, eviction, "it wants the feature 'call_argument_setup', which the compiler lacks"),
+            (damaged, inlining, "the policy's weights .*: (has|cannot be read)"),
+            (absent, inlining, "the policy's weights .*: cannot be read"),
+            (evil, inlining, "has the operation ReadFile, which is not known to be arithmetic only"),
+            (self.folder / "nowhere", inlining, "the policy's record"),
+        ):
+            with self.subTest(message):
+                with self.assertRaisesRegex(RunError, message):
+                    load_any_policy(folder, problem)
+                if folder.exists():
+                    with self.assertRaisesRegex(RunError, message):
+                        compile_policy(folder, problem, "mlgo::Peer", self.folder / "p.h", self.folder / "p.o")
+
+
+_EVIL = """
+import sys
+sys.path[:] = {path!r}
+import tensorflow as tf
+class Evil(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec([1], tf.int64, name="cost_estimate")])
+    def action(self, cost_estimate):
+        size = tf.strings.length(tf.io.read_file("/etc/hostname"))
+        return {{"inlining_decision": cost_estimate + tf.cast(size, tf.int64)}}
+evil = Evil()
+tf.saved_model.save(evil, {folder!r}, signatures={{"action": evil.action}})
+"""
+
+
+if __name__ == "__main__":
+    unittest.main()
