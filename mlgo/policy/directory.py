@@ -33,7 +33,7 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     """
     folder = pathlib.Path(folder)
     record_path = folder / "policy.json"
-    if not record_path.exists() and (folder / "saved_model.pb").exists():
+    if is_peers(folder):
         raise RunError(
             f"the policy in {folder}",
             "is a SavedModel without policy.json, whose network is not ours, so it can neither be trained further nor"
@@ -66,6 +66,12 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     except RunError as error:
         raise RunError(what, f"{error.subject} {error.wrong}", error.remedy) from error
     return PolicyNetwork(normalizer, weights), content
+
+
+def is_peers(folder: pathlib.Path) -> bool:
+    """Whether `folder` is a SavedModel that this project did not write: it has neither our record nor our weights."""
+    ours = any((folder / name).exists() for name in ("policy.json", "weights.npz"))
+    return not ours and (folder / "saved_model.pb").exists()
 
 
 def policy_folder(path: pathlib.Path) -> pathlib.Path:

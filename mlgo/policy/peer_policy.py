@@ -14,7 +14,7 @@ import tempfile
 from typing import Any
 
 from mlgo.learning.converted_policy import AnyPolicy, ConvertedPolicy
-from mlgo.policy.directory import load_policy, policy_folder
+from mlgo.policy.directory import is_peers, load_policy, policy_folder
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.regular_file import read_file
@@ -32,7 +32,7 @@ def load_any_policy(folder: pathlib.Path, problem: Problem) -> tuple[AnyPolicy, 
     Raises: RunError: it is neither a policy of ours for `problem` (see `load_policy`) nor a usable SavedModel.
     """
     folder = policy_folder(folder)
-    if (folder / "policy.json").exists() or not (folder / "saved_model.pb").exists():
+    if not is_peers(folder):
         return load_policy(folder, problem)
     digests = {
         name: hashlib.sha256(read_file(folder / name, _MOST_BYTES, "the policy's file", _REMEDY)).hexdigest()
