@@ -92,6 +92,7 @@ class ChangedCorpusTest(unittest.TestCase):
         again = changed.reopened(self.folder / "c")
         self.assertEqual([m.command for m in again.modules], [("-cc1", "-O1", "-ffast-math")] * 2)
         self.assertEqual(again.digest, changed.digest)
+        self.assertEqual([m.name for m in changed.select(["b"]).reopened(self.folder / "c").modules], ["b"])
 
     def test_an_added_file_of_the_description_s_author_stays_refused(self):
         with self.assertRaises(CorpusError):

@@ -283,8 +283,8 @@ class Corpus:
         return self._with(dataclasses.replace(self._contents, storage=storage, changes=changes))
 
     def reopened(self, path: str | os.PathLike[str]) -> "Corpus":
-        """The corpus at `path`, a copy of this one, with the same allowed options, override and changes."""
-        found = Corpus.load(path, self.allowed_options)
+        """The corpus at `path`, a copy of this one, with the same modules, allowed options, override and changes."""
+        found = Corpus.load(path, self.allowed_options).select([module.name for module in self.modules])
         if self.command_override is not None:
             found = found.with_override(self.command_override)
         return found.changed(self._contents.changes)

@@ -23,6 +23,8 @@ def save_peers_policy(folder: pathlib.Path, problem: Problem, seed: int, kind: s
 
     Args: kind: "greedy": saved_policy of a training; "exploring": its saved_collect_policy; "recurrent": with an LSTM.
     """
+    if problem.action_count is None:
+        raise ValueError(f"{problem.name} does not choose among actions")
     tf.random.set_seed(seed)
     observations = {
         spec.name: tf.TensorSpec(spec.shape[1:], spec.dtype, name=spec.name) for spec in problem.observation_specs
