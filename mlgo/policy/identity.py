@@ -22,7 +22,8 @@ class Identity:
     name: the problem that the policy decides.
     training_run: the run that made it, for display: "seed 1, iteration 55, corpus 0c3c63775983"; "not recorded"
       without a record.
-    digest: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file.
+    digest: sha256 of saved_model.pb, which holds all that decides: what `sha256sum` prints for that file. A SavedModel
+      of another trainer has its weights beside it: then sha256 of the digests of saved_model.pb and of these files.
     """
 
     name: str
@@ -44,16 +45,23 @@ def identity(folder: str | os.PathLike[str], problem_name: str) -> Identity:
     recorded = _mapping(record, "sha256").get("saved_model.pb")
     path = folder / "saved_model.pb"
     if path.exists() or recorded is None:
-        try:
-            with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise RunError(f"the policy {path}", f"cannot be read: {error.strerror}", _REMEDY) from error
+        digest = _digest_of(path)
         if recorded not in (None, digest):
             raise RunError(f"the policy {path}", "is not the one that policy.json names (sha256 differs)", _REMEDY)
+        if recorded is None and (weights := sorted((folder / "variables").glob("variables.*"))):
+            digests = "".join(f"{_digest_of(each)}  {each.name}\n" for each in weights)
+            digest = hashlib.sha256(f"{digest}  {path.name}\n{digests}".encode()).hexdigest()
     else:
         digest = str(recorded)
     return Identity(problem_name, training_run(_mapping(record, "training")), digest)
+
+
+def _digest_of(path: pathlib.Path) -> str:
+    try:
+        with open_regular(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RunError(f"the policy {path}", f"cannot be read: {error.strerror}", _REMEDY) from error
 
 
 def problem_of(folder: str | os.PathLike[str], problem_name: str) -> str:

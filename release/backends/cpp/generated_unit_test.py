@@ -181,6 +181,15 @@ class IdentityTest(unittest.TestCase):
         digest = hashlib.sha256(b"model").hexdigest()
         self.assertEqual(identity(self.folder, "some_problem"), Identity("some_problem", "not recorded", digest))
 
+    def test_weights_beside_a_savedmodel_count(self):
+        (self.folder / "saved_model.pb").write_bytes(b"model")
+        (self.folder / "variables").mkdir()
+        found = []
+        for weights in (b"one", b"two"):
+            (self.folder / "variables" / "variables.data-00000-of-00001").write_bytes(weights)
+            found.append(identity(self.folder, "some_problem").digest)
+        self.assertEqual(len({*found, hashlib.sha256(b"model").hexdigest()}), 3)
+
     def test_refusals(self):
         with self.assertRaisesRegex(RunError, "saved_model.pb: cannot be read"):
             identity(self.folder, "some_problem")
