@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
-from mlgo.problems import ir2vec
+from mlgo.problems import ir2vec, stock
 
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) which any
 # of the ML advisors uses, by their C++ name in the log's header, and the numpy name of the same type.
@@ -194,7 +194,8 @@ class Problem:
     )
 
     def __post_init__(self):
-        if not _PROBLEM_NAME.fullmatch(self.folder) or self.name != self._name_with(self.vocabulary):
+        names = (self._name_with(self.vocabulary), f"{self.folder}+{stock.SETTING}")
+        if not _PROBLEM_NAME.fullmatch(self.folder) or self.name not in names:
             raise ValueError(f"problem name {self.name!r} must be a folder name like regalloc_eviction")
         names = [spec.name for spec in self.logged_specs()]
         if len(set(names)) != len(names):
@@ -243,9 +244,7 @@ class Problem:
         if top is None or unit is None or not (top > 0 and unit > 0 and math.frexp(unit)[0] == 0.5):
             raise ValueError(f"problem {self.name}: continuous needs max_output > 0 and output_unit, a power of two")
         if not self.action_bounds[0] <= 0 < top * unit <= self.action_bounds[1]:
-            raise ValueError(
-                f"problem {self.name}: 0 and max_output * output_unit must lie within {self.action_bounds}"
-            )
+            raise ValueError(f"problem {self.name}: 0 and max_output * output_unit must be in {self.action_bounds}")
 
     def _check_single(self, kind: str) -> None:
         if self.mask_feature is not None:
@@ -373,6 +372,7 @@ def load_problem(name: str) -> Problem:
         folder                                  the problem as it is
         folder+ir2vec                           with embeddings of the vocabulary in the compilers' tree
         folder+ir2vec.DIMENSION.DIGEST          with embeddings of this vocabulary: the name of the above
+        folder+stock                            with LLVM's own features only, for a compiler without our patches
 
     Raises:
       ValueError: there is no such folder, it exports no PROBLEM, or it has no such setting.
@@ -390,9 +390,11 @@ def load_problem(name: str) -> Problem:
         ) from error
     if not plus:
         return problem
+    if setting == stock.SETTING:
+        return stock.for_stock_compilers(problem)
     word, dot, identity = setting.partition(".")
     if word != ir2vec.SETTING:
-        raise ValueError(f"problem name {name!r}: the only setting is +{ir2vec.SETTING}")
+        raise ValueError(f"problem name {name!r}: the settings are +{ir2vec.SETTING} and +{stock.SETTING}")
     return problem.with_vocabulary(
         ir2vec.Vocabulary.parse(identity) if dot else ir2vec.vocabulary_in(ir2vec.built_in_file())
     )

@@ -56,6 +56,16 @@ class InliningTest(unittest.TestCase):
         self.assertEqual(names[42:], ["logit", "inlining_default", "inlining_decision"])
         self.assertEqual(self.problem.observation_bytes, 44 * 8)
 
+    def test_a_stock_compiler_has_the_features_of_llvm_and_no_option_of_ours(self):
+        stock = load_problem("inlining_for_size+stock")
+        self.assertEqual(stock.name, "inlining_for_size+stock")
+        self.assertEqual(stock.observation_specs, self.problem.interactive_specs())
+        self.assertEqual(stock.interactive_specs(), stock.observation_specs)
+        self.assertNotIn("-training-log-callsites", stock.development_flags("some.log", None))
+        self.assertIn("-training-log-callsites", self.problem.development_flags("some.log", None))
+        with self.assertRaisesRegex(ValueError, r"has LLVM's own features only; leave out \+stock"):
+            load_problem("regalloc_eviction+stock")
+
     def test_the_channel_carries_the_defaults_decision_on_request(self):
         self.assertEqual(self.problem.interactive_flags("base", True)[-1], "-inliner-interactive-include-default")
         self.assertEqual(self.problem.interactive_specs(True)[-1].name, "inlining_default")
@@ -110,7 +120,7 @@ class RefusalTest(unittest.TestCase):
         for unit in (None, 3.0, -1.0):
             with self.assertRaisesRegex(ValueError, "output_unit, a power of two"):
                 dataclasses.replace(priority, output_unit=unit)
-        with self.assertRaisesRegex(ValueError, "must lie within"):
+        with self.assertRaisesRegex(ValueError, "must be in"):
             dataclasses.replace(priority, max_output=8192.0)
 
 
