@@ -24,7 +24,7 @@ import pathlib
 
 from absl import flags
 
-from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags
+from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags, define_module_filter
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.compiler.symbols import CXXFILT
@@ -42,6 +42,7 @@ FLAGS = flags.FLAGS
 
 define_compiler_flags()
 define_gin_flags()
+define_module_filter("Explain only modules")
 define_measuring_flags()
 flags.DEFINE_string("problem", "inlining_for_size", f"Problem that the policy is for: {', '.join(problem_names())}.")
 flags.DEFINE_string("policy", None, "Folder of the policy.")
@@ -68,7 +69,8 @@ def main(arguments: list[str]) -> int:
     problem = problem_given(FLAGS.problem)
     _check_flags(problem)
     network, record = load_policy(locate.user_path(FLAGS.policy), problem)
-    corpus = corpus_given(locate.user_path(FLAGS.corpus or held_out_corpus(problem)), problem)
+    path = locate.user_path(FLAGS.corpus or held_out_corpus(problem))
+    corpus = corpus_given(path, problem, FLAGS.module_filter)
     module = None
     if FLAGS.module:
         names = {each.name: each.name for each in corpus.modules}

@@ -15,6 +15,7 @@ from mlgo.compiler.repeats import CountingExecutor
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.module_selection import chosen_modules
 from mlgo.corpus.refusal import check_commands
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
@@ -103,8 +104,10 @@ def clang_given() -> pathlib.Path:
     return locate.user_path(FLAGS.clang) if FLAGS.clang else locate.runfile("development/clang")
 
 
-def corpus_given(path: pathlib.Path, problem: Problem) -> Corpus:
+def corpus_given(path: pathlib.Path, problem: Problem, module_filter: str | None = None) -> Corpus:
     """The corpus at `path`, with the options of --allow_option, to be compiled for `problem`.
+
+    Args: module_filter: regular expression; only modules in whose name it is found; None: all.
 
     Single modules at an optimisation level that the problem is not for are left out, with a line that names them.
 
@@ -112,6 +115,9 @@ def corpus_given(path: pathlib.Path, problem: Problem) -> Corpus:
       the message lists them.
     """
     corpus = with_usable_commands(Corpus.load(path, FLAGS.allow_option), clang_given(), changes_given())
+    if module_filter is not None:
+        names = [module.name for module in corpus.modules]
+        corpus = corpus.select(chosen_modules(names, module_filter, sampling_rate=1.0, seed=0))
     check_commands(corpus)
     return at_levels_of(problem, corpus, tell)
 
