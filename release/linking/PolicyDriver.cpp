@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Support/FileSystem.h"
@@ -46,11 +47,17 @@ bool concernsPolicies(StringRef Option) {
 #include "PolicySlots.def"
 #undef POLICY_SLOT
       "-mlregalloc-max-eviction-count",
+      "-mlgo-decisions",
   };
   return llvm::any_of(Switches, [&](StringRef Switch) { return nameOf(Switch) == nameOf(Option); });
 }
 
-// The command line in which a link of objects does not count the switches of policies as unused: it passes them on.
+// Whether the option names a file of decisions to write. The link would overwrite the compile's file.
+bool writesDecisions(StringRef Option) {
+  return nameOf(Option) == "mlgo-decisions-taken" || nameOf(Option) == "mlgo-decisions-replay";
+}
+
+// The command line in which a link of objects does not count these options as unused: it passes them on, or warns itself.
 Words withoutUnusedSwitches(ArrayRef<const char *> Args) {
   Words Result;
   bool IsSilent = false;
@@ -61,7 +68,8 @@ Words withoutUnusedSwitches(ArrayRef<const char *> Args) {
       IsSilent = Word == "--start-no-unused-arguments";
     const bool HasValue = Word == "-mllvm" && I + 1 < Args.size() && Args[I + 1];
     StringRef Option = HasValue ? StringRef(Args[I + 1]) : Word;
-    if (IsSilent || !(HasValue || Option.consume_front("-mllvm=")) || !concernsPolicies(Option)) {
+    if (IsSilent || !(HasValue || Option.consume_front("-mllvm=")) ||
+        !(concernsPolicies(Option) || writesDecisions(Option))) {
       Result.push_back(Args[I]);
       continue;
     }
@@ -85,15 +93,13 @@ bool choosesLinker(const Compilation &C) {
   return C.getArgs().hasArg(options::OPT_fuse_ld_EQ, options::OPT_ld_path_EQ);
 }
 
-void warn(Compilation &C, StringRef Switch, StringRef Linker) {
+void warn(Compilation &C, StringRef Switch, const llvm::Twine &Why) {
   DiagnosticsEngine &Diags = C.getDriver().getDiags();
   // -Werror does not reach a warning that LLVM's tables do not have.
   const bool IsError = Diags.getWarningsAsErrors();
-  const unsigned Sentence = Diags.getCustomDiagID(
-      IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
-      "-mllvm %0 has no effect in this link with -flto: %1 is not the linker of this clang. Link with -fuse-ld=lld, or "
-      "remove the option");
-  Diags.Report(Sentence) << Switch << Linker;
+  const unsigned Sentence = Diags.getCustomDiagID(IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning,
+                                                  "-mllvm %0 has no effect in this link with -flto: %1");
+  Diags.Report(Sentence) << Switch << Why.str();
   if (IsError)
     C.setContainsError();
 }
@@ -117,8 +123,16 @@ void passOn(Compilation &C, Command &Link, ArrayRef<StringRef> Switches) {
   for (StringRef Switch : Switches) {
     if (isGiven(Arguments, Switch))
       continue;
+    if (writesDecisions(Switch)) {
+      warn(C, Switch,
+           "it would overwrite the file of the compile. Name another file for it with -Wl,-mllvm,-" + nameOf(Switch) +
+               "=FILE");
+      continue;
+    }
     if (!IsOwn) {
-      warn(C, Switch, Link.getExecutable());
+      warn(C, Switch,
+           llvm::Twine(Link.getExecutable()) +
+               " is not the linker of this clang. Link with -fuse-ld=lld, or remove the option");
       continue;
     }
     Arguments.push_back("-mllvm");
@@ -130,7 +144,7 @@ void passOn(Compilation &C, Command &Link, ArrayRef<StringRef> Switches) {
 SmallVector<StringRef, 4> switchesOf(const Compilation &C) {
   SmallVector<StringRef, 4> Result;
   for (const std::string &Option : C.getArgs().getAllArgValues(options::OPT_mllvm))
-    if (concernsPolicies(Option))
+    if (concernsPolicies(Option) || writesDecisions(Option))
       Result.push_back(C.getArgs().MakeArgString(Option));
   return Result;
 }

@@ -1,6 +1,9 @@
 // ld.lld with its driver for ELF alone. LLVM's own main also needs those for Windows, macOS and WebAssembly.
 
+#include "BitcodeErrors.h"
+
 #include "lld/Common/Driver.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/LLVMDriver.h"
 #include "llvm/Support/Process.h"
@@ -14,6 +17,9 @@ int unsafeLldMain(llvm::ArrayRef<const char *> args, llvm::raw_ostream &stdoutOS
 
 LLD_HAS_DRIVER(elf)
 
+// The lines of `clang --version` (llvm/embedded/EmbeddedModel.cpp).
+void mlgoPrintPolicies(llvm::raw_ostream &OS);
+
 // The search is in this program for clang. The linker would accept its option and do nothing.
 static void removeSearch() {
   auto &options = llvm::cl::getRegisteredOptions();
@@ -22,10 +28,21 @@ static void removeSearch() {
     search->second->removeArgument();
 }
 
+// lld for ELF, whose --version names the policies too.
+static bool link(llvm::ArrayRef<const char *> args, llvm::raw_ostream &stdoutOS,
+                 llvm::raw_ostream &stderrOS, bool exitEarly, bool disableOutput) {
+  const bool isLinked = lld::elf::link(args, stdoutOS, stderrOS, exitEarly, disableOutput);
+  const auto asksForVersion = [](llvm::StringRef word) { return word == "--version" || word == "-version"; };
+  if (isLinked && llvm::any_of(args, asksForVersion))
+    mlgoPrintPolicies(stdoutOS);
+  return isLinked;
+}
+
 int lld_main(int argc, char **argv, const llvm::ToolContext &) {
   removeSearch();
   llvm::sys::Process::UseANSIEscapeCodes(true);
-  return lld::unsafeLldMain({argv, argv + argc}, llvm::outs(), llvm::errs(),
-                            {{lld::Gnu, &lld::elf::link}},
-                            /*exitEarly=*/true);
+  const llvm::ArrayRef<const char *> args(argv, argc);
+  // The linker ends the process without leaving this function.
+  mlgo::BitcodeErrors errors(llvm::errs(), args);
+  return lld::unsafeLldMain(args, llvm::outs(), errors, {{lld::Gnu, &link}}, /*exitEarly=*/true);
 }

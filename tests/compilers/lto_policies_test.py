@@ -102,6 +102,31 @@ class LtoPoliciesTest(unittest.TestCase):
                 self.assertNotIn("-mllvm", command)
         self.assertIn(unused, self.said(CLANG, "-###", "one.o", *INLINING))
 
+    def test_decisions_of_a_file(self):
+        for kind in KINDS:
+            with self.subTest(kind):
+                self.compile(kind)
+                images = set()
+                for bound in ("-10000", "10000"):
+                    (self.folder / "given").write_text(f"mlgo-decisions 1\nmodule\t*\notherwise cost-below {bound}\n")
+                    images.add(self.image(kind, "-mllvm", "-mlgo-decisions=given"))
+                self.assertEqual(len(images), 2)
+                done = self.run_tool(CLANG, "-Oz", kind, "one.o", *_SHARED, "-mllvm", "-mlgo-decisions=absent")
+                self.check_sentence(done, "-mlgo-decisions: cannot read absent: ")
+
+    def test_a_link_does_not_overwrite_the_decisions_of_the_compile(self):
+        for option in ("-mlgo-decisions-taken", "-mlgo-decisions-replay"):
+            with self.subTest(option):
+                words = ["-flto", "-Oz", "-fPIC", "one.c", *_SHARED, "-mllvm", f"{option}=written"]
+                said = self.said(CLANG, *words)
+                sentence = (
+                    f"warning: -mllvm {option}=written has no effect in this link with -flto: it would overwrite the"
+                    f" file of the compile. Name another file for it with -Wl,-mllvm,{option}=FILE"
+                )
+                self.assertRegex(said, rf"\A\S+: {re.escape(sentence)}.*\n\Z")
+                self.assertTrue((self.folder / "written").is_file())
+                self.assertNotEqual(self.run_tool(CLANG, "-Werror", *words).returncode, 0)
+
     def test_another_linker(self):
         linker = self.folder / "other"
         linker.write_text("#!/bin/sh\n", encoding="utf-8")
@@ -140,7 +165,56 @@ class LtoPoliciesTest(unittest.TestCase):
                 bitcode = self.folder / "one.o"
                 bitcode.write_bytes(of_another_major(bitcode.read_bytes()))
                 done = self.run_tool(CLANG, "-Oz", kind, "one.o", *_SHARED, *INLINING)
-                self.check_sentence(done, "ld.lld: error: .*Incompatible epoch: Bitcode '1' vs current: '0'")
+                self.check_sentence(
+                    done,
+                    r"\Ald.lld: error: one.o: Incompatible epoch: Bitcode '1' vs current: '0'; compile it with the"
+                    r" clang of this linker\Z",
+                )
+
+    def test_bitcode_of_another_major_in_a_library(self):
+        for kind in KINDS:
+            with self.subTest(kind):
+                self.compile(kind)
+                self.compile(kind, "two")
+                bitcode = self.folder / "two.o"
+                bitcode.write_bytes(of_another_major(bitcode.read_bytes()))
+                (self.folder / "libtwo.a").unlink(missing_ok=True)
+                self.said_by_archiver("rc", "libtwo.a", "one.o", "two.o")
+                words = ["-L.", "-Wl,--whole-archive", "-ltwo", "-Wl,--no-whole-archive", *_SHARED, *INLINING]
+                done = self.run_tool(CLANG, "-Oz", kind, *words)
+                self.check_sentence(
+                    done, r"\Ald.lld: error: \./libtwo.a\(two.o\): Incompatible epoch: .*; compile it with"
+                )
+
+    def said_by_archiver(self, *words: str) -> None:
+        archiver = runfile(CLANG).resolve().with_name("llvm-ar")
+        subprocess.run([archiver, *words], cwd=self.folder, capture_output=True, timeout=300, check=True)
+
+    def test_unified_and_other_bitcode(self):
+        for name, more in (("one", ["-funified-lto"]), ("two", [])):
+            self.assertEqual(self.said(CLANG, "-Oz", "-fPIC", "-flto", *more, "-c", f"{name}.c"), "")
+        done = self.run_tool(CLANG, "-Oz", "-flto", "-fuse-ld=lld", "one.o", "two.o", *_SHARED)
+        sentence = (
+            r"\Ald.lld: error: one.o was compiled with -funified-lto and two.o was not: unified LTO compilation must"
+            r" use compatible bitcode modules \(use -funified-lto\); compile both in the same way\Z"
+        )
+        self.check_sentence(done, sentence)
+
+    def test_the_linker_s_version_names_the_policies(self):
+        said = []
+        for program in (CLANG, WITHOUT_POLICIES):
+            with self.subTest(program):
+                clang = runfile(program).resolve()
+                of_clang, of_linker = (
+                    subprocess.run([path, "--version"], capture_output=True, text=True, timeout=300, check=True).stdout
+                    for path in (clang, clang.with_name("ld.lld"))
+                )
+                head, *policies = of_linker.splitlines()
+                self.assertRegex(head, r"\ALLD [0-9.]+ \(compatible with GNU linkers\)\Z")
+                self.assertEqual(policies, [line for line in of_clang.splitlines() if line.startswith("mlgo policy: ")])
+                self.assertEqual(len(policies), 3)
+                said.append(policies)
+        self.assertNotEqual(*said)
 
     def test_a_mix_of_kinds(self):
         for first, second in (("-flto", "-flto=thin"), ("-flto", ""), ("-flto=thin", "")):
