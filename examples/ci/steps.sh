@@ -68,7 +68,7 @@ compare() {
   local problem=${PROBLEM:-regalloc_eviction} base=${BASE:-origin/main} code=0 reference
   local policy=${POLICY:-models/$problem/policy}
   reference=out/ci/reference/models/$problem/policy
-  rm -rf out/ci/reference out/ci/evaluation
+  rm -rf out/ci/reference out/ci/evaluation out/ci/comment.md out/ci/comparison.md
   mkdir -p out/ci/reference
   # The checkout may belong to another user than the container's.
   git -c safe.directory='*' archive "$base" "models/$problem/policy" | tar -x -C out/ci/reference
