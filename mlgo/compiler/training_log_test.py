@@ -1,5 +1,6 @@
 """Both scanners against each other, against known logs, and against every kind of damage."""
 
+import dataclasses
 import functools
 import json
 import os
@@ -16,7 +17,7 @@ from mlgo.compiler.testing.log_writer import SMALL_PROBLEM as SMALL
 from mlgo.compiler.testing.log_writer import Observation
 from mlgo.compiler.training_log import TrainingLogError, interpret, read_header, read_training_log
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
-from mlgo.problems.problem import Problem, TensorSpec
+from mlgo.problems.problem import ITEM_BYTES, NUMPY_NAME_OF_LOG_TYPE, Problem, TensorSpec
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
 
@@ -25,6 +26,13 @@ hypothesis.settings.register_profile("mlgo", deadline=None, database=None, deran
 hypothesis.settings.load_profile("mlgo")
 
 EXTRA = (TensorSpec("logits", "float32", (2,)),)
+EVERY_TYPE = dataclasses.replace(
+    SMALL,
+    observation_specs=tuple(TensorSpec(f"one_{dtype}", dtype, (1,)) for dtype in ITEM_BYTES),
+    decision_kind="binary",
+    action_count=2,
+    mask_feature=None,
+)
 
 names = strategies.text(min_size=0, max_size=20)
 floats = strategies.floats(width=32, allow_nan=False)
@@ -74,6 +82,14 @@ def read_with_file(log: bytes, problem: Problem):
 READERS = (read_with_reference, read_training_log, read_with_file)
 
 
+def _lowest(dtype: str):
+    return np.finfo(dtype).min if dtype.startswith("float") else np.iinfo(dtype).min
+
+
+def _highest(dtype: str):
+    return np.finfo(dtype).max if dtype.startswith("float") else np.iinfo(dtype).max
+
+
 def outcome_of_reading(reader, log):
     """What a reader says of a log, comparable: arrays or the error's text."""
     try:
@@ -91,6 +107,28 @@ def outcome_of_reading(reader, log):
 
 
 class ValidLogTest(unittest.TestCase):
+    def test_every_type_of_llvm(self):
+        # SUPPORTED_TENSOR_TYPES of LLVM 22.1.8.
+        types = "float double int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t".split()
+        self.assertEqual(sorted(NUMPY_NAME_OF_LOG_TYPE), sorted(types))
+        written = [
+            np.array([_lowest(spec.dtype) if row == 0 else _highest(spec.dtype)], spec.dtype)
+            for row in range(2)
+            for spec in EVERY_TYPE.observation_specs
+        ]
+        count = len(EVERY_TYPE.observation_specs)
+        rows = [
+            Observation((*written[:count], np.array([0], np.int64)), 1.0),
+            Observation((*written[count:], np.array([1], np.int64)), 2.0),
+        ]
+        log = log_writer.write_log(EVERY_TYPE, [("f", rows)])
+        for reader in READERS:
+            read = reader(log, EVERY_TYPE)
+            for index, spec in enumerate(EVERY_TYPE.observation_specs):
+                self.assertEqual(read.features[spec.name].dtype, np.dtype(spec.dtype))
+                found = read.features[spec.name].reshape(2).tolist()
+                self.assertEqual(found, [written[index].item(), written[count + index].item()])
+
     @hypothesis.given(logs())
     def test_every_reader_returns_what_was_written(self, case):
         log, contexts, extra = case
@@ -293,7 +331,7 @@ class HeaderTest(unittest.TestCase):
             (lambda f: f.pop(), "this log's is size float[1]"),
             (lambda f: f.clear(), "this log's is nothing"),
             (lambda f: f.insert(2, f[0]), "names 'legal' twice"),
-            (lambda f: f[0].update(type="double"), "'double' is none of float, int64_t, int32_t"),
+            (lambda f: f[0].update(type="bfloat16"), "'bfloat16' is none of float, double, int8_t"),
             (lambda f: f[0].update(shape=[-1]), "empty, negative or too large"),
             (lambda f: f[0].update(shape=[1 << 40]), "empty, negative or too large"),
             (lambda f: f[0].pop("name"), "KeyError('name')"),

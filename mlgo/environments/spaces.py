@@ -14,8 +14,11 @@ def observation_space(problem: Problem) -> gymnasium.spaces.Dict:
     """One Box per feature, with the problem's shape and dtype; the mask holds 0 and 1, all others are unbounded."""
     boxes = {}
     for spec in problem.interactive_specs():
-        low, high = (0, 1) if spec.name == problem.mask_feature else (-np.inf, np.inf)
-        boxes[spec.name] = gymnasium.spaces.Box(low, high, spec.shape, np.dtype(spec.dtype).type)
+        dtype = np.dtype(spec.dtype)
+        low, high = (0, np.iinfo(dtype).max) if dtype.kind == "u" else (-np.inf, np.inf)
+        if spec.name == problem.mask_feature:
+            low, high = 0, 1
+        boxes[spec.name] = gymnasium.spaces.Box(low, high, spec.shape, dtype.type)
     return gymnasium.spaces.Dict(boxes)
 
 
@@ -33,7 +36,7 @@ def observation(features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     treats NaN as +infinity too.
     """
     return {
-        name: np.fmin(array, np.float32(np.inf)) if array.dtype == np.float32 else array.copy()
+        name: np.fmin(array, array.dtype.type(np.inf)) if array.dtype.kind == "f" else array.copy()
         for name, array in features.items()
     }
 

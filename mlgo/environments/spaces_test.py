@@ -1,12 +1,13 @@
 """Observations and decisions as Gymnasium spaces."""
 
+import dataclasses
 import unittest
 
 import gymnasium
 import numpy as np
 
 from mlgo.environments import spaces
-from mlgo.problems.problem import load_problem
+from mlgo.problems.problem import ITEM_BYTES, TensorSpec, load_problem
 
 EVICTION, INLINING, PRIORITY = map(load_problem, ("regalloc_eviction", "inlining_for_size", "regalloc_priority"))
 
@@ -21,6 +22,15 @@ class SpacesTest(unittest.TestCase):
         for problem in (EVICTION, INLINING, PRIORITY):
             space, final = spaces.observation_space(problem), spaces.final_observation(problem)
             self.assertTrue(space.contains(final), problem.name)
+
+    def test_a_feature_of_any_type_has_a_box(self):
+        for dtype in ITEM_BYTES:
+            spec = TensorSpec("x", dtype, (1,))
+            space = spaces.observation_space(dataclasses.replace(INLINING, observation_specs=(spec,)))
+            is_float = dtype.startswith("float")
+            for value in [np.nan, -np.inf, np.inf] if is_float else [np.iinfo(dtype).min, np.iinfo(dtype).max]:
+                found = spaces.observation({"x": np.array([value], dtype)})
+                self.assertTrue(space.contains(found), f"{dtype} {found}")
 
     def test_nan_becomes_infinity_and_the_rest_stays(self):
         features = {"weight": np.array([np.nan, -np.inf, 2], np.float32), "stage": np.array([3])}

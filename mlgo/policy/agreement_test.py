@@ -1,5 +1,6 @@
 """Every runtime decides as the NumPy reference does, bit for bit, for every kind of decision and any observation."""
 
+import dataclasses
 import functools
 import unittest
 
@@ -11,6 +12,7 @@ from hypothesis import strategies
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork, initial_network
 from mlgo.learning.normalization import Column, Normalizer
+from mlgo.learning.testing.synthetic import EVERY_TYPE
 from mlgo.policy import graph, tflite
 from mlgo.policy.checks import known_features
 from mlgo.policy.reference import decide, decide_many
@@ -30,11 +32,21 @@ hypothesis.settings.load_profile("mlgo")
 
 PROBLEMS = ("inlining_for_size", "regalloc_eviction", "regalloc_priority")
 
+_OTHER_INTEGERS = ("int8", "uint8", "int16", "int32", "uint32")
+#: A feature of each type that TensorFlow Lite converts.
+_CONVERTIBLE = dataclasses.replace(
+    EVERY_TYPE,
+    observation_specs=tuple(
+        spec for spec in EVERY_TYPE.observation_specs if spec.dtype in ("float32", "int64", *_OTHER_INTEGERS)
+    ),
+)
+
 #: Knots of the columns of every feature. Between the last two float32 has only even numbers: how 2^24 + 1 is rounded
 #: shows.
 _KNOTS = {
     "int64": ((-300, 0), (0, 5), (5, 1000), (2**24, 2**24 + 192)),
     "float32": ((-1.0, 0.0), (0.0, 2.0**-20), (2.0**-20, 1.0), (1.0, 1e30)),
+    **dict.fromkeys(_OTHER_INTEGERS, ((-100, 0), (0, 5), (5, 120), (2**31, 2**32))),
 }
 _INTEGERS = [0, 1, -1, 2, 4, 5, 6, 64, 1000, -300, 2**24 + 1, 2**24 + 3, 2**31, 2**53 + 1, 2**63 - 1, -(2**63)]
 _FLOATS = [0.0, -0.0, 1.0, 0.5, 2.0**-20, 1e-42, -1e-42, 3e38, np.inf, -np.inf, np.nan]
@@ -43,6 +55,7 @@ _WITH_EMBEDDINGS = "inlining_for_size+ir2vec.3.0123456789abcdef"
 _ELEMENTS = {
     "int64": strategies.one_of(strategies.sampled_from(_INTEGERS), strategies.integers(-(2**63), 2**63 - 1)),
     "float32": strategies.one_of(strategies.sampled_from(_FLOATS), strategies.floats(width=32)).map(np.float32),
+    **{dtype: strategies.integers(int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) for dtype in _OTHER_INTEGERS},
 }
 
 
@@ -110,7 +123,7 @@ class Backends:
 
 @functools.cache
 def _prepared(name: str, without: str | None = None) -> tuple[Problem, PolicyNetwork, Backends]:
-    problem = load_problem(name)
+    problem = _CONVERTIBLE if name == _CONVERTIBLE.name else load_problem(name)
     network = _network(problem, without)
     return problem, network, Backends(problem, network)
 
@@ -120,7 +133,12 @@ def _observations(draw, problem: Problem):
     """Drawn values, in drawn places: 693 values drawn one by one (eviction) are more than hypothesis shrinks or even
     makes.
     """
-    drawn = {dtype: draw(strategies.lists(elements, min_size=1, max_size=12)) for dtype, elements in _ELEMENTS.items()}
+    used = {spec.dtype for spec in problem.observation_specs}
+    drawn = {
+        dtype: draw(strategies.lists(elements, min_size=1, max_size=12))
+        for dtype, elements in _ELEMENTS.items()
+        if dtype in used
+    }
     random = np.random.default_rng(draw(strategies.integers(0, 2**32 - 1)))
     return {
         spec.name: random.choice(np.array(drawn[spec.dtype], spec.dtype), spec.shape)
@@ -154,6 +172,18 @@ class AgreementTest(unittest.TestCase):
     @hypothesis.given(_observations(load_problem("regalloc_priority")))
     def test_priority(self, observation):
         self.check("regalloc_priority", observation)
+
+    @hypothesis.given(_observations(_CONVERTIBLE))
+    def test_every_type_that_can_be_converted(self, observation):
+        self.check(_CONVERTIBLE.name, observation)
+
+    def test_a_type_that_cannot_be_converted(self):
+        for dtype, log_type in (("float64", "double"), ("uint16", "uint16_t"), ("uint64", "uint64_t")):
+            feature = EVERY_TYPE.observation_spec(f"one_{dtype}")
+            problem = dataclasses.replace(EVERY_TYPE, observation_specs=(feature,))
+            network = initial_network(Normalizer(problem.name, (Column(feature.name, 0, 5),), (), False), 1)
+            with self.assertRaisesRegex(RunError, f"one_{dtype} of every_type: is of the type {log_type}, which"):
+                tflite.template_for(network, problem, exploring=False)
 
     def test_ordinary_observations_reach_every_kind_of_answer(self):
         found = {name: set() for name in PROBLEMS}

@@ -140,6 +140,10 @@ def _normal(seeds: tuple[int, int], shape) -> tf.Tensor:
     return tf.raw_ops.RandomStandardNormal(shape=list(shape), dtype=tf.float32, seed=seeds[0], seed2=seeds[1])
 
 
+def _types_of(inputs: dict[str, tf.Tensor], names: list[str]) -> list[tf.DType]:
+    return list(dict.fromkeys(inputs[name].dtype for name in names))
+
+
 def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int) -> tf.Tensor:
     """float32 [P, D], the levels of all positions."""
     embeddings = [name for name in normalizer.tensors if positions == 1 and inputs[name].shape.num_elements() > 1]
@@ -147,12 +151,14 @@ def _levels(inputs: dict[str, tf.Tensor], normalizer: Normalizer, positions: int
     # With one position every feature is a whole one; otherwise those of the whole observation come last and are
     # repeated.
     single = [name for name in features if positions > 1 and inputs[name].shape.num_elements() == 1]
-    whole = [name for name in features if inputs[name].dtype != tf.float32 and name not in single]
+    unlike = [name for name in features if inputs[name].dtype != tf.float32 and name not in single]
+    groups = [[name for name in unlike if inputs[name].dtype == dtype] for dtype in _types_of(inputs, unlike)]
+    whole = [name for group in groups for name in group]
     order = whole + [name for name in features if name not in whole and name not in single] + single
-    # Whole features are converted together: one cast instead of five.
-    stacked = (
-        [tf.cast(tf.concat([tf.reshape(inputs[name], [1, -1]) for name in whole], 0), tf.float32)] if whole else []
-    )
+    # Whole features of a type are converted together: one cast instead of five.
+    stacked = [
+        tf.cast(tf.concat([tf.reshape(inputs[name], [1, -1]) for name in group], 0), tf.float32) for group in groups
+    ]
     for name in order[len(whole) :]:
         value = tf.cast(tf.reshape(inputs[name], [1, -1]), tf.float32)
         stacked.append(tf.tile(value, [1, positions]) if name in single else value)

@@ -26,10 +26,14 @@ from mlgo.policy.directory import load_policy
 from mlgo.policy.graph import Exploration, PolicyGraph, build_graph
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
 from mlgo.run.determinism import derive_seed, generator
+from mlgo.run.exit_codes import RunError
 from mlgo.run.files import write_atomically, write_temporary
 
 MODEL_FILE = "model.tflite"
 OUTPUT_SPEC_FILE = "output_spec.json"
+
+#: Types from which TensorFlow Lite's converter makes no float32 (TensorFlow 2.19).
+_WITHOUT_CAST = frozenset(("float64", "uint16", "uint64"))
 
 #: Stand-ins for the two seeds of the random operation: numbers that occur nowhere else in a model.
 _SEED_STAND_INS = (0x6D6C676F5EED0001, 0x6D6C676F5EED0002)
@@ -44,6 +48,8 @@ class TfliteTemplate:
       problem, normalizer: what the policy looks at.
       layer_sizes: (inputs, units, ..., 1) of the network, e.g. (63, 80, 40, 1).
       exploring: whether decisions are drawn (graph.py) instead of being greedy.
+
+    Raises: RunError: the policy looks at a feature of a type that TensorFlow Lite does not convert.
     """
 
     def __init__(self, problem: Problem, normalizer: Normalizer, layer_sizes: tuple[int, ...], exploring: bool):
@@ -52,6 +58,7 @@ class TfliteTemplate:
         stand_in = _stand_in_network(layer_sizes)
         exploration = Exploration(_SEED_STAND_INS, _DEVIATION_STAND_IN) if exploring else None
         graph = build_graph(problem, normalizer, stand_in, exploration)
+        _check_types(problem, graph)
         self._bytes = converted_model(graph)
         patterns = {}
         for index, layer in enumerate(stand_in.hidden):
@@ -163,6 +170,17 @@ def converted_model(graph: PolicyGraph) -> bytes:
     Raises: any exception of TensorFlow's converter.
     """
     return _normalise(_convert(graph), graph)
+
+
+def _check_types(problem: Problem, policy: PolicyGraph) -> None:
+    """Raises: RunError: the policy looks at a feature that cannot be converted."""
+    for name, tensor in policy.inputs.items():
+        if tensor.dtype.name in _WITHOUT_CAST:
+            raise RunError(
+                f"the feature {name} of {problem.name}",
+                f"is of the type {LOG_TYPE_OF_NUMPY_NAME[tensor.dtype.name]}, which TensorFlow Lite does not convert",
+                "Let the compiler log it as float, int32_t or int64_t, or train without it",
+            )
 
 
 def _stand_in_network(layer_sizes: tuple[int, ...]) -> ExactNetwork:

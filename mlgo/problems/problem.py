@@ -14,18 +14,24 @@ from typing import ClassVar, Literal
 
 from mlgo.problems import ir2vec, stock
 
-# Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) which any
-# of the ML advisors uses, by their C++ name in the log's header, and the numpy name of the same type.
-NUMPY_NAME_OF_LOG_TYPE = {"float": "float32", "int64_t": "int64", "int32_t": "int32"}
+# Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) by their C++
+# name in the log's header, and the numpy name of the same type. LLVM's own advisors use float, int64_t and int32_t.
+NUMPY_NAME_OF_LOG_TYPE = {
+    "float": "float32",
+    "double": "float64",
+    **{f"{kind}{bits}_t": f"{kind}{bits}" for bits in (8, 16, 32, 64) for kind in ("int", "uint")},
+}
 LOG_TYPE_OF_NUMPY_NAME = {numpy_name: log_type for log_type, numpy_name in NUMPY_NAME_OF_LOG_TYPE.items()}
-ITEM_BYTES = {"float32": 4, "int64": 8, "int32": 4}
+ITEM_BYTES = {
+    numpy_name: int("".join(filter(str.isdigit, numpy_name))) // 8 for numpy_name in NUMPY_NAME_OF_LOG_TYPE.values()
+}
 
 _PROBLEM_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclasses.dataclass(frozen=True)
 class TensorSpec:
-    """A named tensor: `dtype` is a numpy name (float32, int64 or int32), `shape` has only positive sizes."""
+    """A named tensor: `dtype` is a numpy name (one of ITEM_BYTES), `shape` has only positive sizes."""
 
     name: str
     dtype: str

@@ -79,8 +79,8 @@ class InliningTest(unittest.TestCase):
 
 class RefusalTest(unittest.TestCase):
     def test_tensor(self):
-        with self.assertRaisesRegex(ValueError, "dtype 'float64' cannot be logged"):
-            TensorSpec("x", "float64", (1,))
+        with self.assertRaisesRegex(ValueError, "dtype 'float16' cannot be logged; use one of float32, float64, int8"):
+            TensorSpec("x", "float16", (1,))
         with self.assertRaisesRegex(ValueError, "must hold positive integers"):
             TensorSpec("x", "float32", (0,))
 

@@ -1,9 +1,11 @@
 """A small made-up problem with a known best answer, for tests: of up to five candidates take the cheapest."""
 
+import dataclasses
+
 import numpy as np
 
 from mlgo.learning.normalization import Normalizer, build_normalizer
-from mlgo.problems.problem import LoggedScore, Problem, TensorSpec
+from mlgo.problems.problem import ITEM_BYTES, LoggedScore, Problem, TensorSpec
 
 POSITIONS = 5
 
@@ -23,6 +25,17 @@ PROBLEM = Problem(
     advisor_flag="synthetic-advisor",
     log_flag="synthetic-log",
     model_flag="synthetic-model",
+)
+
+
+#: A yes or no that depends on a feature of each type that LLVM can log.
+EVERY_TYPE = dataclasses.replace(
+    PROBLEM,
+    name="every_type",
+    observation_specs=tuple(TensorSpec(f"one_{dtype}", dtype, (1,)) for dtype in ITEM_BYTES),
+    decision_kind="binary",
+    action_count=2,
+    mask_feature=None,
 )
 
 

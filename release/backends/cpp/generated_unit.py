@@ -16,7 +16,7 @@ from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import RELU_TOP
 from mlgo.policy.identity import Identity
-from mlgo.problems.problem import Problem
+from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, Problem
 from mlgo.run.exit_codes import RunError
 from release.backends.cpp.cpp_text import WIDTH, comment, float_literal, printable, string_literal, wrapped
 from release.backends.cpp.seen_features import seen_features
@@ -26,7 +26,6 @@ GENERATOR = "//release/backends/cpp:cpp_policy"
 #: Columns are a multiple of this, so that eight levels are made at a time.
 _COLUMN_MULTIPLE = 8
 _UNIT_MULTIPLE = 4
-_CPP_TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t"}
 _CLASS = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*", re.ASCII)
 
 
@@ -68,7 +67,10 @@ class GeneratedUnit:
         """The declaration of the class."""
         guard = "_".join([*self._namespaces, self._class, "GENERATED_H"]).upper()
         who = self._origin.identity
-        members = [f"  {_CPP_TYPES[spec.dtype]} {spec.name}[{spec.element_count}] = {{}};" for spec in self._tensors]
+        members = [
+            f"  {LOG_TYPE_OF_NUMPY_NAME[spec.dtype]} {spec.name}[{spec.element_count}] = {{}};"
+            for spec in self._tensors
+        ]
         action = self._problem.action_spec
         lines = [
             self._comment(),
@@ -104,7 +106,7 @@ class GeneratedUnit:
             f"  int32_t logit({'int Position' if self._has_choice else ''}) const;",
             "",
             *members,
-            f"  {_CPP_TYPES[action.dtype]} {action.name}[1] = {{}};",
+            f"  {LOG_TYPE_OF_NUMPY_NAME[action.dtype]} {action.name}[1] = {{}};",
             "};",
             "",
             *self._close_namespaces(),

@@ -72,6 +72,7 @@ _EVICTION, _INLINING, _PRIORITY = map(load_problem, ("regalloc_eviction", "inlin
 #: //release/backends/cpp:decisions_test compiles all of them.
 CASES: Mapping[str, Case] = {
     "tiny": Case(synthetic.PROBLEM, (3,)),  # Also testdata/tiny.{h,cpp}, for reading.
+    "every_type": Case(synthetic.EVERY_TYPE, (16, 8)),
     "eviction": Case(_EVICTION, (80, 40)),
     "eviction_edge": Case(_EVICTION, (24, 16), large=32767 / 4096),
     "eviction_wide": Case(_EVICTION, (17, 9), large=9.5),
@@ -115,18 +116,19 @@ def observations(problem: Problem, normalizer: Normalizer, count: int, seed: int
 
 
 def _quantiles(spec: TensorSpec) -> np.ndarray:
-    if spec.dtype == "float32":
+    if spec.dtype.startswith("float"):
         return np.linspace(0.0, 1.0, 101) ** 3
     return np.array([0, 1, 2, 3, 7, 100, 40_000, 2**24 + 1])
 
 
 def _values(random: np.random.Generator, spec: TensorSpec, shape: tuple[int, ...], knots: np.ndarray) -> np.ndarray:
     kind = random.integers(0, 10, shape)
-    if spec.dtype == "float32":
-        value = random.random(shape, np.float32)
-        border = random.choice(knots.astype(np.float32), shape)
-        beside = np.nextafter(border, random.choice(np.array([-np.inf, np.inf], np.float32), shape))
-        extreme = random.choice(np.array(_EXTREME_FLOATS, np.float32), shape)
+    if spec.dtype.startswith("float"):
+        dtype = np.dtype(spec.dtype)
+        value = random.random(shape, dtype)
+        border = random.choice(knots.astype(dtype), shape)
+        beside = np.nextafter(border, random.choice(np.array([-np.inf, np.inf], dtype), shape))
+        extreme = random.choice(np.array(_EXTREME_FLOATS, dtype), shape)
     else:
         value = random.integers(-2, 8, shape)
         border = random.choice(knots.astype(np.int64), shape)
