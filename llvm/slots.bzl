@@ -7,6 +7,8 @@ its name: a label flag //release:<name> and an argument of mlgo_clang, mlgo_opt 
     interactive_flag  LLVM option, without dash: base of the file names of the advisor's interactive channel
     model             C++ class, in the namespace llvm, that the advisor evaluates; also the name of the header that it includes
     problem           folder below mlgo/problems
+    selector_flag     option, without dash, whose value is the name of the policy that decides, in a program with several for the problem.
+                      LLVM has the one of the inliner; llvm/embedded defines those that begin with "mlgo-"
     decides           what the policy decides, for documentation
     decides_in        "all functions", or "functions for size": those with the attribute optsize or minsize, which -Os, -Oz and the source
                       set; the default heuristic decides in all others. Only the inliner reads this field (release/inlining)
@@ -22,6 +24,7 @@ SLOTS = {
         "levels": "-O1 and above",
         "model": "RegAllocEvictModel",
         "problem": "regalloc_eviction",
+        "selector_flag": "mlgo-eviction-selector",
     },
     "inlining_policy": {
         "advisor_flag": "enable-ml-inliner",
@@ -31,6 +34,7 @@ SLOTS = {
         "levels": "-Oz and -Os",
         "model": "InlinerSizeModel",
         "problem": "inlining_for_size",
+        "selector_flag": "ml-inliner-model-selector",
     },
     "priority_policy": {
         "advisor_flag": "regalloc-enable-priority-advisor",
@@ -40,5 +44,6 @@ SLOTS = {
         "levels": "-O1 and above",
         "model": "RegAllocPriorityModel",
         "problem": "regalloc_priority",
+        "selector_flag": "mlgo-priority-selector",
     },
 }

@@ -15,6 +15,11 @@ its own tree. `clang --version` lists the policies inside.
 A policy is the label of a SavedModel, as a training run writes it: one directory, or files of which one is named saved_model.pb.
 A changed policy recompiles two small generated units and links.
 
+Several policies for one problem are a dict of names and labels; the first decides unless the option `-<selector_flag>=NAME` of the slot
+names another:
+
+    inlining_policy = {"size": "//my:for_size", "arm32-size": "//my:for_arm"},    # -ml-inliner-model-selector=arm32-size
+
 Backend `cpp` compiles policies of //mlgo/policy to C++; backend `aot`, TensorFlow's ahead-of-time compiler, compiles any SavedModel
 with the right signature. Policies of //mlgo/policy make the same decisions with both.
 """
@@ -23,7 +28,8 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//llvm:llvm_program.bzl", "llvm_program")
 load("//llvm:slots.bzl", "SLOTS")
 load("//release/configuration:defs.bzl", "CONFIGURATION_FILES")
-load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots")
+load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots", "wrong_names")
+load("//release/private:policy_names.bzl", "unusable_names")
 load("//release/private:slot.bzl", "policy_slots")
 load("//release/tools:defs.bzl", "TOOLS")
 
@@ -33,14 +39,17 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
     Args:
       name: name of the C++ library that a program links.
       backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
-      by_slot: dict, slot -> label of a SavedModel; BUILD files cannot pass a computed dict as `**slots`.
+      by_slot: dict, slot -> as `slots`; BUILD files cannot pass a computed dict as `**slots`.
       visibility: visibility of `name`.
-      **slots: slot of //llvm:slots.bzl = label of a SavedModel.
+      **slots: slot of //llvm:slots.bzl = label of a SavedModel, or a dict, name -> label, of which the first is the default.
     """
     policies = by_slot | slots
     unknown = [slot for slot in policies if slot not in SLOTS]
     if unknown:
         fail(unknown_slots("mlgo_policies", name, unknown))
+    for slot, policy in policies.items():
+        if type(policy) == "dict" and (not policy or unusable_names(policy.keys())):
+            fail(wrong_names("mlgo_policies", name, slot, unusable_names(policy.keys())))
     cc_library(
         name = name,
         linkstatic = True,
@@ -62,7 +71,7 @@ def mlgo_clang(name, policies = None, backend = None, tools = True, visibility =
       backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
       tools: whether the linker and the other tools are there. Without them the first build compiles ten units fewer.
       visibility: visibility of `name`.
-      **slots: slot of //llvm:slots.bzl = label of a SavedModel.
+      **slots: as of `mlgo_policies`.
     """
     _program(
         name,

@@ -1,14 +1,17 @@
-"""Writes the C++ unit that fills a policy slot (llvm/embedded/EmbeddedModel.h) with a compiled policy.
+"""Writes the C++ unit that fills a policy slot (llvm/embedded/EmbeddedModel.h) with compiled policies.
 
-    slot --policy=DIR --problem=regalloc_eviction --backend=cpp --cpp_class=mlgo::EvictionPolicy --header=policy.h \\
-        --slot=EvictionSlot --unit=OUT.cpp
+    slot --problem=regalloc_eviction --backend=cpp --slot=EvictionSlot --unit=OUT.cpp \\
+        --name= --policy=DIR --cpp_class=mlgo::EvictionPolicy --header=policy.h
 
-The unit includes HEADER, which declares the class, and contains the policy's line of `clang --version`.
+The last four flags are repeated for each of several policies, and the first policy is the default. The unit includes
+each HEADER, which declares the class, and contains the policies' lines of `clang --version`.
 """
 
 import argparse
+import dataclasses
 import pathlib
 import sys
+from collections.abc import Sequence
 
 from mlgo.policy.identity import Identity, identity, problem_of
 from mlgo.problems.ir2vec import vocabulary_of
@@ -21,15 +24,38 @@ _DIGEST_DIGITS = 16
 _UNIT = """\
 // Written by release/slot.py.
 #include "CompiledPolicy.h"
-#include "{header}"
+{includes}
 
-const mlgo::PolicySlot mlgo::{slot} = {{
-    "{problem}",
-    {provenance},
-    mlgo::CompiledPolicy<{cpp_class}>::create,
-    {vocabulary},
-}};
+static const mlgo::PolicyInside Policies[] = {{
+{policies}}};
+const mlgo::PolicySlot mlgo::{slot} = {{"{problem}", Policies, {count}}};
 """
+_POLICY = """\
+    {{
+        {name},
+        "{problem}",
+        {provenance},
+        mlgo::CompiledPolicy<{cpp_class}>::create,
+        {vocabulary},
+    }},
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class CompiledPolicy:
+    """A policy that goes into a slot.
+
+    Attributes:
+      who: its identity.
+      cpp_class: name of its C++ class, with the namespace.
+      header: name of the class's header in the #include.
+      name: by which the compiler's option selects it; "" for an only policy.
+    """
+
+    who: Identity
+    cpp_class: str
+    header: str
+    name: str = ""
 
 
 def provenance(who: Identity, backend: str) -> str:
@@ -45,32 +71,53 @@ def cpp_string(text: str) -> str:
     return f'"{plain}"'
 
 
-def slot_unit(who: Identity, backend: str, cpp_class: str, header: str, slot: str) -> str:
-    """The unit's text."""
+def slot_unit(policies: Sequence[CompiledPolicy], problem: str, backend: str, slot: str) -> str:
+    """The unit's text.
+
+    Args: policies: the first is the default. problem: folder below mlgo/problems.
+    """
     return _UNIT.format(
-        header=header,
+        includes="\n".join(f'#include "{policy.header}"' for policy in policies),
         slot=slot,
-        problem=who.name,
-        provenance=cpp_string(provenance(who, backend)),
-        cpp_class=cpp_class,
-        vocabulary=cpp_string(str(vocabulary_of(who.name) or "")),
+        problem=problem,
+        count=len(policies),
+        policies="".join(
+            _POLICY.format(
+                name=cpp_string(policy.name),
+                problem=policy.who.name,
+                provenance=cpp_string(provenance(policy.who, backend)),
+                cpp_class=policy.cpp_class,
+                vocabulary=cpp_string(str(vocabulary_of(policy.who.name) or "")),
+            )
+            for policy in policies
+        ),
     )
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the policy or SavedModel")
     parser.add_argument("--problem", required=True, help="folder below mlgo/problems")
-    parser.add_argument("--backend", required=True, help="backend that compiled the policy, for the printed text")
-    parser.add_argument("--cpp_class", required=True, help="name of the C++ class, with its namespace")
-    parser.add_argument("--header", required=True, help="name of the class's header in the #include")
+    parser.add_argument("--backend", required=True, help="backend that compiled the policies, for the printed text")
+    parser.add_argument(
+        "--name", action="append", required=True, help="name that selects the policy; empty for an only policy"
+    )
+    parser.add_argument(
+        "--policy", action="append", required=True, type=pathlib.Path, help="directory of the policy or SavedModel"
+    )
+    parser.add_argument("--cpp_class", action="append", required=True, help="name of the C++ class, with its namespace")
+    parser.add_argument("--header", action="append", required=True, help="name of the class's header in the #include")
     parser.add_argument("--slot", required=True, help="C++ variable of the slot, in the namespace mlgo")
     parser.add_argument("--unit", type=pathlib.Path, required=True, help="C++ unit to write")
     flags = parser.parse_args(arguments)
 
     def write() -> None:
-        who = identity(flags.policy, problem_of(flags.policy, flags.problem))
-        text = slot_unit(who, flags.backend, flags.cpp_class, flags.header, flags.slot)
+        policies = [
+            CompiledPolicy(identity(folder, problem_of(folder, flags.problem)), cpp_class, header, name)
+            for name, folder, cpp_class, header in zip(
+                flags.name, flags.policy, flags.cpp_class, flags.header, strict=True
+            )
+        ]
+        text = slot_unit(policies, flags.problem, flags.backend, flags.slot)
         write_atomically(flags.unit, text.encode("utf-8"))
 
     return exit_code_of(write)

@@ -20,11 +20,24 @@ class SlotTest(unittest.TestCase):
 
     def test_unit(self):
         who = Identity("regalloc_eviction", 'a "run"', DIGEST)
-        unit = slot.slot_unit(who, "aot", "mlgo::EvictionPolicy", "policy.h", "EvictionSlot")
+        policy = slot.CompiledPolicy(who, "mlgo::EvictionPolicy", "policy.h")
+        unit = slot.slot_unit([policy], "regalloc_eviction", "aot", "EvictionSlot")
         self.assertIn('#include "policy.h"\n', unit)
-        self.assertIn("const mlgo::PolicySlot mlgo::EvictionSlot = {", unit)
-        self.assertIn('    "run a \\042run\\042, sha256:', unit)
+        self.assertIn('const mlgo::PolicySlot mlgo::EvictionSlot = {"regalloc_eviction", Policies, 1};', unit)
+        self.assertIn('    "",\n        "regalloc_eviction",\n        "run a \\042run\\042, sha256:', unit)
         self.assertIn("mlgo::CompiledPolicy<mlgo::EvictionPolicy>::create", unit)
+
+    def test_several_policies_keep_their_order(self):
+        policies = [
+            slot.CompiledPolicy(Identity(problem, f"run {name}", DIGEST), f"mlgo::{name.upper()}", f"{name}.h", name)
+            for name, problem in (("b", "inlining_for_size"), ("a", "inlining_for_size+ir2vec.75.2f057ba5bf719820"))
+        ]
+        unit = slot.slot_unit(policies, "inlining_for_size", "cpp", "InliningSlot")
+        self.assertIn('#include "b.h"\n#include "a.h"\n', unit)
+        self.assertRegex(
+            unit, r'(?s)"b",.*run b,.*mlgo::B>::create,\s+"",.*"a",.*run a,.*mlgo::A>.*"75\.2f057ba5bf719820"'
+        )
+        self.assertIn('mlgo::InliningSlot = {"inlining_for_size", Policies, 2};', unit)
 
     def test_strings_survive(self):
         self.assertEqual(slot.cpp_string('a"\\?\n\u00e9'), '"a\\042\\134\\077\\012\\303\\251"')
@@ -32,6 +45,7 @@ class SlotTest(unittest.TestCase):
     def run_on(self, folder: pathlib.Path) -> int:
         return slot.main(
             [
+                "--name=",
                 f"--policy={folder}",
                 "--problem=regalloc_eviction",
                 "--backend=aot",

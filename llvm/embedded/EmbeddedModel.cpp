@@ -22,11 +22,48 @@ void mlgoPrintPolicies(raw_ostream &OS);
 namespace {
 
 const mlgo::SlotUsage Usages[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) \
-  {mlgo::Slot, AdvisorFlag, Name, ChannelFlag, mlgo::DecidesIn::Functions},
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) \
+  {mlgo::Slot, AdvisorFlag, Name, SelectorFlag, ChannelFlag, mlgo::DecidesIn::Functions},
 #include "PolicySlots.def"
 #undef POLICY_SLOT
 };
+
+using Selector = cl::opt<std::string>;
+
+// Null for an option that LLVM has itself.
+std::unique_ptr<Selector> ownSelector(const char *Flag, const char *Help) {
+  StringRef Name = Flag;
+  Name.consume_front("-");
+  if (!Name.starts_with("mlgo-"))
+    return nullptr;
+  return std::make_unique<Selector>(Name, cl::Hidden, cl::value_desc("name"), cl::desc(Help));
+}
+
+const std::unique_ptr<Selector> OwnSelectors[] = {
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) \
+  ownSelector(SelectorFlag, "Name of the policy for " Problem " that decides; default: the first that -mlgo-policies lists"),
+#include "PolicySlots.def"
+#undef POLICY_SLOT
+};
+
+// The name that the option of a slot gives, or "". LLVM's option is a variable of another unit, which not every program links.
+StringRef selectedName(const mlgo::SlotUsage &Usage) {
+  auto &Options = cl::getRegisteredOptions();
+  const auto Found = Options.find(StringRef(Usage.Selector).ltrim('-'));
+  return Found == Options.end() ? StringRef() : StringRef(static_cast<Selector *>(Found->second)->getValue());
+}
+
+[[noreturn]] void endWithoutPolicyOf(StringRef Name, const mlgo::SlotUsage &Usage) {
+  const mlgo::PolicySlot &Slot = Usage.Slot;
+  if (!*Slot.begin()->Name)
+    reportFatalUsageError(Twine(Usage.Selector) + "=" + Name + ": the only policy for " + Slot.Problem +
+                          " inside has no name; remove the option");
+  std::string Names;
+  for (const mlgo::PolicyInside &Inside : Slot)
+    Names += (Names.empty() ? "" : ", ") + std::string(Inside.Name);
+  reportFatalUsageError(Twine(Usage.Selector) + "=" + Name + ": no policy for " + Slot.Problem +
+                        " inside has this name; give one of " + Names + ", or remove the option");
+}
 
 cl::opt<bool> ListPolicies("mlgo-policies", cl::ValueDisallowed, cl::desc("Print which trained policies are inside, and exit"),
                            cl::callback([](const bool &) {
@@ -39,11 +76,22 @@ cl::opt<bool> ListPolicies("mlgo-policies", cl::ValueDisallowed, cl::desc("Print
 // `opt --version`, `llc --version`, `clang -cc1 -version`.
 [[maybe_unused]] const bool Registered = (cl::AddExtraVersionPrinter(mlgoPrintPolicies), true);
 
+void printSlot(raw_ostream &OS, const mlgo::PolicySlot &Slot) {
+  if (!Slot.Count)
+    OS << "mlgo policy: " << Slot.Problem << ", none\n";
+  for (const mlgo::PolicyInside &Inside : Slot) {
+    OS << "mlgo policy: " << Inside.Problem << ", ";
+    if (*Inside.Name)
+      OS << "name " << Inside.Name << (&Inside == Slot.begin() ? " (default)" : "") << ", ";
+    OS << Inside.Provenance << '\n';
+  }
+}
+
 } // namespace
 
 void mlgoPrintPolicies(raw_ostream &OS) {
   for (const mlgo::SlotUsage &Known : Usages)
-    OS << "mlgo policy: " << Known.Slot.Problem << ", " << Known.Slot.Provenance << '\n';
+    printSlot(OS, Known.Slot);
 }
 
 const mlgo::SlotUsage &mlgo::usageOf(const PolicySlot &Slot) {
@@ -53,9 +101,22 @@ const mlgo::SlotUsage &mlgo::usageOf(const PolicySlot &Slot) {
   llvm_unreachable("a slot without usage");
 }
 
+const mlgo::PolicyInside *mlgo::chosenPolicy(const PolicySlot &Slot) {
+  if (!Slot.Count)
+    return nullptr;
+  const SlotUsage &Usage = usageOf(Slot);
+  const StringRef Name = selectedName(Usage);
+  if (Name.empty())
+    return Slot.begin();
+  for (const PolicyInside &Inside : Slot)
+    if (Name == Inside.Name)
+      return &Inside;
+  endWithoutPolicyOf(Name, Usage);
+}
+
 std::unique_ptr<mlgo::EmbeddedPolicy> mlgo::requirePolicy(const PolicySlot &Slot) {
-  if (Slot.Create)
-    return Slot.Create();
+  if (const PolicyInside *Chosen = chosenPolicy(Slot))
+    return Chosen->Create();
   const SlotUsage &Known = usageOf(Slot);
   reportFatalUsageError(Twine(Known.Flag) + ": this program has no policy for " + Slot.Problem + " inside; put one in with " +
                         Known.Attribute + " of mlgo_clang, mlgo_opt or mlgo_llc (//release:defs.bzl), or answer through " +

@@ -3,6 +3,7 @@
 #ifndef MLGO_LLVM_EMBEDDED_EMBEDDEDMODEL_H
 #define MLGO_LLVM_EMBEDDED_EMBEDDEDMODEL_H
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -26,18 +27,31 @@ public:
   virtual bool evaluate() = 0;
 };
 
-// The policy of one problem. A program links exactly one definition of each slot: with a policy (release/slot.py) or empty
+// A policy inside a program.
+struct PolicyInside {
+  // The value of the slot's selector that stands for it; "" for the only policy of a slot.
+  const char *Name;
+  // The problem with its settings: "inlining_for_size+ir2vec.75.2f057ba5bf719820".
+  const char *Problem;
+  // "run seed 1, ..., sha256:3a919e78925b, backend cpp".
+  const char *Provenance;
+  std::unique_ptr<EmbeddedPolicy> (*Create)();
+  // The IR2Vec vocabulary whose embeddings the policy is told: "DIMENSION.DIGEST", or "" for none.
+  const char *Vocabulary;
+};
+
+// The policies for one problem. A program links exactly one definition of each slot: with policies (release/slot.py) or empty
 // (llvm/private/slots.bzl).
 struct PolicySlot {
   const char *Problem;
-  // "run seed 1, ..., sha256:3a919e78925b, backend cpp", or "none".
-  const char *Provenance;
-  // Null if the slot is empty.
-  std::unique_ptr<EmbeddedPolicy> (*Create)();
-  // The IR2Vec vocabulary whose embeddings the policy is told: "DIMENSION.DIGEST", or "" for none.
-  const char *Vocabulary = "";
+  // Without a selector the first decides. Null if the slot is empty.
+  const PolicyInside *Policies;
+  std::size_t Count;
+
+  const PolicyInside *begin() const { return Policies; }
+  const PolicyInside *end() const { return Policies + Count; }
 };
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) extern const PolicySlot Slot;
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) extern const PolicySlot Slot;
 #include "PolicySlots.def"
 #undef POLICY_SLOT
 
@@ -45,17 +59,23 @@ struct PolicySlot {
 enum class DecidesIn { AllFunctions, FunctionsForSize };
 
 // What llvm/slots.bzl says about a slot. Strings: the option that evaluates its policy, its argument in release/defs.bzl, the
-// option of its interactive channel.
+// options that select one of several policies and open its interactive channel.
 struct SlotUsage {
   const PolicySlot &Slot;
   const char *Flag;
   const char *Attribute;
+  const char *Selector;
   const char *Channel;
   DecidesIn Where;
 };
 const SlotUsage &usageOf(const PolicySlot &Slot);
 
-// Returns a new instance of the slot's policy. If the slot is empty, ends the program with an error that names the flag and the remedy.
+// Returns the policy of the slot that is to decide: the one that its selector names, or else the first; null if the slot is empty.
+// If no policy has that name, ends the program with an error that lists the names. All code asks here which policy decides, so a
+// choice by the target of a module belongs here too.
+const PolicyInside *chosenPolicy(const PolicySlot &Slot);
+
+// Returns a new instance of the slot's chosen policy. If the slot is empty, ends the program with an error that names the flag and the remedy.
 std::unique_ptr<EmbeddedPolicy> requirePolicy(const PolicySlot &Slot);
 
 // Ends the program unless the policy can be evaluated.

@@ -19,7 +19,7 @@ _ABSENT = """\
 // Written by llvm/private/slots.bzl.
 #include "EmbeddedModel.h"
 
-const mlgo::PolicySlot mlgo::{variable} = {{"{problem}", "none", nullptr}};
+const mlgo::PolicySlot mlgo::{variable} = {{"{problem}", nullptr, 0}};
 """
 
 def policy_class(slot):
@@ -44,14 +44,15 @@ def slot_headers(directory, template):
     Returns:
       Labels of the files.
     """
-    lines = ["// Written by llvm/private/slots.bzl: POLICY_SLOT(variable, problem, name, advisor's flag, channel's flag, functions)."]
+    lines = ["// Written by llvm/private/slots.bzl: POLICY_SLOT(variable, problem, name, advisor's, selector's and channel's flags, functions)."]
     headers = [directory + "/PolicySlots.def"]
     for name, slot in SLOTS.items():
-        lines.append('POLICY_SLOT({}, "{}", "{}", "-{}=release", "-{}", {})'.format(
+        lines.append('POLICY_SLOT({}, "{}", "{}", "-{}=release", "-{}", "-{}", {})'.format(
             slot_variable(name),
             slot["problem"],
             name,
             slot["advisor_flag"],
+            slot["selector_flag"],
             slot["interactive_flag"],
             _enumerator(slot["decides_in"]),
         ))

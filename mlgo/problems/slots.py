@@ -14,6 +14,17 @@ def policy_slots() -> dict[str, dict[str, str]]:
     return ast.literal_eval(table)
 
 
+def selector_option(problem_name: str, policy_name: str) -> list[str]:
+    """The options of clang that select one of several policies for a problem; none for the name "".
+
+    Raises: ValueError: no slot is for a problem of this name.
+    """
+    for slot in policy_slots().values():
+        if slot["problem"] == problem_name:
+            return ["-mllvm", f"-{slot['selector_flag']}={policy_name}"] if policy_name else []
+    raise ValueError(f"problem {problem_name}: has no policy slot; add one to llvm/slots.bzl")
+
+
 def slot_arguments(problem_name: str) -> dict[str, Any]:
     """The arguments of `Problem` that its slot determines.
 

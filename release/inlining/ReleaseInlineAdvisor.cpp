@@ -104,8 +104,9 @@ mlgo::RunnerFactory embeddedPolicy(LLVMContext &Context) {
 // Before the advisor of the policy is made.
 void observeWhatPolicyWants(Module &M, ModuleAnalysisManager &MAM) {
   const mlgo::SlotUsage &Usage = mlgo::usageOf(InlinerSizeModel::slot());
-  if (*Usage.Slot.Vocabulary)
-    mlgo::observeEmbeddings(M, MAM, Usage.Slot.Vocabulary, Usage.Flag);
+  const char *const Vocabulary = mlgo::chosenPolicy(Usage.Slot)->Vocabulary;
+  if (*Vocabulary)
+    mlgo::observeEmbeddings(M, MAM, Vocabulary, Usage.Flag);
 }
 
 std::unique_ptr<InlineAdvisor> policyAdvisor(Module &M, ModuleAnalysisManager &MAM, DefaultAdvice GetDefaultAdvice) {
@@ -116,7 +117,7 @@ std::unique_ptr<InlineAdvisor> policyAdvisor(Module &M, ModuleAnalysisManager &M
 
 // The decisions that are given for a module, or null.
 std::unique_ptr<mlgo::InliningDecisions> decisionsOf(Module &M, const mlgo::SlotUsage &Usage, bool AsksChannel) {
-  auto Decisions = mlgo::InliningDecisions::of(M, /*HasPolicy=*/Usage.Slot.Create != nullptr);
+  auto Decisions = mlgo::InliningDecisions::of(M, /*HasPolicy=*/Usage.Slot.Count > 0);
   if (Decisions && AsksChannel)
     mlgo::endWithUsageError(Twine(Usage.Channel) + " cannot be combined with -mlgo-decisions or " +
                             "-mlgo-decisions-taken. Remove one of them");
@@ -163,6 +164,8 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
                                                            DefaultAdvice GetDefaultAdvice) {
   const mlgo::SlotUsage &Usage = mlgo::usageOf(InlinerSizeModel::slot());
   const bool AsksChannel = isGiven(StringRef(Usage.Channel).ltrim('-'));
+  // A selector that names no policy is an error also where the default decides.
+  const bool AsksPolicy = !AsksChannel && mlgo::chosenPolicy(Usage.Slot);
   auto Decisions = decisionsOf(M, Usage, AsksChannel);
   const bool HasFunctionsForSize = any_of(M, isForSize);
   if (Decisions && HasFunctionsForSize)
@@ -170,7 +173,7 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
   if (mlgo::decisionsReplaceDefault())
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   // LLVM's own advisor asks the channel, and reports an empty slot.
-  if (AsksChannel || !Usage.Slot.Create)
+  if (!AsksPolicy)
     return getPolicyAdvisor(M, MAM, GetDefaultAdvice);
   if (Usage.Where != mlgo::DecidesIn::FunctionsForSize)
     return policyAdvisor(M, MAM, GetDefaultAdvice);

@@ -26,7 +26,7 @@ from typing import Any
 
 from mlgo.commands.arguments import command_parser
 from mlgo.problems.problem import load_problem
-from mlgo.problems.slots import policy_slots
+from mlgo.problems.slots import policy_slots, selector_option
 from mlgo.run import locate
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -119,9 +119,7 @@ def _check(clang: pathlib.Path, provenance: Mapping[str, Any]) -> None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(f"{clang} --version", f"does not run here: {error}", "The prefix is unchanged") from error
-    missing = [
-        policy["sha256"] for policy in policies.inside(provenance).values() if policy["sha256"][:16] not in done.stdout
-    ]
+    missing = [policy["sha256"] for policy in policies.inside(provenance) if policy["sha256"][:16] not in done.stdout]
     if done.returncode or missing:
         wrong = f"exit code {done.returncode}, policies that it does not name: {', '.join(missing) or 'none'}"
         raise RunError(
@@ -134,9 +132,12 @@ def _check(clang: pathlib.Path, provenance: Mapping[str, Any]) -> None:
 def _summary(prefix: Prefix, provenance: Mapping[str, Any], removed: Sequence[str], kept: Sequence[str]) -> list[str]:
     programs = ", ".join(sorted(entry.name for entry in (prefix.path / "bin").iterdir()))
     lines = [f"installed {prefix.version()} -> {prefix.path}", f"    {prefix.path / 'bin'}: {programs}"]
-    for policy in policies.inside(provenance).values():
-        lines.append(f"    policy {policy['problem']}: {policy['training_run']}, sha256 {policy['sha256']}")
-        lines.append(f"        on with {' '.join(load_problem(policy['problem']).release_flags())}")
+    for policy in policies.inside(provenance):
+        name = policy.get("name", "")
+        title = f"{policy['problem']}, name {name}" if name else policy["problem"]
+        on = [*load_problem(policy["problem"]).release_flags(), *selector_option(policy["problem"], name)]
+        lines.append(f"    policy {title}: {policy['training_run']}, sha256 {policy['sha256']}")
+        lines.append(f"        on with {' '.join(on)}")
     if not policies.inside(provenance):
         lines.append("    no policy inside")
     lines.append(f"    made of: {prefix.path / 'current' / 'provenance.json'}")

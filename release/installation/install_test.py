@@ -46,12 +46,19 @@ class InstallTest(unittest.TestCase):
         self.assertEqual((self.prefix / "lib/clang/22/include/stdint.h").read_text(), "typedef int x;\n")
         self.assertEqual(os.stat(self.prefix / "bin/llvm-ar").st_mode & 0o777, 0o755)
         provenance = json.loads((self.prefix / "current/provenance.json").read_text())
-        self.assertEqual(set(policies.inside(provenance)), set(archives.POLICIES))
+        self.assertEqual({policy["problem"] for policy in policies.inside(provenance)}, set(archives.POLICIES))
         text = "\n".join(lines)
         for words in (*archives.POLICIES, *archives.POLICIES.values(), "-enable-ml-inliner=release"):
             self.assertIn(words, text)
         self.assertIn(f"{self.prefix}/current/provenance.json", text)
         self.assertIn(f"{self.prefix}/bin: clang, llvm-ar\n", text)
+
+    def test_names_each_of_several_policies(self):
+        several = {"inlining_for_size:arm32-size": "1" * 64, "inlining_for_size:size": "2" * 64}
+        text = "\n".join(self.install("one", policies=several))
+        for name, digest in (("arm32-size", "1" * 64), ("size", "2" * 64)):
+            self.assertIn(f"policy inlining_for_size, name {name}: seed 1, sha256 {digest}\n", text)
+            self.assertIn(f"-enable-ml-inliner=release -mllvm -ml-inliner-model-selector={name}\n", text + "\n")
 
     def test_says_that_no_policy_is_inside(self):
         self.assertIn("    no policy inside", self.install("one", policies={}))
@@ -199,6 +206,10 @@ class PoliciesTest(unittest.TestCase):
         self.assertEqual(policies.differing(other, provenance), other)
         absent = [choice("eviction_policy", None)]
         self.assertEqual(policies.differing(absent, provenance), absent)
+        definition["externalParameters"]["policies"].append(
+            {"problem": "regalloc_eviction", "sha256": "3", "name": "b"}
+        )
+        self.assertEqual(policies.differing(same, provenance), same[:1])
 
     def test_the_package_has_the_policies_and_is_removed(self):
         choices = [policies.chosen("eviction_policy", self.policy), policies.chosen("inlining_policy", None)]

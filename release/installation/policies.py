@@ -59,16 +59,21 @@ def chosen(slot: str, folder: pathlib.Path | None) -> Choice:
     return Choice(slot, problem, folder, identity(folder, problem).digest)
 
 
-def inside(provenance: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Problem -> entry of the policies that a provenance.json names."""
-    policies = provenance["predicate"]["buildDefinition"]["externalParameters"]["policies"]
-    return {policy["problem"]: policy for policy in policies}
+def inside(provenance: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The entries of the policies that a provenance.json names: several for a problem if they have names."""
+    return list(provenance["predicate"]["buildDefinition"]["externalParameters"]["policies"])
 
 
 def differing(choices: Sequence[Choice], provenance: Mapping[str, Any]) -> list[Choice]:
     """The choices that the compiler of `provenance` does not meet."""
-    present = inside(provenance)
-    return [choice for choice in choices if present.get(choice.problem, {}).get("sha256") != choice.digest]
+    present: dict[str, list[str]] = {}
+    for policy in inside(provenance):
+        present.setdefault(policy["problem"], []).append(policy["sha256"])
+    return [
+        choice
+        for choice in choices
+        if present.get(choice.problem, []) != ([] if choice.digest is None else [choice.digest])
+    ]
 
 
 @contextlib.contextmanager

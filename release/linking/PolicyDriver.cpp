@@ -43,7 +43,7 @@ StringRef nameOf(StringRef Option) { return Option.ltrim('-').split('=').first; 
 
 bool concernsPolicies(StringRef Option) {
   static const StringRef Switches[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, ChannelFlag, Functions) AdvisorFlag,
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) AdvisorFlag, SelectorFlag,
 #include "PolicySlots.def"
 #undef POLICY_SLOT
       "-mlregalloc-max-eviction-count",

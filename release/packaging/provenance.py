@@ -1,7 +1,7 @@
 """Writes the provenance of a compiler: the pinned archives that were used, the policies inside, the build's settings.
 
     provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json --python_lock=requirements_lock.txt \\
-        [--policy=PROBLEM=DIR] --output=provenance.json --readme_template=T --readme=README.txt
+        [--policy=PROBLEM[:NAME]=DIR] --output=provenance.json --readme_template=T --readme=README.txt
 
 The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It contains no time, user
 or path of the build machine: the same workspace and the same Bazel give the same bytes.
@@ -19,6 +19,7 @@ from typing import Any
 
 from mlgo.policy.identity import identity
 from mlgo.problems.problem import load_problem
+from mlgo.problems.slots import selector_option
 from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from mlgo.run.files import encode_json, read_json, write_atomically
@@ -95,8 +96,8 @@ def dependencies(
     return sorted(resolved.values(), key=lambda item: (item["uri"], item["digest"]["sha256"])), sorted(modules)
 
 
-def policy_record(problem: str, folder: pathlib.Path) -> dict[str, Any]:
-    """The entry of one policy.
+def policy_record(problem: str, folder: pathlib.Path, name: str = "") -> dict[str, Any]:
+    """The entry of one policy. Args: name: by which the compiler's option selects it; "" for an only policy.
 
     Raises: RunError: the folder contains no policy, or a damaged one.
     """
@@ -109,6 +110,7 @@ def policy_record(problem: str, folder: pathlib.Path) -> dict[str, Any]:
     training = record.get("training", {})
     return {
         "problem": problem,
+        **({"name": name} if name else {}),
         "sha256": who.digest,
         "training_run": who.training_run,
         "files": {
@@ -149,7 +151,8 @@ def statement(
 
 
 def _release_flags(policy: Mapping[str, Any]) -> str:
-    return " ".join(load_problem(policy["problem"]).release_flags())
+    selected = selector_option(policy["problem"], policy.get("name", ""))
+    return " ".join([*load_problem(policy["problem"]).release_flags(), *selected])
 
 
 def _example(policy: Mapping[str, Any]) -> str:
@@ -157,12 +160,16 @@ def _example(policy: Mapping[str, Any]) -> str:
     return f"-{load_problem(policy['problem']).levels.advised} {_release_flags(policy)}"
 
 
+def _title(policy: Mapping[str, Any]) -> str:
+    return f"name {policy['name']}, {policy['training_run']}" if "name" in policy else policy["training_run"]
+
+
 def readme(template: str, made: Mapping[str, Any]) -> str:
     """The receiver's README: the template with the facts of this compiler."""
     definition = made["predicate"]["buildDefinition"]
     policies = definition["externalParameters"]["policies"]
     lines = [
-        f"    {policy['problem']:<20} {policy['training_run']}\n    {'':<20} sha256 {policy['sha256']}\n"
+        f"    {policy['problem']:<20} {_title(policy)}\n    {'':<20} sha256 {policy['sha256']}\n"
         f"    {'':<20} for {load_problem(policy['problem']).levels.described()}: {_release_flags(policy)}"
         for policy in policies
     ]
@@ -176,6 +183,16 @@ def readme(template: str, made: Mapping[str, Any]) -> str:
     )
 
 
+def _problem_given(given: tuple[str, str]) -> str:
+    return given[0].partition(":")[0]
+
+
+def _record_of(what: str, folder: str) -> dict[str, Any]:
+    """The entry of a flag --policy."""
+    problem, _, name = what.partition(":")
+    return policy_record(problem, pathlib.Path(folder), name)
+
+
 def main(arguments: list[str]) -> int:
     parser = tool_parser(__doc__)
     parser.add_argument(
@@ -184,7 +201,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--program", type=pathlib.Path, required=True, help="the compiler")
     parser.add_argument("--inventory", type=pathlib.Path, required=True, help="@debian_inventory//:inventory.json")
     parser.add_argument("--python_lock", type=pathlib.Path, required=True, help="lock of the Python packages")
-    parser.add_argument("--policy", type=pair, action="append", default=[], help="PROBLEM=DIR: a policy inside")
+    parser.add_argument(
+        "--policy",
+        type=pair,
+        action="append",
+        default=[],
+        help="PROBLEM=DIR: a policy inside; PROBLEM:NAME=DIR: one of several, the default first",
+    )
     parser.add_argument("--readme_template", type=pathlib.Path, required=True, help="template of the README")
     parser.add_argument("--readme", type=pathlib.Path, required=True, help="README to write")
     flags = parser.parse_args(arguments)
@@ -195,7 +218,7 @@ def main(arguments: list[str]) -> int:
         resolved, modules = dependencies(
             request["repositories"], inventory["repositories"], flags.python_lock.read_text(encoding="utf-8")
         )
-        policies = [policy_record(problem, pathlib.Path(folder)) for problem, folder in sorted(flags.policy)]
+        policies = [_record_of(*given) for given in sorted(flags.policy, key=_problem_given)]
         made = statement(
             {**request, "bazel": inventory["bazel"]},
             hashlib.sha256(flags.program.read_bytes()).hexdigest(),

@@ -112,6 +112,20 @@ class ProvenanceTest(unittest.TestCase):
         self.assertIn("for -Os or -Oz: -mllvm -enable-ml-inliner=release", text)
         self.assertIn("none", provenance.readme("{POLICIES}", provenance.statement(request, "c" * 64, [], [], [])))
 
+    def test_one_of_several_policies_has_a_name(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "saved_model.pb").write_bytes(b"graph")
+            record = provenance.policy_record("inlining_for_size", folder, "arm32-size")
+            self.assertNotIn("name", provenance.policy_record("inlining_for_size", folder))
+        self.assertEqual(record["name"], "arm32-size")
+        request = {"target": "//release:clang", "backend": "cpp", "llvm": "1", "module": "m", "bazel": "7"}
+        text = provenance.readme("{POLICIES}\n{EXAMPLES}", provenance.statement(request, "c" * 64, [record], [], []))
+        on = "-mllvm -enable-ml-inliner=release -mllvm -ml-inliner-model-selector=arm32-size"
+        self.assertIn("inlining_for_size    name arm32-size, not recorded\n", text)
+        self.assertIn(f"for -Os or -Oz: {on}\n", text)
+        self.assertIn(f"bin/clang -Oz {on} -c x.c", text)
+
     def test_the_readme_recommends_each_policy_at_its_level(self):
         request = {"target": "//release:clang", "backend": "cpp", "llvm": "1", "module": "m", "bazel": "7"}
         policies = [

@@ -17,6 +17,16 @@ def no_saved_model(label, files):
         slots = ", ".join(SLOTS.keys()),
     )
 
+def named_policy_is_absent(label, name):
+    """A policy that has a name is a `no_policy`.
+
+    Args:
+      label: label of the slot.
+      name: name of the policy.
+    """
+    return ("{label}: the policy \"{name}\" is //release:no_policy, which has nothing to select. " +
+            "Name a SavedModel, or remove the entry").format(label = label, name = name)
+
 def policies_given_twice(rule, name, arguments):
     """`policies` was given together with arguments that it replaces.
 
@@ -30,6 +40,24 @@ def policies_given_twice(rule, name, arguments):
         arguments = ", ".join(arguments),
         name = name,
         rule = rule,
+    )
+
+def wrong_names(rule, name, slot, names):
+    """The names of several policies for one slot cannot be used.
+
+    Args:
+      rule: name of the macro.
+      name: name of the target.
+      slot: name of the slot.
+      names: the keys of its dict that are no names; empty if the dict is.
+    """
+    found = ", ".join(["\"{}\"".format(wrong) for wrong in names]) or "an empty dict"
+    return ("{rule}(name = \"{name}\"): {slot} got {found}, but a dict of policies needs names of letters, digits, and " +
+            "'.', '_', '-' inside, such as \"arm32-size\". Correct the keys").format(
+        found = found,
+        name = name,
+        rule = rule,
+        slot = slot,
     )
 
 def unknown_slots(rule, name, slots):

@@ -1,8 +1,9 @@
 """Tests of the policies that the rule accepts and of its messages about others."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load(":messages.bzl", "no_saved_model", "policies_given_twice", "unknown_slots")
+load(":messages.bzl", "named_policy_is_absent", "no_saved_model", "policies_given_twice", "unknown_slots", "wrong_names")
 load(":policy_directory.bzl", "policy_directory")
+load(":policy_names.bzl", "unusable_names")
 
 def _file(path):
     folder, _, name = path.rpartition("/")
@@ -30,7 +31,21 @@ def _messages_impl(ctx):
     asserts.true(env, twice.startswith("mlgo_clang(name = \"clang\"): got policies and backend, eviction_policy. Remove one side"), twice)
     unknown = unknown_slots("mlgo_clang", "clang", ["eviction"])
     asserts.true(env, unknown.startswith("mlgo_clang(name = \"clang\"): got eviction, but the policy slots are eviction_policy, "), unknown)
+    absent = named_policy_is_absent("//a:slot", "small")
+    asserts.true(env, absent.startswith("//a:slot: the policy \"small\" is //release:no_policy"), absent)
+    wrong = wrong_names("mlgo_clang", "clang", "inlining_policy", ["a b"])
+    asserts.true(env, wrong.startswith("mlgo_clang(name = \"clang\"): inlining_policy got \"a b\", but a dict of policies"), wrong)
+    empty = wrong_names("mlgo_clang", "clang", "inlining_policy", [])
+    asserts.true(env, "inlining_policy got an empty dict" in empty, empty)
     return unittest.end(env)
 
+def _policy_names_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, [], unusable_names(["arm32-size", "a", "x.2_y", "0"]))
+    wrong = ["", "a b", "-a", "a-", ".", "a/b", "a:b", "a=b", "a,b", "a\n"]
+    asserts.equals(env, wrong, unusable_names(wrong))
+    return unittest.end(env)
+
+policy_names_test = unittest.make(_policy_names_impl)
 policy_directory_test = unittest.make(_policy_directory_impl)
 messages_test = unittest.make(_messages_impl)

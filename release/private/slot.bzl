@@ -1,35 +1,41 @@
-"""Fills the policy slots of a program: each with a compiled policy, or with the library that defines it as empty."""
+"""Fills the policy slots of a program: each with compiled policies, or with the library that defines it as empty."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
 load("//llvm:slots.bzl", "SLOTS")
 load("//llvm/private:slots.bzl", "policy_class", "slot_variable")
 load("//release/private:cc.bzl", "generated_library")
 load("//release/private:compiled_policy.bzl", "CompiledPolicyInfo", "compiled_policy")
+load("//release/private:messages.bzl", "named_policy_is_absent")
 
 def _policy_slot_impl(ctx):
-    policy = ctx.attr.policy[CompiledPolicyInfo]
-    if policy.directory == None:
+    policies = [policy[CompiledPolicyInfo] for policy in ctx.attr.policies]
+    for name, policy in zip(ctx.attr.names, policies):
+        if policy.directory == None and name:
+            fail(named_policy_is_absent(ctx.label, name))
+    if policies[0].directory == None:
         return [ctx.attr.absent[CcInfo]]
     unit = ctx.actions.declare_file(ctx.label.name + ".cpp")
     arguments = ctx.actions.args()
-    arguments.add(policy.directory, format = "--policy=%s")
-    arguments.add(policy.problem, format = "--problem=%s")
-    arguments.add(policy.backend, format = "--backend=%s")
-    arguments.add(policy.cpp_class, format = "--cpp_class=%s")
-    arguments.add(policy.header, format = "--header=%s")
+    for name, policy in zip(ctx.attr.names, policies):
+        arguments.add(name, format = "--name=%s")
+        arguments.add(policy.directory, format = "--policy=%s")
+        arguments.add(policy.cpp_class, format = "--cpp_class=%s")
+        arguments.add(policy.header, format = "--header=%s")
+    arguments.add(policies[0].problem, format = "--problem=%s")
+    arguments.add(policies[0].backend, format = "--backend=%s")
     arguments.add(ctx.attr.slot, format = "--slot=%s")
     arguments.add(unit, format = "--unit=%s")
     ctx.actions.run(
         executable = ctx.executable._slot,
         arguments = [arguments],
-        inputs = policy.files,
+        inputs = [file for policy in policies for file in policy.files],
         outputs = [unit],
         mnemonic = "PolicySlot",
         progress_message = "Filling the policy slot %{label}",
     )
     return [generated_library(
         ctx,
-        contexts = [ctx.attr.policy[CcInfo], ctx.attr._headers[CcInfo]],
+        contexts = [policy[CcInfo] for policy in ctx.attr.policies] + [ctx.attr._headers[CcInfo]],
         srcs = [unit],
     )]
 
@@ -38,7 +44,12 @@ _policy_slot = rule(
     doc = "A C++ library that defines one slot.",
     attrs = {
         "absent": attr.label(doc = "The library that defines the slot as empty.", mandatory = True, providers = [CcInfo]),
-        "policy": attr.label(doc = "A `compiled_policy`.", mandatory = True, providers = [CcInfo, CompiledPolicyInfo]),
+        "names": attr.string_list(doc = "The name of each policy; the empty string for an only policy.", mandatory = True),
+        "policies": attr.label_list(
+            doc = "Each a `compiled_policy`; the first decides by default.",
+            mandatory = True,
+            providers = [CcInfo, CompiledPolicyInfo],
+        ),
         "slot": attr.string(doc = "C++ variable of the slot, in the namespace mlgo.", mandatory = True),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_headers": attr.label(default = "//llvm:embedded_model"),
@@ -54,7 +65,7 @@ def policy_slots(name, policies, backend):
 
     Args:
       name: prefix of the targets.
-      policies: name of a slot -> label of a policy, or None.
+      policies: name of a slot -> label of a policy, dict of names and labels, or None.
       backend: aot, cpp, or None for the value of --//release:backend.
 
     Returns:
@@ -62,20 +73,28 @@ def policy_slots(name, policies, backend):
     """
     libraries = []
     for slot in SLOTS:
-        policy = "{}_{}".format(name, slot)
-        compiled_policy(
-            name = policy,
-            backend = backend or "",
-            cpp_class = "mlgo::" + policy_class(slot),
-            policy = policies.get(slot) or Label("//release:no_policy"),
-            problem = SLOTS[slot]["problem"],
-            visibility = ["//visibility:private"],
-        )
-        libraries.append(policy + "_slot")
+        prefix = "{}_{}".format(name, slot)
+        given = policies.get(slot) or Label("//release:no_policy")
+        named = given if type(given) == "dict" else {"": given}
+        compiled = []
+        for policy_name, policy in named.items():
+            # The linker needs classes of different names; policies may share a name up to characters that C++ lacks.
+            cpp_class = "mlgo::{}{}".format(policy_class(slot), len(compiled) or "")
+            compiled.append("{}_{}".format(prefix, policy_name) if policy_name else prefix)
+            compiled_policy(
+                name = compiled[-1],
+                backend = backend or "",
+                cpp_class = cpp_class,
+                policy = policy,
+                problem = SLOTS[slot]["problem"],
+                visibility = ["//visibility:private"],
+            )
+        libraries.append(prefix + "_slot")
         _policy_slot(
             name = libraries[-1],
             absent = Label("//llvm:no_" + slot),
-            policy = policy,
+            names = named.keys(),
+            policies = compiled,
             slot = slot_variable(slot),
             visibility = ["//visibility:private"],
         )

@@ -83,7 +83,12 @@ class LtoPoliciesTest(unittest.TestCase):
                 self.assertEqual(self.said(CLANG, *words), "")
 
     def test_other_switches(self):
-        for switch in (EVICTION[1], "-mlregalloc-max-eviction-count=10", "-regalloc-enable-priority-advisor=release"):
+        for switch in (
+            EVICTION[1],
+            "-mlregalloc-max-eviction-count=10",
+            "-regalloc-enable-priority-advisor=release",
+            "-ml-inliner-model-selector=arm32-size",
+        ):
             command = self.link_command("-flto", "-mllvm", switch)
             self.assertEqual(command[-2:], ["-mllvm", switch])
             self.assertEqual(pathlib.Path(command[0]).name, "ld.lld")

@@ -61,6 +61,9 @@ _TEXTS = frozenset(
 #: that is given twice.
 SWITCHES = frozenset(("enable-ml-inliner", "regalloc-enable-advisor", "regalloc-enable-priority-advisor"))
 
+#: They select one of several policies inside the build's clang. Compiles of the corpus choose their own.
+SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "mlgo-priority-selector"))
+
 #: With these, inlining in the build was decided beforehand or searched (llvm/decisions, release/search). Compiles of
 #: the corpus decide for themselves.
 DECISIONS = frozenset(("mlgo-decisions", "mlgo-decisions-replay", "mlgo-decisions-taken", "mlgo-search"))
@@ -81,4 +84,4 @@ def is_text(name: str, value: str | None) -> bool:
 
 def listed() -> set[str]:
     """Every option that a rule names in full: a test compares them with the tables."""
-    return {*READS, *WRITES, *_TEXTS, *SWITCHES, *DECISIONS, EMBEDDING}
+    return {*READS, *WRITES, *_TEXTS, *SWITCHES, *SELECTORS, *DECISIONS, EMBEDDING}

@@ -158,6 +158,7 @@ class TablesTest(unittest.TestCase):
 
     def test_switches_of_policies_are_those_of_the_slots(self):
         self.assertEqual(llvm_rules.SWITCHES, {slot["advisor_flag"] for slot in policy_slots().values()})
+        self.assertEqual(llvm_rules.SELECTORS, {slot["selector_flag"] for slot in policy_slots().values()})
 
     def test_strings_of_llvm_are_listed_once(self):
         self.assertFalse(llvm_rules.READS & llvm_rules.WRITES)

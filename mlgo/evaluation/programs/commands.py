@@ -34,8 +34,8 @@ _WITH_VALUE = frozenset(
     "--config -D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot"
     " -isystem -ivfsoverlay -mllvm -resource-dir -target -x --param --sysroot".split()
 )
-#: Options that switch a policy on, as such and by a file of release/configuration: sides do that.
-_SWITCHES = tuple(f"-{slot['advisor_flag']}=" for slot in policy_slots().values())
+#: Options that switch a policy on or select one, as such and by a file of release/configuration: sides do that.
+_SWITCHES = tuple(f"-{slot[field]}=" for slot in policy_slots().values() for field in ("advisor_flag", "selector_flag"))
 _CONFIGURATION = re.compile(r"(.*/)?mlgo-[a-z]+\.cfg")
 _RELOCATION = frozenset(("-fPIC", "-fPIE", "-fpic", "-fpie"))
 

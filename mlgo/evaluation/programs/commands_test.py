@@ -50,6 +50,7 @@ _LEFT = strategies.sampled_from(
         ("-c",),
         ("-mllvm", "-enable-ml-inliner=release"),
         ("-mllvm=-regalloc-enable-advisor=release",),
+        ("-mllvm", "-ml-inliner-model-selector=arm32-size"),
         ("--config=mlgo-size.cfg",),
         ("--config", "/opt/mlgo/bin/mlgo-speed.cfg"),
     ]

@@ -23,15 +23,13 @@ def write(
 
     Args:
       said: the first line of `clang --version`.
-      policies: what provenance.json names.
+      policies: what provenance.json names; a key "PROBLEM:NAME" is one of several policies for a problem.
       named: what `clang --version` names; None: the same.
       exit_code: of `clang --version`.
     """
     lines = [said, *(f"sha256:{digest[:16]}" for digest in (policies if named is None else named).values())]
     script = "#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines) + f"exit {exit_code}\n"
-    entries = [
-        {"problem": problem, "sha256": digest, "training_run": "seed 1"} for problem, digest in sorted(policies.items())
-    ]
+    entries = [_entry(*key.partition(":")[::2], digest) for key, digest in sorted(policies.items())]
     definition = {
         "externalParameters": {"policies": entries, "backend": "cpp"},
         "internalParameters": {"llvm": "22.1.8"},
@@ -50,3 +48,8 @@ def write(
         link.type, link.linkname = tarfile.SYMTYPE, "clang"
         tar.addfile(link)
     return path
+
+
+def _entry(problem: str, name: str, digest: str) -> dict[str, str]:
+    entry = {"problem": problem, "sha256": digest, "training_run": "seed 1"}
+    return {**entry, "name": name} if name else entry
