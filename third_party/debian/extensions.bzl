@@ -157,7 +157,7 @@ _TREE = dict(
 debian = module_extension(
     implementation = _debian_impl,
     doc = "Repositories made of Debian archives pinned in lock.json.",
-    environ = ["MLGO_LLVM_MAJOR", _NEWEST],
+    environ = ["MLGO_GONE_ARCHIVES", "MLGO_LLVM_MAJOR", _NEWEST],
     tag_classes = {
         "archives": tag_class(
             doc = "Binary packages that stay packed, as <package>.deb, with all that a tree leaves out.",

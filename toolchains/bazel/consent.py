@@ -1,12 +1,15 @@
 """Whether a build may take newer packages than the pinned ones: after --config=newest_packages or yes at a terminal."""
 
 import contextlib
+import hashlib
 import os
 import pathlib
 from typing import Callable, Dict, Mapping, Sequence
 
 #: Read by third_party/debian/extensions.bzl; .bazelrc sets it for the config.
 VARIABLE = "MLGO_NEWEST_PACKAGES"
+#: Changes with the archives that are gone, so that the extension looks again in a Bazel server that is running.
+GONE_VARIABLE = "MLGO_GONE_ARCHIVES"
 CONFIG = "--config=newest_packages"
 _COMMANDS = ("build", "run", "test", "coverage")
 
@@ -23,6 +26,12 @@ def gone(archives: pathlib.Path) -> Dict[pathlib.Path, str]:
             if not (archives / note.name).exists():
                 found[note] = note.read_text(encoding="utf-8").strip()
     return found
+
+
+def with_gone(environ: Mapping[str, str], archives: pathlib.Path) -> Dict[str, str]:
+    """`environ` with the variable that names the archives that earlier builds found nowhere."""
+    names = "".join(note.name for note in gone(archives))
+    return dict(environ, **({GONE_VARIABLE: hashlib.sha256(names.encode()).hexdigest()[:16]} if names else {}))
 
 
 def ask(

@@ -28,6 +28,13 @@ class ConsentTest(unittest.TestCase):
         self.assertFalse(self.ask("y"))
         self.assertEqual(len(self.asked), 1)
 
+    def test_the_environment_changes_with_what_is_gone(self):
+        first = consent.with_gone({"A": "b"}, self.archives)
+        self.assertEqual(sorted(first), ["A", consent.GONE_VARIABLE])
+        (self.archives / "gone" / ("b" * 64)).write_text("xz 5.4\n")
+        self.assertNotEqual(consent.with_gone({"A": "b"}, self.archives), first)
+        self.assertEqual(consent.with_gone({"A": "b"}, self.archives / "no such folder"), {"A": "b"})
+
     def test_anything_else_is_no(self):
         for answer in ("", "n", "yep"):
             self.note.write_text("zlib 1.2\n")

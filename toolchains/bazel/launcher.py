@@ -131,6 +131,7 @@ def prepared(arguments, environ, workspace, home):
     mirrors, arguments = mirror_option.split(arguments)
     environ = mirror_option.with_mirrors(environ, mirrors, user_rc(workspace))
     archives = pathlib.Path(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")) / "mlgo" / "archives"
+    environ = consent.with_gone(environ, archives)
     is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
     if consent.ask(arguments, environ, archives, is_terminal, answer_to):
         say("to keep this answer, put `common %s` into user.bazelrc" % consent.CONFIG)
