@@ -207,13 +207,27 @@ def link_through_lto(
     Args: kind: of LTO, one of LTO_KINDS. The bitcode is left in a folder beside `image`.
     Raises: BuildFailure: a compile or the linker fails.
     """
-    lto = f"-flto={kind}"
-    bitcode = compile_objects(toolchain, side, program, image.with_name(image.name + ".bitcode"), level, (lto,))
+    folder = image.with_name(image.name + ".bitcode")
+    bitcode = compile_objects(toolchain, side, program, folder, level, (f"-flto={kind}",))
+    return link_bitcode(toolchain, side, program, bitcode, kind, level, image)
+
+
+def link_bitcode(
+    toolchain: Toolchain,
+    side: Side,
+    program: Program,
+    bitcode: Sequence[pathlib.Path],
+    kind: str,
+    level: str,
+    image: pathlib.Path,
+    more: Sequence[str] = (),
+) -> pathlib.Path:
+    """The second half of `link_through_lto`. Args: bitcode: in link order; more: further options of the driver."""
     words = (*side.flags, *side.model_flags)
     switches = [value for name, value in zip(words, words[1:]) if name == "-mllvm"]
     told = [word for switch in switches for word in ("-Xlinker", "-mllvm", "-Xlinker", switch)]
     linking = dataclasses.replace(toolchain, linker=side.linker or toolchain.linker)
-    return link(linking, side, program, bitcode, image, (lto, level, *told))
+    return link(linking, side, program, bitcode, image, (f"-flto={kind}", level, *told, *more))
 
 
 def thinlto_objects(
