@@ -188,7 +188,7 @@ bool canSearch(const Job &Of) {
 void search(const Job &Of, Output To) {
   const Functions Defined = definedIn(Of.M);
   const Compile Run = [&](const Attempt &Asked) { return compile(Of, Defined, Asked); };
-  const std::optional<Attempt> Best = searchModule(Run, Tries, InlinerSizeModel::slot().Create != nullptr);
+  const std::optional<Attempt> Best = searchModule(Run, Tries, InlinerSizeModel::slot().Count != 0);
   if (!Best) {
     Of.emit(std::move(To));
     return;
