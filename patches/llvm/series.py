@@ -1,0 +1,84 @@
+"""Writes our patches of one major of LLVM as files for `git am`.
+
+    series --versions=third_party/llvm/versions.json --major=22 --output=DIR PATCH...
+
+DIR gets 0001-<name>.patch and so on, in the order of versions.json. The commit's message is the reason that the patch
+opens with. Left out are patches that include headers of this repository: LLVM does not compile with them alone. Equal
+patches give equal bytes.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+from collections.abc import Sequence
+
+#: Headers of llvm/ that patches include.
+HEADERS_OF_OURS = ("Embeddings.h", "InliningDecisions.h", "InliningFeatures.h")
+
+_MAIL = """\
+From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
+From: mlgo <mlgo@example.com>
+Date: Thu, 1 Jan 2026 00:00:00 +0000
+Subject: [PATCH {number}/{count}] [MLGO] {title}
+
+{reason}
+---
+{diff}"""
+_FILE = re.compile(r"^(?:diff --git .*\n)?(?=--- a/(\S+)\n)", re.MULTILINE)
+
+
+class UnusablePatch(Exception):
+    """A patch has no reason or no change, or versions.json names another set of patches."""
+
+
+def needs_ours(patch: str) -> bool:
+    """Whether the patch includes a header of this repository."""
+    return any(f'\n+#include "{header}"' in patch for header in HEADERS_OF_OURS)
+
+
+def mail(name: str, patch: str, number: int, count: int) -> str:
+    """The patch as `git am` reads it. Raises: UnusablePatch: it has no reason or no change."""
+    start = _FILE.search(patch)
+    reason = patch[: start.start()].strip() if start else ""
+    if not reason:
+        raise UnusablePatch(f"{name}: does not open with its purpose and go on with a change; see patches/README.md")
+    diff = _FILE.sub(r"diff --git a/\1 b/\1\n", patch[start.start() :])
+    title = name.removesuffix(".patch").replace("_", " ")
+    return _MAIL.format(number=number, count=count, title=title, reason=reason, diff=diff)
+
+
+def series(order: Sequence[str], patches: dict[str, str]) -> dict[str, str]:
+    """File name -> content. Args: order: names of the patches; patches: name -> text.
+
+    Raises: UnusablePatch: a name is missing, or see `mail`.
+    """
+    if missing := [name for name in order if name not in patches]:
+        names = ", ".join(missing)
+        raise UnusablePatch(f"versions.json names {names}, which patches/llvm does not have; correct one of them")
+    chosen = [name for name in order if not needs_ours(patches[name])]
+    return {
+        f"{number:04}-{name.replace('_', '-')}": mail(name, patches[name], number, len(chosen))
+        for number, name in enumerate(chosen, start=1)
+    }
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--versions", type=pathlib.Path, required=True, help="versions.json of third_party/llvm")
+    parser.add_argument("--major", required=True, help="major of LLVM")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="folder to write")
+    parser.add_argument("patches", type=pathlib.Path, nargs="+", help="all patches of this major")
+    flags = parser.parse_args(arguments)
+    version = json.loads(flags.versions.read_text(encoding="utf-8"))["versions"][flags.major]
+    order = [label.rpartition(":")[2] for label in version["patches"]["llvm_source"]]
+    found = series(order, {path.name: path.read_text(encoding="utf-8") for path in flags.patches})
+    flags.output.mkdir(parents=True, exist_ok=True)
+    for name, content in found.items():
+        (flags.output / name).write_text(content, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
