@@ -19,14 +19,12 @@ from mlgo.corpus.level_check import at_levels_of
 from mlgo.corpus.refusal import check_commands
 from mlgo.environments import spaces
 from mlgo.environments.scores import channel_score
+from mlgo.environments.stock_clang import stock_clang
 from mlgo.problems.problem import load_problem
-from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
 
 #: Reward of an action that the compiler does not allow, which also ends the episode: as for code twice as bad.
 ILLEGAL_ACTION_REWARD = -1.0
-
-_PACKAGED_CLANG = "mlgo/environments/packaged_clang"
 
 
 class CompilerEnvironment(gymnasium.Env):
@@ -60,7 +58,7 @@ class CompilerEnvironment(gymnasium.Env):
         Args:
           problem: folder name in mlgo/problems; gymnasium.make knows it from the environment's name.
           corpus: directory of a corpus (docs/corpora.md).
-          clang: any clang 22; None: Debian's, which Bazel provides to targets that depend on this library.
+          clang: any clang 22; None: see `stock_clang`.
           extra_flags: cc1 flags after each module's own.
           cpu_seconds: what one compile may use.
           workdir: where temporary directories are made; None: on the memory disk if it has room.
@@ -75,7 +73,7 @@ class CompilerEnvironment(gymnasium.Env):
         self.render_mode = None
         self.observation_space = spaces.observation_space(self.problem)
         self.action_space = spaces.action_space(self.problem)
-        self._clang = pathlib.Path(clang).absolute() if clang is not None else locate.runfile(_PACKAGED_CLANG)
+        self._clang = stock_clang(clang)
         whole = with_cc1_override(Corpus.load(corpus, allowed_options), self._clang)
         check_commands(whole)
         self._corpus = at_levels_of(self.problem, whole, gymnasium.logger.warn)

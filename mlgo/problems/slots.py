@@ -9,7 +9,10 @@ from typing import Any
 @functools.cache
 def policy_slots() -> dict[str, dict[str, str]]:
     """The table: name of a slot -> its fields."""
-    text = pathlib.Path(__file__).parents[2].joinpath("llvm", "slots.bzl").read_text(encoding="utf-8")
+    here = pathlib.Path(__file__)
+    # A wheel has the table beside this module (//mlgo:wheel).
+    beside = here.with_name("slots.bzl")
+    text = (beside if beside.exists() else here.parents[2] / "llvm/slots.bzl").read_text(encoding="utf-8")
     [table] = [statement.value for statement in ast.parse(text).body if isinstance(statement, ast.Assign)]
     return ast.literal_eval(table)
 

@@ -1,7 +1,8 @@
 """Finds files of the build (runfiles), paths that the user gives, and the default output directory.
 
-Nothing here reads the current directory, which is inside the runfiles tree under `bazel run`. Bazel passes the user's
-directory in BUILD_WORKING_DIRECTORY and the root of the workspace in BUILD_WORKSPACE_DIRECTORY.
+The current directory is inside the runfiles tree under `bazel run` and is not read there. Bazel passes the user's
+directory in BUILD_WORKING_DIRECTORY and the root of the workspace in BUILD_WORKSPACE_DIRECTORY. Only the commands of an
+installed wheel take the current directory as the user's.
 """
 
 import functools
@@ -14,6 +15,13 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 #: The name that bzlmod gives to the main repository in runfiles trees.
 MAIN_REPOSITORY = "_main"
+
+
+@functools.cache
+def installed_root() -> pathlib.Path | None:
+    """The folder that mlgo was installed to from its wheel (//mlgo:wheel); None: this code runs from a workspace."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    return root if any(root.glob("mlgo-*.dist-info")) else None
 
 
 @functools.cache
@@ -78,6 +86,9 @@ def _existing(name: str, remedy: str) -> pathlib.Path:
 
 
 def _rlocation(name: str) -> pathlib.Path | None:
+    if (root := installed_root()) is not None:
+        # A wheel has its data beside the modules, under the same paths.
+        return root / name.removeprefix(f"{MAIN_REPOSITORY}/")
     from runfiles import runfiles  # A pip package that user paths do not need.
 
     # `bazel run` names the manifest, which knows no folders and leads out of the tree; a test names the tree.
@@ -103,6 +114,8 @@ def user_path(path: str, environment: Mapping[str, str] | None = None) -> pathli
     if expanded.is_absolute():
         return pathlib.Path(os.path.normpath(expanded))
     base = environment.get("BUILD_WORKING_DIRECTORY")
+    if base is None and installed_root() is not None:
+        base = os.getcwd()
     if base is None:
         raise RunError(
             f"path {path}",

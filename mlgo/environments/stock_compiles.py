@@ -1,0 +1,123 @@
+"""Compiles by a clang whose decisions a policy takes through the interactive channel, in NumPy."""
+
+import concurrent.futures
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable, Sequence
+
+from mlgo.compiler.attempts import certain_outcome
+from mlgo.compiler.interactive import InteractiveCompile
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.corpus.corpus import Module
+from mlgo.environments.scores import ChannelScore, channel_score
+from mlgo.evaluation.statistics import RatioSummary, summarize
+from mlgo.learning.network import PolicyNetwork
+from mlgo.policy.directory import load_policy
+from mlgo.policy.reference import decide
+from mlgo.problems.problem import Problem
+from mlgo.score.function_scores import score_ratio
+
+
+def stock_problem(problem: Problem) -> Problem:
+    """`problem` with the features that the channel of a stock clang has."""
+    return dataclasses.replace(problem, observation_specs=problem.interactive_specs(), features_of_ours=frozenset())
+
+
+def load_stock_policy(folder: pathlib.Path, problem: Problem) -> PolicyNetwork:
+    """The policy in `folder`, for a stock clang.
+
+    Raises: RunError: it cannot be read, or wants a feature that a stock clang lacks; names the feature.
+    """
+    network, _ = load_policy(folder, stock_problem(problem))
+    return network
+
+
+def request_for(clang: pathlib.Path, module: Module, problem: Problem) -> CompileRequest:
+    """A compile to an object, with what the score of the problem needs."""
+    score = channel_score(problem)
+    return CompileRequest(
+        clang, module, problem, want_log=False, want_object=True, extra_flags=score.flags, extra_files=score.files
+    )
+
+
+def compile_by(network: PolicyNetwork | None, request: CompileRequest) -> CompileResult | CompileFailure:
+    """The outcome of `request` with the decisions of a policy; None: those of the compiler's heuristic.
+
+    Raises: RunError: clang cannot be started, or there is no room for temporary files.
+    """
+    if network is None:
+        return certain_outcome(request)
+    problem = stock_problem(_problem(request))
+    with InteractiveCompile(request) as session:
+        for observation in session:
+            session.answer(decide(network, problem, observation.features))
+    return session.outcome
+
+
+def _problem(request: CompileRequest) -> Problem:
+    if request.problem is None:
+        raise ValueError(f"{request.module.name}: the request names no problem")
+    return request.problem
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleScores:
+    """What the two compiles of a module gave.
+
+    Attributes:
+      module: its name.
+      default, policy: score of each part (`ChannelScore.of_parts`); less is better. Empty after a failure.
+      failure: why there are no scores; "": there are.
+    """
+
+    module: str
+    default: dict[str, float]
+    policy: dict[str, float]
+    failure: str = ""
+
+    def ratios(self, score: ChannelScore) -> list[float]:
+        """Policy / default for each part that one of them has; below 1 is better than the default."""
+        parts = sorted({*self.default, *self.policy})
+        return [
+            score_ratio(self.default.get(part, 0.0), self.policy.get(part, 0.0), score.offset, "minimize")
+            for part in parts
+        ]
+
+
+def score_module(network: PolicyNetwork, request: CompileRequest) -> ModuleScores:
+    """Compiles under the default and under the policy. Raises: RunError: see `compile_by`."""
+    of_parts = channel_score(_problem(request)).of_parts
+    scores: list[dict[str, float]] = []
+    for side in (None, network):
+        outcome = compile_by(side, request)
+        if isinstance(outcome, CompileFailure):
+            by = "the policy" if side else "the default"
+            return ModuleScores(request.module.name, {}, {}, f"{by}: {outcome.kind.value}: {outcome.detail}")
+        scores.append(of_parts(outcome))
+    default, policy = scores
+    return ModuleScores(request.module.name, default, policy)
+
+
+def score_modules(
+    network: PolicyNetwork, requests: Sequence[CompileRequest], workers: int, advance: Callable[[], None]
+) -> list[ModuleScores]:
+    """`score_module` of all requests, in their order.
+
+    Args:
+      workers: compiles at a time; changes no result.
+      advance: called after each module, in their order.
+    Raises: RunError: see `compile_by`.
+    """
+    scores = []
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        for found in pool.map(functools.partial(score_module, network), requests):
+            scores.append(found)
+            advance()
+    return scores
+
+
+def summary_of(scores: Sequence[ModuleScores], problem: Problem, seed: int) -> RatioSummary | None:
+    """Geometric mean of the ratios of all parts, with its interval over modules; None: there is no part."""
+    score = channel_score(problem)
+    return summarize({each.module: each.ratios(score) for each in scores if not each.failure}, seed)
