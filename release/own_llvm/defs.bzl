@@ -16,6 +16,9 @@ load("//llvm/private:slots.bzl", "GENERATED_COPTS", "policy_class")
 load("//release/private:compiled_policy.bzl", "CompiledPolicyInfo", "compiled_policy")
 load(":cmake.bzl", "MODEL_PATHS", "RUNTIME", "cache_file")
 
+# The table of slots decides which models there are; a stock LLVM can take those of them that MODEL_PATHS names.
+_SLOTS_OF_STOCK = [slot for slot in MODEL_PATHS if slot in SLOTS]
+
 def _object(ctx, slot, header, source):
     """The position-independent object of a policy's source."""
     toolchain = find_cpp_toolchain(ctx)
@@ -75,7 +78,7 @@ def _model(ctx, slot, policy):
 
 def _cmake_models_impl(ctx):
     files, models = [], {}
-    for slot in MODEL_PATHS:
+    for slot in _SLOTS_OF_STOCK:
         policy = getattr(ctx.attr, slot)
         absent = policy[CompiledPolicyInfo].directory == None
         models[slot] = None if absent else SLOTS[slot]["model"]
@@ -91,7 +94,7 @@ _cmake_models = rule(
     implementation = _cmake_models_impl,
     attrs = {
         slot: attr.label(doc = "A `compiled_policy`.", mandatory = True, providers = [CompiledPolicyInfo])
-        for slot in MODEL_PATHS
+        for slot in _SLOTS_OF_STOCK
     } | {
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_model_header": attr.label(default = "//release/own_llvm:model_header", executable = True, cfg = "exec"),
@@ -113,17 +116,17 @@ def cmake_models(name, eviction_policy = None, inlining_policy = None, visibilit
       visibility: visibility of `name`.
     """
     given = {"eviction_policy": eviction_policy, "inlining_policy": inlining_policy}
-    for slot, policy in given.items():
+    for slot in _SLOTS_OF_STOCK:
         compiled_policy(
             name = "{}_{}".format(name, slot),
             backend = "cpp",
             cpp_class = "mlgo::" + policy_class(slot),
-            policy = policy or Label("//release:no_policy"),
+            policy = given[slot] or Label("//release:no_policy"),
             problem = SLOTS[slot]["problem"],
             visibility = ["//visibility:private"],
         )
     _cmake_models(
         name = name,
         visibility = visibility,
-        **{slot: "{}_{}".format(name, slot) for slot in given}
+        **{slot: "{}_{}".format(name, slot) for slot in _SLOTS_OF_STOCK}
     )
