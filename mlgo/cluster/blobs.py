@@ -62,6 +62,17 @@ class BlobCache:
             return None
         return path
 
+    def read(self, digest: str, offset: int, size: int) -> bytes:
+        """At most `size` bytes of the content with `digest`, from `offset` on.
+
+        Raises: FileNotFoundError: it is not here.
+        """
+        if (path := self.path(digest)) is None:
+            raise FileNotFoundError(f"{self._path(digest)} is not in the cache")
+        with open(path, "rb") as file:
+            file.seek(offset)
+            return file.read(size)
+
     def append(self, digest: str, offset: int, piece: bytes, is_last: bool) -> None:
         """Takes the next piece of a file that arrives in order; offset 0 begins it anew.
 

@@ -32,6 +32,13 @@ class BlobCacheTest(unittest.TestCase):
         self.assertEqual(self.cache().path(digest).read_bytes(), b"abcdef")
         self.assertTrue(os.access(cache.path(digest), os.X_OK))
 
+    def test_pieces_are_read_for_another_node(self):
+        cache, digest = self.cache(), digest_of(b"abcdef")
+        with self.assertRaises(FileNotFoundError):
+            cache.read(digest, 0, 4)
+        cache.append(digest, 0, b"abcdef", True)
+        self.assertEqual([cache.read(digest, offset, 4) for offset in (0, 4, 8)], [b"abcd", b"ef", b""])
+
     def test_an_empty_file(self):
         cache = self.cache()
         cache.append(digest_of(b""), 0, b"", True)

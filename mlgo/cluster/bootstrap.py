@@ -68,6 +68,10 @@ class NodeActor:
             return f"{self._cache.folder}: {error.strerror}"
         return None
 
+    def read(self, digest: str, offset: int, size: int) -> bytes:
+        """See `BlobCache.read`: a piece for another node, to which Ray brings it."""
+        return self._cache.read(digest, offset, size)
+
     def missing(self, digests: list[str]) -> list[str]:
         """Those of `digests` that must be sent."""
         return [digest for digest in digests if self._cache.path(digest) is None]

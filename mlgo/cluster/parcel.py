@@ -19,7 +19,7 @@ from mlgo.run.exit_codes import RunError
 
 #: A policy up to this size, all its files together, is sent along with each compile. Ours have 20 to 200 KB.
 _MAX_INLINE_BYTES = 1 << 20
-_PIECE_BYTES = 8 << 20
+PIECE_BYTES = 8 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +57,14 @@ class Job:
 
     parcel: Parcel
     sources: Mapping[str, "pathlib.Path | tuple[Module, str]"]
+
+    def size(self, digest: str) -> int:
+        """Bytes of the content with `digest`, if it is a file of its own; 0: it is part of a corpus.
+
+        Raises: OSError: it cannot be read any more.
+        """
+        source = self.sources[digest]
+        return source.stat().st_size if isinstance(source, pathlib.Path) else 0
 
     def pieces(self, digest: str) -> Iterator[bytes]:
         """The content with `digest`, at least one piece.
@@ -153,8 +161,8 @@ def _files_below(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
 
 def _pieces(path: pathlib.Path) -> Iterator[bytes]:
     with open(path, "rb") as file:
-        yield file.read(_PIECE_BYTES)
-        while piece := file.read(_PIECE_BYTES):
+        yield file.read(PIECE_BYTES)
+        while piece := file.read(PIECE_BYTES):
             yield piece
 
 

@@ -23,7 +23,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from mlgo.cluster import bootstrap, package, scheduling
 from mlgo.cluster.blobs import DamagedBlob
 from mlgo.cluster.node import Answer, AnswerKind
-from mlgo.cluster.parcel import Job, Packer
+from mlgo.cluster.parcel import PIECE_BYTES, Job, Packer
+from mlgo.cluster.suppliers import Suppliers
 from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.run.exit_codes import RunError
@@ -45,6 +46,8 @@ _ANSWER_SECONDS = 10.0
 _MAX_JOINS = 3
 #: Calls beside compiles that a node answers at once: sending files, ending a run.
 _CONTROL_THREADS = 4
+#: Files from this size on go from node to node: compilers and large policies. Smaller ones cost the driver little.
+_SHARED_BYTES = 1 << 20
 
 
 class RayExecutor:
@@ -67,6 +70,7 @@ class RayExecutor:
         self._code = ray.put(code)
         self._workers = workers
         self._packer = Packer()
+        self._suppliers = Suppliers()
         self._pool = scheduling.NodePool(patience_seconds, tell)
         self._runs = itertools.count()
         self._joins: collections.Counter[str] = collections.Counter()
@@ -92,6 +96,9 @@ class RayExecutor:
             self._gate.wait_until_empty()
             self._watch.join()
             ray.shutdown()
+            if (sent := self._suppliers.sent).by_nodes:
+                by_driver, by_nodes = sent.by_driver >> 20, sent.by_nodes >> 20
+                tell(f"cluster: the driver sent {by_driver} MB of files, nodes sent each other {by_nodes} MB")
 
     def _keep_looking(self) -> None:
         while not self._gate.is_closing(_POLL_SECONDS):
@@ -123,7 +130,7 @@ class RayExecutor:
     def _join(self, name: str, shown: str, slots: int) -> None:
         try:
             with self._gate:
-                node = _RayNode(name, shown, slots, self._packer, self._code, self._digest, self._gate)
+                node = _RayNode(name, shown, slots, self._packer, self._suppliers, self._code, self._digest, self._gate)
                 try:
                     gaps = node.wait_until_ready()
                 except ray.exceptions.RayError as error:
@@ -177,10 +184,18 @@ class _RayNode:
     """One node, behind the actor that compiles there."""
 
     def __init__(
-        self, node_id: str, name: str, slots: int, packer: Packer, code: ray.ObjectRef, digest: str, gate: _Gate
+        self,
+        node_id: str,
+        name: str,
+        slots: int,
+        packer: Packer,
+        suppliers: Suppliers,
+        code: ray.ObjectRef,
+        digest: str,
+        gate: _Gate,
     ):
         self.name, self.slots = name, slots
-        self._packer, self._gate = packer, gate
+        self._packer, self._suppliers, self._gate = packer, suppliers, gate
         self._sending = threading.Lock()
         actor = ray.remote(
             num_cpus=slots,
@@ -196,7 +211,7 @@ class _RayNode:
 
         Raises: RayError: it never will be ready; Cancelled: the executor is closed first.
         """
-        gaps = self._actor.gaps.options(concurrency_group="control").remote()
+        gaps = self._control("gaps")
         while not ray.wait([gaps], timeout=_POLL_SECONDS)[0]:
             if self._gate.is_closing():
                 raise Cancelled()
@@ -224,7 +239,7 @@ class _RayNode:
                     case AnswerKind.UNUSABLE:
                         raise scheduling.NodeLost(answer.content)
                     case AnswerKind.MISSING:
-                        self._send(job, answer.content)
+                        self._send(run, job, answer.content)
         except DamagedBlob as error:
             raise RunError(
                 f"compiler, policy or corpus ({request.module.name})",
@@ -244,22 +259,59 @@ class _RayNode:
         """See `scheduling.Node`."""
         # Also while the gate closes: those inside are waited for, and this is what lets them go.
         if ray.is_initialized():
-            self._actor.end.options(concurrency_group="control").remote(run.name)
+            self._control("end", run.name)
 
-    def _send(self, job: Job, digests: list[str]) -> None:
+    def _send(self, run: scheduling.Run, job: Job, digests: list[str]) -> None:
         """Sends files, unless another compile has sent them meanwhile."""
-        control = {"concurrency_group": "control"}
         with self._sending:
-            for digest in ray.get(self._actor.missing.options(**control).remote(digests)):
-                offset, pieces = 0, job.pieces(digest)
-                piece: bytes | None = next(pieces)
-                while piece is not None:
-                    following = next(pieces, None)
-                    call = self._actor.append.options(**control).remote(digest, offset, piece, following is None)
-                    # One at a time: that is what keeps memory small, here and in the object stores.
-                    if (problem := ray.get(call)) is not None:
-                        raise scheduling.NodeLost(problem)
-                    offset, piece = offset + len(piece), following
+            for digest in self._missing(digests):
+                if job.size(digest) < _SHARED_BYTES:
+                    self._send_from_driver(job, digest)
+                else:
+                    self._send_from_supplier(run, job, digest)
+
+    def _send_from_supplier(self, run: scheduling.Run, job: Job, digest: str) -> None:
+        """Has a node that has the file send it, or the driver if none can. This node then sends it on."""
+        with self._suppliers.sender(digest, lambda: run.cancelled or self._gate.is_closing()) as sender:
+            if not self._missing([digest]):
+                pass  # It came while this waited for a sender, to a folder that nodes share.
+            elif sender is None or not self._send_from(sender, digest, job.size(digest)):
+                self._send_from_driver(job, digest)
+                # Only now: what failed may have been this node, which the driver then could not reach either.
+                self._suppliers.drop(sender)
+            self._suppliers.add(digest, self)
+
+    def _send_from(self, sender: "_RayNode", digest: str, size: int) -> bool:
+        """Sends a file from another node; the driver sees references alone. Returns whether it arrived."""
+        try:
+            for offset in range(0, size, PIECE_BYTES):
+                piece = sender._control("read", digest, offset, PIECE_BYTES)  # pylint: disable=protected-access
+                self._append(digest, offset, piece, offset + PIECE_BYTES >= size)
+        except ray.exceptions.RayError:
+            return False
+        self._suppliers.count(sender, size)
+        return True
+
+    def _send_from_driver(self, job: Job, digest: str) -> None:
+        offset, pieces = 0, job.pieces(digest)
+        piece: bytes | None = next(pieces)
+        while piece is not None:
+            following = next(pieces, None)
+            self._append(digest, offset, piece, following is None)
+            offset, piece = offset + len(piece), following
+        self._suppliers.count(None, offset)
+
+    def _missing(self, digests: list[str]) -> list[str]:
+        return ray.get(self._control("missing", digests))
+
+    def _append(self, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool) -> None:
+        # One at a time: that is what keeps memory small, here and in the object stores.
+        if (problem := ray.get(self._control("append", digest, offset, piece, is_last))) is not None:
+            raise scheduling.NodeLost(problem)
+
+    def _control(self, method: str, *arguments) -> ray.ObjectRef:
+        """Calls a method that the node answers beside its compiles."""
+        return getattr(self._actor, method).options(concurrency_group="control").remote(*arguments)
 
 
 def _connect(address: str) -> None:

@@ -36,8 +36,11 @@ class LocalCluster:
             probe.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{probe.getsockname()[1]}"
 
-    def start_node(self, cpus: int) -> int:
-        """Starts a node, the head first; returns the id of its process, with which it ends."""
+    def start_node(self, cpus: int, cache: pathlib.Path | None = None) -> int:
+        """Starts a node, the head first; returns the id of its process, with which it ends.
+
+        Args: cache: its own folder for what it caches; None: the cluster's.
+        """
         number = len(self._nodes) + 1
         where = [
             "--head",
@@ -65,7 +68,7 @@ class LocalCluster:
         with output:
             process = subprocess.Popen(  # pylint: disable=consider-using-with
                 command,
-                env=self._environment,
+                env=self._environment | ({} if cache is None else {"MLGO_CLUSTER_CACHE": str(cache)}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
