@@ -13,6 +13,7 @@ the machine's load.
 
     ./bazelw run //mlgo:train_regalloc -- --iterations=300 --modules_per_iteration=64 --output_dir=out/long
     ./bazelw run //mlgo:train_regalloc -- --problem=regalloc_priority
+    ./bazelw run //mlgo:train_regalloc -- --problem=regalloc_eviction+executed_cost
     ./bazelw run //mlgo:train_regalloc -- --train_corpus=/data/train --held_out_corpus=/data/held_out
     ./bazelw run //mlgo:train_regalloc -- --warm_start=models/regalloc_eviction/policy --output_dir=out/further
     ./bazelw run //mlgo:train_regalloc -- --gin_bindings="PpoConfig.learning_rate=1e-4"
@@ -25,7 +26,8 @@ nothing was trained, 10 input empty, 11 too many modules failed, 130 interrupted
 
 from mlgo.commands import training
 
-DEFAULTS = training.Defaults(("regalloc_eviction", "regalloc_priority"), "//mlgo/corpus:llvm_small", "regalloc")
+PROBLEMS = tuple(f"regalloc_{name}{cost}" for cost in ("", "+executed_cost") for name in ("eviction", "priority"))
+DEFAULTS = training.Defaults(PROBLEMS, "//mlgo/corpus:llvm_small", "regalloc")
 
 training.define_flags(DEFAULTS)
 

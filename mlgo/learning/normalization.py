@@ -237,7 +237,8 @@ def build_normalizer(
         columns.extend(Column(name, start, end) for start, end in zip(knots, knots[1:]))
     if not columns:
         raise RunError(source, "has no feature with two different values", "Trace modules which have decisions")
-    return Normalizer(problem.name, tuple(columns), tuple(dropped), mark_last_position=problem.mask_feature is not None)
+    marked = problem.mask_feature is not None
+    return Normalizer(problem.policy_name, tuple(columns), tuple(dropped), mark_last_position=marked)
 
 
 def shown_features(problem: Problem) -> list[str]:
@@ -267,7 +268,8 @@ def chosen_normalizer(knots: Mapping[str, Sequence[float]], problem: Problem) ->
             )
         columns.extend(pieces)
     dropped = tuple(name for name in shown if name not in knots)
-    return Normalizer(problem.name, tuple(columns), dropped, mark_last_position=problem.mask_feature is not None)
+    marked = problem.mask_feature is not None
+    return Normalizer(problem.policy_name, tuple(columns), dropped, mark_last_position=marked)
 
 
 def choose_knots(quantiles: np.ndarray, segments: int) -> list[float]:

@@ -28,8 +28,8 @@ def known_features(normalizer: Normalizer, problem: Problem) -> tuple[str, ...]:
 
 def normalizer_fault(normalizer: Normalizer, problem: Problem) -> str | None:
     """The reason why `normalizer` cannot read observations of `problem`; None: it can."""
-    if normalizer.problem_name != problem.name:
-        return f"its normaliser is for {normalizer.problem_name!r}, not for {problem.name!r}"
+    if normalizer.problem_name != problem.policy_name:
+        return f"its normaliser is for {normalizer.problem_name!r}, not for {problem.policy_name!r}"
     if clause := features_fault((*normalizer.features, *normalizer.dropped), problem):
         return clause
     if not normalizer.columns:

@@ -83,6 +83,13 @@ class DirectoryTest(unittest.TestCase):
         self.rewrite(decision="colour")
         self.assert_refused("policy.json): decides 'colour' instead of 'priority'")
 
+    def test_a_problem_with_another_score_has_the_same_policies(self):
+        costly = load_problem(f"{PRIORITY.name}+executed_cost")
+        network, _ = load_policy(self.folder, costly)
+        self.assertEqual(network.normalizer, NORMALIZER)
+        save_policy(_network(), costly, self.folder / "again")
+        load_policy(self.folder / "again", PRIORITY)
+
     def test_a_feature_that_the_compiler_lacks(self):
         wider = dataclasses.replace(
             PRIORITY, observation_specs=(*PRIORITY.observation_specs, TensorSpec("colour", "float32", (1,)))

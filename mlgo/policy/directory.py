@@ -47,10 +47,10 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     if record.read("format", str) != FORMAT:
         raise record.error(f"is not of format {FORMAT!r}")
     recorded = record.read("problem", str)
-    if recorded != problem.name:
+    if recorded != problem.policy_name:
         same_folder = recorded.partition("+")[0] == problem.folder
         remedy = f"Give the problem as {recorded}" if same_folder else _REMEDY
-        raise RunError(f"the policy in {folder}", f"is for {recorded!r}, not for {problem.name!r}", remedy)
+        raise RunError(f"the policy in {folder}", f"is for {recorded!r}, not for {problem.policy_name!r}", remedy)
     normalizer = _recorded_normalizer(record, problem, what)
     weights_content = _recorded_file(folder, "weights.npz", record)
     if (folder / "saved_model.pb").exists():

@@ -52,7 +52,7 @@ def save_policy(
         folder / "policy.json",
         {
             "format": FORMAT,
-            "problem": problem.name,
+            "problem": problem.policy_name,
             "features": list(known_features(network.normalizer, problem)),
             "decision": problem.action_spec.name,
             "normalizer": network.normalizer.to_json(),

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
-from mlgo.problems import ir2vec, stock
+from mlgo.problems import executed_cost, ir2vec, stock
 
 # Element types of LLVM's training logs (llvm/include/llvm/Analysis/TensorSpec.h, SUPPORTED_TENSOR_TYPES) by their C++
 # name in the log's header, and the numpy name of the same type. LLVM's own advisors use float, int64_t and int32_t.
@@ -134,6 +134,9 @@ class Problem:
       embeddings: names of the vectors that LLVM also observes when it is given an IR2Vec vocabulary, before
         `features_of_ours`. They are observations of `load_problem("NAME+ir2vec")`.
       vocabulary: of these embeddings; None: they are not observed.
+      cost: what the compiler logs as the score in place of LLVM's own, for `load_problem("NAME+executed_cost")`; None:
+        LLVM's.
+      has_executed_cost: whether the compiler can log such a cost.
       action_spec: the decision; `action_spec.name` is also the name of the model's output.
       action_count: number of possible decisions (0 .. action_count - 1); None for a continuous decision.
       mask_feature: observation with the shape [1, action_count] that is 1 where a decision is legal, or None.
@@ -176,6 +179,8 @@ class Problem:
     features_of_ours: frozenset[str] = frozenset()
     embeddings: tuple[str, ...] = ()
     vocabulary: ir2vec.Vocabulary | None = None
+    cost: executed_cost.ExecutedCost | None = None
+    has_executed_cost: bool = False
     levels: Levels = Levels()
     decision_kind: Literal["categorical", "binary", "continuous"] = "categorical"
     action_bounds: tuple[float, float] | None = None
@@ -200,7 +205,7 @@ class Problem:
     )
 
     def __post_init__(self):
-        names = (self._name_with(self.vocabulary), f"{self.folder}+{stock.SETTING}")
+        names = (self.policy_name, self._name_with_cost(), f"{self.folder}+{stock.SETTING}")
         if not _PROBLEM_NAME.fullmatch(self.folder) or self.name not in names:
             raise ValueError(f"problem name {self.name!r} must be a folder name like regalloc_eviction")
         names = [spec.name for spec in self.logged_specs()]
@@ -266,8 +271,16 @@ class Problem:
         """The folder below mlgo/problems: the name without settings."""
         return self.name.partition("+")[0]
 
+    @property
+    def policy_name(self) -> str:
+        """The name that policies and their normalisers record: without what changes the score alone."""
+        return self.name if self.cost is None and self.vocabulary is None else self._name_with(self.vocabulary)
+
     def _name_with(self, vocabulary: ir2vec.Vocabulary | None) -> str:
         return self.folder if vocabulary is None else f"{self.folder}+{ir2vec.SETTING}.{vocabulary}"
+
+    def _name_with_cost(self) -> str:
+        return self.folder if self.cost is None else f"{self.folder}+{executed_cost.SETTING}.{self.cost}"
 
     def with_vocabulary(self, vocabulary: ir2vec.Vocabulary) -> "Problem":
         """The problem with embeddings among its observations; its name contains the vocabulary's identity.
@@ -285,6 +298,17 @@ class Problem:
             observation_specs=(*others, *embeddings, *ours),
             vocabulary=vocabulary,
         )
+
+    def with_cost(self, cost: executed_cost.ExecutedCost) -> "Problem":
+        """The problem with `cost` as the logged score; its name contains the weights.
+
+        Raises: ValueError: the compiler logs no such cost for this problem.
+        """
+        if not self.has_executed_cost:
+            raise ValueError(
+                f"problem {self.name}: its score is not of register allocation; leave out +{executed_cost.SETTING}"
+            )
+        return dataclasses.replace(self, name=f"{self.folder}+{executed_cost.SETTING}.{cost}", cost=cost)
 
     def elements(self, spec: TensorSpec) -> tuple[str, ...]:
         """The names under which the values of an observation are normalised: its own; of an embedding NAME[0], ..."""
@@ -331,6 +355,8 @@ class Problem:
             flags += ir2vec.development_flags(self.vocabulary)
         if log_path is not None:
             flags += ["-mllvm", f"-{self.log_flag}={log_path}", *self.context_flags]
+            if self.cost is not None:
+                flags += self.cost.flags()
         if model_dir is not None:
             flags += ["-mllvm", f"-{self.model_flag}={model_dir}"]
         return flags
@@ -379,6 +405,8 @@ def load_problem(name: str) -> Problem:
         folder+ir2vec                           with embeddings of the vocabulary in the compilers' tree
         folder+ir2vec.DIMENSION.DIGEST          with embeddings of this vocabulary: the name of the above
         folder+stock                            with LLVM's own features only, for a compiler without our patches
+        folder+executed_cost                    with what functions execute as their score (executed_cost.py)
+        folder+executed_cost.WEIGHTS            the same with other weights: the name of the above
 
     Raises:
       ValueError: there is no such folder, it exports no PROBLEM, or it has no such setting.
@@ -399,8 +427,11 @@ def load_problem(name: str) -> Problem:
     if setting == stock.SETTING:
         return stock.for_stock_compilers(problem)
     word, dot, identity = setting.partition(".")
+    if word == executed_cost.SETTING:
+        return problem.with_cost(executed_cost.ExecutedCost.parse(identity) if dot else executed_cost.ExecutedCost())
     if word != ir2vec.SETTING:
-        raise ValueError(f"problem name {name!r}: the settings are +{ir2vec.SETTING} and +{stock.SETTING}")
+        settings = ", ".join(f"+{known.SETTING}" for known in (ir2vec, stock, executed_cost))
+        raise ValueError(f"problem name {name!r}: the settings are {settings}")
     return problem.with_vocabulary(
         ir2vec.Vocabulary.parse(identity) if dot else ir2vec.vocabulary_in(ir2vec.built_in_file())
     )

@@ -20,8 +20,8 @@ _DEFAULT = _FOLDER / "llvm22.json"
 OF_OUR_COMPILERS = frozenset(
     """
     ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix
-    mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-selector mlgo-ir2vec mlgo-policies
-    mlgo-priority-selector mlgo-search
+    mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-selector mlgo-executed-cost mlgo-ir2vec
+    mlgo-policies mlgo-priority-selector mlgo-search
     regalloc-model regalloc-priority-model regalloc-priority-training-log regalloc-training-log training-log
     training-log-callsites
     """.split()

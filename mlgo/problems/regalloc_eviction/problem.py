@@ -47,6 +47,7 @@ PROBLEM = Problem(
     mask_feature="mask",
     # RegAllocScore of one function: block-frequency-weighed copies, loads and stores. Less is better.
     score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
+    has_executed_cost=True,
     log_flag="regalloc-training-log",
     model_flag="regalloc-model",
     decision_kind="categorical",

@@ -29,6 +29,7 @@ PROBLEM = Problem(
     mask_feature=None,
     # RegAllocScore of one function, as for eviction. Less is better.
     score=LoggedScore(TensorSpec("reward", "float32", (1,)), "minimize"),
+    has_executed_cost=True,
     log_flag="regalloc-priority-training-log",
     model_flag="regalloc-priority-model",
     decision_kind="continuous",
