@@ -1,4 +1,4 @@
-"""The part of each project in //mlgo/corpus:diverse_oz, so that no project dominates it.
+"""The part of each project in //mlgo/corpus:diverse and :diverse_oz, so that no project dominates it.
 
 Drawn at random (Python's random.Random(20).sample): 16 sources of 4 kB or more of each training library that has more than 16, and 40 of LLVM's
 training part. Smaller libraries are taken whole.
