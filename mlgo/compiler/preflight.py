@@ -7,6 +7,7 @@ import tempfile
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, FailureKind
 from mlgo.corpus.corpus import Module
+from mlgo.problems import stock
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 
@@ -30,13 +31,36 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
     Args:
       model_dir: also checks that the compiler loads this model.
 
-    Raises: RunError: clang does not run, has no ML support, does not load the model, or logs other tensors than the
-      problem's.
+    Raises: RunError: clang does not run, has no ML support, has not our patches and the problem wants them, does not
+      load the model, or logs other tensors than the problem's.
     """
     clang = pathlib.Path(clang)
     read = f"compiler {clang}"
     if not clang.is_file() or not os.access(clang, os.X_OK):
         raise RunError(read, "is not an executable file", _BUILD_IT)
+    failure = _failure(clang, problem, model_dir)
+    if failure is None:
+        return
+    if failure.kind == FailureKind.BAD_FLAGS:
+        if problem.features_of_ours and _failure(clang, stock.for_stock_compilers(problem), None) is None:
+            raise RunError(
+                read,
+                f"logs decisions, but without our patches it cannot tell all that {problem.name} wants"
+                f" ({failure.detail})",
+                f"Give --problem={problem.folder}+{stock.SETTING}, or {_BUILD_IT}",
+            )
+        raise RunError(
+            read,
+            f"has no ML support for {problem.name}: it does not know the flags"
+            f" {' '.join(problem.development_flags('LOG', None))}"
+            f" ({failure.detail})",
+            _BUILD_IT,
+        )
+    raise RunError(read, f"fails on a module of one function: {failure.kind.value}, {failure.detail}", _BUILD_IT)
+
+
+def _failure(clang: pathlib.Path, problem: Problem, model_dir: pathlib.Path | None) -> CompileFailure | None:
+    """How the compile of a tiny module fails; None: it does not."""
     with tempfile.TemporaryDirectory(prefix="mlgo-preflight-") as directory:
         bitcode = pathlib.Path(directory, "preflight.ll")
         bitcode.write_text(_MODULE, encoding="ascii")
@@ -45,14 +69,4 @@ def preflight(clang: str | os.PathLike[str], problem: Problem, model_dir: pathli
             clang.absolute(), module, problem, model_dir, limits=_LIMITS, workdir=pathlib.Path(directory)
         )
         outcome = certain_outcome(request)
-    if not isinstance(outcome, CompileFailure):
-        return
-    if outcome.kind == FailureKind.BAD_FLAGS:
-        raise RunError(
-            read,
-            f"has no ML support for {problem.name}: it does not know the flags"
-            f" {' '.join(problem.development_flags('LOG', None))}"
-            f" ({outcome.detail})",
-            _BUILD_IT,
-        )
-    raise RunError(read, f"fails on a module of one function: {outcome.kind.value}, {outcome.detail}", _BUILD_IT)
+    return outcome if isinstance(outcome, CompileFailure) else None

@@ -7,7 +7,7 @@ import unittest
 
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.testing import fake_clang
-from mlgo.problems.problem import TensorSpec
+from mlgo.problems.problem import TensorSpec, load_problem
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
 
@@ -30,6 +30,14 @@ class PreflightTest(unittest.TestCase):
     def test_without_ml_support(self):
         clang = fake_clang.install(self.root, PROBLEM, ml_support=False)
         self.refused(clang, "has no ML support for regalloc_eviction: it does not know the flags")
+
+    def test_a_compiler_without_our_patches(self):
+        inlining = load_problem("inlining_for_size")
+        without = load_problem("inlining_for_size+stock")
+        clang = fake_clang.install(self.root, without)
+        preflight(clang, without)
+        with self.assertRaisesRegex(RunError, r"logs decisions, but .*Give --problem=inlining_for_size\+stock, or"):
+            preflight(clang, inlining)
 
     def test_another_version_s_features(self):
         other = dataclasses.replace(

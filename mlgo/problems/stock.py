@@ -27,3 +27,8 @@ def for_stock_compilers(problem: Any) -> Any:
         context_flags=(),
         decisions_flag=None,
     )
+
+
+def is_for_stock_compilers(problem: Any) -> bool:
+    """Whether `problem` was made by `for_stock_compilers`."""
+    return problem.name.endswith(f"+{SETTING}")

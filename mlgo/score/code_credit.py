@@ -17,6 +17,9 @@ _MOST_ANCESTORS = 200
 #: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
 CREDIT_BYTES = 16.0
 
+#: The name of all functions together. No function has a line feed in its name: it would end the caller's in the log.
+WHOLE_MODULE = "\n"
+
 #: (module, scores of one compile) -> bytes that count (code_size.py), by function or NON_FUNCTION_BYTES.
 Counting = Callable[[str, FunctionScores], dict[str, float]]
 
@@ -26,7 +29,8 @@ class CodeMeasure:
 
     The improvement of a module is minus the logarithm of the ratio of its sizes. A decision is credited with the change
     of the code that it can have changed: its caller, every function that the caller was inlined into, directly or not,
-    and the callee, which may be gone. In units of CREDIT_BYTES saved.
+    and the callee, which may be gone. In units of CREDIT_BYTES saved. Where the log does not name call sites, every
+    decision is credited with the whole module.
 
     Args: counting: which bytes count.
     """
@@ -65,7 +69,7 @@ class CodeMeasure:
         }
         improvements: list[dict[str, float]] = [{} for _ in logs]
         for caller in dict.fromkeys(name for graph in graphs for name in graph.callers):
-            own = _with_ancestors(caller, parents)
+            own = sorted(mean_sizes) if caller == WHOLE_MODULE else _with_ancestors(caller, parents)
             only_there = sorted(callees.get(caller, set()).difference(own))
             by_default, *by_policy = [
                 math.fsum(
@@ -94,7 +98,8 @@ def _inline_graph(log: TrainingLog) -> _InlineGraph:
     callees: dict[str, set[str]] = {}
     parents: dict[str, set[str]] = {}
     for name, taken in zip(log.contexts, inlined.tolist(), strict=True):
-        caller, callee = call_site(name)
+        # A compiler without the patch of `call_site` has one context for all.
+        caller, callee = call_site(name) if "\n" in name else (WHOLE_MODULE, WHOLE_MODULE)
         callers.append(caller)
         callees.setdefault(caller, set()).add(callee)
         if taken:

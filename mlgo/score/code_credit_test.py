@@ -1,5 +1,6 @@
 """Which decision is credited with which bytes of code."""
 
+import dataclasses
 import unittest
 
 from mlgo.problems.problem import load_problem
@@ -40,6 +41,12 @@ class CreditTest(unittest.TestCase):
         found = [sizes_of(f=50, g=40), sizes_of(f=50, g=70)]
         (_, first), (_, second) = SCORE.measure({"m": default}).improvements_of("m", found, default, logs)
         self.assertEqual((first, second), ({"f": 0.0}, {"f": 0.0}))
+
+    def test_a_log_without_call_sites_credits_every_decision_with_the_module(self):
+        log = dataclasses.replace(log_of(("f", "g", 1), ("h", "f", 0)), contexts=["", ""])
+        contexts, credit = _credit(sizes_of(f=50, g=10, h=100), sizes_of(f=60, h=52), log)
+        self.assertEqual((len(set(contexts)), list(credit.values())), (1, [(160 - 112) / 16]))
+        self.assertEqual(set(contexts), set(credit))
 
     def test_recursion_ends(self):
         _, credit = _credit(sizes_of(f=32), sizes_of(f=16), log_of(("f", "g", 1), ("g", "f", 1)))

@@ -121,9 +121,9 @@ def gin_classes() -> str:
 def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindings: Sequence[str]) -> Configurations:
     """The settings of a run.
 
-    Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist,
-      defaults.gin, which
-    may name an algorithm, the algorithm's shared settings and <algorithm>.gin; the user's files; bindings; flags.
+    Later ones win: the defaults of the classes; the problem's own files in mlgo/problems/<problem>, if they exist:
+    defaults.gin, which may name an algorithm, the algorithm's shared settings, <algorithm>.gin, and the files of the
+    problem's setting; the user's files; bindings; flags.
 
     Args:
       given: fields of RunSettings that flags set; they include `problem`.
@@ -159,15 +159,17 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
 
 
 def own_files(problem: str, name: str) -> list[str]:
-    """The path of mlgo/problems/<problem>/<name>.gin, if it exists. Settings after a "+" have no files.
+    """The paths of those of mlgo/problems/<folder>/<name>.gin and <name>+<setting>.gin that exist, for the problem
+    <folder>+<setting>.
 
     Raises: ValueError: there is no such problem.
     """
+    folder, plus, setting = problem.partition("+")
     try:
-        specification = importlib.util.find_spec(f"mlgo.problems.{problem.partition('+')[0]}.problem")
+        specification = importlib.util.find_spec(f"mlgo.problems.{folder}.problem")
     except ModuleNotFoundError:
         specification = None
     if specification is None or specification.origin is None:
         raise ValueError(f"problem {problem!r} is no folder below mlgo/problems")
-    path = pathlib.Path(specification.origin).parent / f"{name}.gin"
-    return [str(path)] if path.exists() else []
+    paths = [pathlib.Path(specification.origin).with_name(f"{name}{end}.gin") for end in ("", plus + setting)]
+    return [str(path) for path in dict.fromkeys(paths) if path.exists()]

@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import mlgo.problems
+from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import RunError
 from mlgo.training.settings import configure
 
@@ -45,6 +46,21 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(
             self.configured(algorithm="dqn").to_json()["dqn"], vars(self.configured(algorithm="dqn").learner)
         )
+
+    def test_a_problem_s_setting_may_have_files_too(self):
+        (self.folder / "problems" / "made_up" / "es+quick.gin").write_text("EsConfig.pairs = 2\n", encoding="utf-8")
+        for problem, pairs in (("made_up", 5), ("made_up+quick", 2), ("made_up+other", 5)):
+            found = self.configured(problem=problem, algorithm="es")
+            self.assertEqual((found.run.iterations, found.learner.pairs), (5, pairs))
+
+    def test_the_linear_policies_of_stock_compilers_look_at_what_those_compute(self):
+        stock = load_problem("inlining_for_size+stock")
+        for algorithm in ("effect_regression", "imitate_search", "cma_es"):
+            found = configure({"problem": stock.name, "algorithm": algorithm}, [], [])
+            names = {*found.network.knots, *found.learner.start}
+            self.assertLessEqual(names, {spec.name for spec in stock.observation_specs})
+            ours = configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], []).network.knots
+            self.assertEqual(dict(found.network.knots), {name: ours[name] for name in ours if name in names})
 
     def test_a_problem_may_have_an_algorithm_of_its_own(self):
         defaults = self.folder / "problems" / "made_up" / "defaults.gin"

@@ -16,6 +16,7 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.level_check import at_levels_of
 from mlgo.evaluation.corpora.comparison import Comparison, compare
 from mlgo.policy.peer_policy import load_any_policy
+from mlgo.problems import stock
 from mlgo.problems.problem import load_problem
 from mlgo.run import determinism, run_folder
 from mlgo.run.manifest import Manifest
@@ -144,6 +145,8 @@ class TrainingRun:
         self._folder = RunFolder(self._out)
         input_checks.check_disk_space(self._out, list(corpora.values()))
         check_compiler(inputs.clang, self.problem)
+        if stock.is_for_stock_compilers(self.problem):
+            tell("the compiler does not name call sites: every decision is credited with the bytes of its module")
         if not (self._out / run_folder.CONFIGURATION_NAME).exists():
             input_checks.check_modules(corpora["train"], self._setup)
         self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
