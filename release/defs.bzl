@@ -1,4 +1,4 @@
-"""Compilers with trained policies inside: clang, opt and llc.
+"""Compilers with trained policies inside: clang, opt, llc and the linker.
 
     load("@mlgo//release:defs.bzl", "mlgo_clang")
 
@@ -31,7 +31,7 @@ load("//release/configuration:defs.bzl", "CONFIGURATION_FILES")
 load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots", "wrong_names")
 load("//release/private:policy_names.bzl", "unusable_names")
 load("//release/private:slot.bzl", "policy_slots")
-load("//release/tools:defs.bzl", "TOOLS")
+load("//release/tools:defs.bzl", "LINKER_TOOLS", "TOOLS")
 
 def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots):
     """Policies that several programs share: `mlgo_clang(name = "clang", policies = ":<name>")`, and so on.
@@ -114,10 +114,35 @@ def mlgo_llc(name, policies = None, backend = None, visibility = None, **slots):
     """
     _program(name, "llc", policies, backend, slots, visibility)
 
-def _program(name, program, policies, backend, slots, visibility, driver = None, units = [], **more):
+def mlgo_lld(name, policies = None, backend = None, visibility = None, **slots):
+    """LLVM's linker for ELF with policies inside, for link-time optimisation behind another clang of the same LLVM.
+
+    The tree `<name>.llvm` has bin/ld.lld, and llvm-ar, llvm-nm and llvm-ranlib for archives of bitcode. The linker of a `mlgo_clang` is
+    the same without its tree.
+
+    Args:
+      name: name of the target.
+      policies: as of `mlgo_clang`.
+      backend: as of `mlgo_clang`.
+      visibility: visibility of `name`.
+      **slots: as of `mlgo_clang`.
+    """
+    _program(
+        name,
+        "ld.lld",
+        policies,
+        backend,
+        slots,
+        visibility,
+        driver = Label("//release/tools:linker"),
+        macro = "mlgo_lld",
+        tools = LINKER_TOOLS,
+    )
+
+def _program(name, program, policies, backend, slots, visibility, driver = None, macro = None, units = [], **more):
     given = {argument: value for argument, value in dict(slots, backend = backend).items() if value != None}
     if policies and given:
-        fail(policies_given_twice("mlgo_" + program, name, sorted(given)))
+        fail(policies_given_twice(macro or "mlgo_" + program, name, sorted(given)))
     if not policies:
         policies = name + "_policies"
         mlgo_policies(name = policies, visibility = ["//visibility:private"], **given)

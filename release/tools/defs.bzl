@@ -1,6 +1,6 @@
-"""The names under which a release clang is also the linker and LLVM's tools for archives and objects."""
+"""The names under which release programs are also the linker and LLVM's tools for archives and objects."""
 
-# Links in bin/, beside clang. main.cpp maps names to mains.
+# Links in bin/, beside clang. main.cpp maps names to mains; linker_main.cpp those of LINKER_TOOLS.
 TOOLS = [
     "clang++",
     "clang-cpp",
@@ -14,4 +14,11 @@ TOOLS = [
     "llvm-size",
     "llvm-strip",
     "llvm-symbolizer",
+]
+
+# Links in bin/, beside a linker that is there without clang.
+LINKER_TOOLS = [
+    "llvm-ar",
+    "llvm-nm",
+    "llvm-ranlib",
 ]

@@ -2,18 +2,13 @@
 //
 // They share LLVM's code, and the policies: the linker takes the same decisions in link-time optimisation as clang.
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/LLVMDriver.h"
-#include "llvm/Support/Path.h"
+#include "Tool.h"
 
-using llvm::StringRef;
+#include "llvm/Support/InitLLVM.h"
+
 using llvm::ToolContext;
 
-using Main = int(int, char **, const ToolContext &);
-
-Main clang_main, lld_main, llvm_ar_main, llvm_nm_main, llvm_objcopy_main,
+mlgo::Main clang_main, lld_main, llvm_ar_main, llvm_nm_main, llvm_objcopy_main,
     llvm_size_main, llvm_symbolizer_main;
 
 // Not among the tools that LLVM itself puts into one program: a `main` of its
@@ -24,15 +19,8 @@ static int profdata(int argc, char **argv, const ToolContext &) {
   return llvm_profdata_main(argc, const_cast<const char **>(argv));
 }
 
-namespace {
-struct Tool {
-  StringRef name;
-  Main *main;
-};
-} // namespace
-
 // Each name is also one of `TOOLS` in defs.bzl, which makes the links.
-static const Tool tools[] = {
+static const mlgo::Tool tools[] = {
     {"ld.lld", lld_main},
     {"llvm-addr2line", llvm_symbolizer_main},
     {"llvm-ar", llvm_ar_main},
@@ -45,19 +33,8 @@ static const Tool tools[] = {
     {"llvm-symbolizer", llvm_symbolizer_main},
 };
 
-// The tool that a program name stands for: its own name, perhaps after a target
-// and before a version, as in x86_64-linux-gnu-llvm-ar-22. Otherwise clang,
-// whose name users choose.
-static Main *toolOf(StringRef path) {
-  StringRef name = llvm::sys::path::filename(path);
-  name = name.rtrim("0123456789.").rtrim('-');
-  for (const Tool &tool : tools)
-    if (name.consume_back(tool.name) && (name.empty() || name.ends_with("-")))
-      return tool.main;
-  return clang_main;
-}
-
+// Any other name is clang's: users choose it.
 int main(int argc, char **argv) {
   llvm::InitLLVM initialised(argc, argv);
-  return toolOf(argv[0])(argc, argv, {argv[0], nullptr, false});
+  return mlgo::toolOf(argv[0], tools, clang_main)(argc, argv, {argv[0], nullptr, false});
 }

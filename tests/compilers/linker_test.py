@@ -10,6 +10,7 @@ from mlgo.run.locate import runfile
 
 KINDS = ("", "-flto=thin", "-flto")
 RELEASE = ("release/clang.llvm/bin/ld.lld",)
+ALONE = ("release/lld",)
 # Under this name lld does not know whose linker it stands for.
 PACKAGED = ("tests/compilers/packaged_ld.lld", "-flavor", "gnu")
 OBJCOPY = "release/clang.llvm/bin/llvm-objcopy"
@@ -68,6 +69,22 @@ class LinkerTest(unittest.TestCase):
                 self.compile_sources(kind)
                 without, with_policy = (self.linked(RELEASE, *flags)[0] for flags in ((), POLICY_ON))
                 self.assertIs(with_policy == without, False)
+
+    def test_the_linker_without_clang_is_the_same(self):
+        names = [
+            runfile(program).parent / "ld.lld"
+            for program in ("release/clang.llvm/bin/clang", "release/lld.llvm/bin/ld.lld")
+        ]
+        said = [subprocess.run([name, "--version"], capture_output=True, check=True).stdout for name in names]
+        self.assertIn(b"policy: regalloc_eviction", said[0])
+        self.assertEqual(said[0], said[1])
+        self.compile_sources("-flto=thin")
+        self.assertEqual(self.linked(ALONE, *POLICY_ON), self.linked(RELEASE, *POLICY_ON))
+        self.run_tool("release/lld.llvm/bin/llvm-ar", "rcs", "both.a", "first.o", "second.o")
+        listed = subprocess.run(
+            [runfile("release/lld.llvm/bin/llvm-nm"), "both.a"], cwd=self.folder, capture_output=True, check=True
+        )
+        self.assertIn(b" T second", listed.stdout)
 
 
 if __name__ == "__main__":

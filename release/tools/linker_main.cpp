@@ -1,0 +1,31 @@
+// The linker alone, with what archives of bitcode need: for builds that compile with another clang.
+
+#include "Tool.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/InitLLVM.h"
+
+using llvm::ToolContext;
+
+mlgo::Main lld_main, llvm_ar_main, llvm_nm_main;
+
+// Each name is also one of `LINKER_TOOLS` in defs.bzl, which makes the links.
+static const mlgo::Tool tools[] = {
+    {"llvm-ar", llvm_ar_main},
+    {"llvm-nm", llvm_nm_main},
+    {"llvm-ranlib", llvm_ar_main},
+};
+
+// lld finds out from its name which linker it stands for.
+static int linker(int argc, char **argv, const ToolContext &context) {
+  static char name[] = "ld.lld";
+  llvm::SmallVector<char *> arguments(argv, argv + argc);
+  arguments[0] = name;
+  return lld_main(argc, arguments.data(), context);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialised(argc, argv);
+  return mlgo::toolOf(argv[0], tools, linker)(argc, argv,
+                                              {argv[0], nullptr, false});
+}
