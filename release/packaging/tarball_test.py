@@ -275,7 +275,7 @@ class TarballTest(unittest.TestCase):
     def follow_recipe(self, entered, tools):
         """Runs the commands of the section about LTO as they stand in the documentation; what the program prints."""
         page = runfile("docs/ship-a-policy.md").read_text(encoding="utf-8")
-        section = page.partition("### ThinLTO and full LTO\n")[2].partition("\n## ")[0]
+        section = page.partition("### ThinLTO and full LTO\n")[2].partition("\n##")[0]
         setting, *commands = [line.strip() for line in section.splitlines() if line.startswith("    ")]
         self.assertEqual(setting, 'export PATH="DIR/bin:$PATH"')
         self.assertEqual(len(commands), 3, commands)
