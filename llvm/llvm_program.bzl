@@ -64,6 +64,7 @@ def llvm_program(
         tools = [],
         resource_directory = None,
         beside = [],
+        linkopts = [],
         visibility = None):
     """An LLVM program that runs where it is built, from runfiles, and from any copy of its tree.
 
@@ -85,6 +86,7 @@ def llvm_program(
       tools: more names of the program in the tree alone.
       resource_directory: label of the directory that becomes `lib/clang/<major>`.
       beside: labels of files that are copied into `bin/`, such as configuration files of clang.
+      linkopts: more flags of the linker.
       visibility: visibility of `name`.
     """
     private = ["//visibility:private"]
@@ -92,7 +94,7 @@ def llvm_program(
     binary = "{}.linked/{}".format(name, program or name)
     cc_binary(
         name = binary,
-        linkopts = _LINKOPTS,
+        linkopts = _LINKOPTS + linkopts,
         linkstatic = True,
         malloc = Label("@tcmalloc//:tcmalloc"),
         visibility = private,

@@ -6,7 +6,6 @@ import math
 import pathlib
 import re
 import shlex
-import shutil
 import sys
 import tempfile
 import unittest
@@ -19,6 +18,7 @@ from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from tests.architecture import edges
 from tests.end_to_end import command, toy_compiler
+from tests.end_to_end.copied_sources import copy_sources
 
 NAME = "toy_prefetching"
 _FILE = re.compile(r"^`(mlgo/[^`]+)`:\n\n((?:(?:    .*)?\n)+)", re.MULTILINE)
@@ -32,8 +32,7 @@ class AddAProblemTest(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         self.page = locate.runfile("docs/add-a-problem.md").read_text(encoding="utf-8")
         self.workspace = self.folder / "workspace"
-        for name in ("mlgo", "llvm"):
-            shutil.copytree(pathlib.Path(command.__file__).parents[2] / name, self.workspace / name, ignore=_is_data)
+        copy_sources(self.workspace)
         for name, block in _FILE.findall(self.page):
             path = self.workspace / name
             path.parent.mkdir(exist_ok=True)
@@ -99,13 +98,6 @@ class AddAProblemTest(unittest.TestCase):
         code, said = self.run_command(self.folder / "clang", "--problem=toy")
         self.assertEqual(code, 2)
         self.assertIn("the problems are inlining_for_size, regalloc_eviction, regalloc_priority, toy_prefetching", said)
-
-
-def _is_data(folder: str, names: list[str]) -> list[str]:
-    """What the copy leaves out: everything but sources, settings, BUILD files and the tables of slots and options."""
-    wanted = (".py", ".gin", "slots.bzl", "BUILD.bazel", "chosen.json")
-    here = pathlib.Path(folder)
-    return [n for n in names if not (n.endswith(wanted) or ((here / n).is_dir() and not (here / n).is_symlink()))]
 
 
 if __name__ == "__main__":
