@@ -1,6 +1,7 @@
 """The corpora of //third_party/corpora, each at -O2 and at -Oz, whole and in parts."""
 
 load("//third_party/corpora:corpora.bzl", "CORPORA")
+load("//toolchains/cc:targets.bzl", "CROSS_TARGETS")
 load(":defs.bzl", "mlgo_corpus", "mlgo_corpus_part")
 
 # The front end writes into functions what they are optimised for, so that each level is a corpus of its own. The first one's name has no suffix.
@@ -12,8 +13,9 @@ def corpus_names(name):
     return {name if level == "O2" else name + "_" + level.lower(): level for level in LEVELS}
 
 def corpus_of(name, deps, licence):
-    """A corpus at every level, and the two parts of each: `zstd`, `zstd_train`, `zstd_held_out`, `zstd_oz`, `zstd_oz_train`, ...
+    """A corpus at every level and for every target, and the two parts of each.
 
+    `zstd`, `zstd_train`, `zstd_held_out`, `zstd_oz`, `zstd_oz_train`, ..., then `zstd_aarch64`, `zstd_aarch64_train`, ..., `zstd_oz_riscv64_held_out`.
     All are `manual`: `//...` does not fetch and compile these libraries.
 
     Args:
@@ -22,20 +24,26 @@ def corpus_of(name, deps, licence):
       licence: SPDX expression of sources that name none.
     """
     for corpus, level in corpus_names(name).items():
-        mlgo_corpus(
-            name = corpus,
-            level = level,
-            licence = licence,
+        _corpus_and_parts(corpus, deps, licence, level, None)
+        for target in CROSS_TARGETS:
+            _corpus_and_parts(corpus + "_" + target, deps, licence, level, "//platforms:linux_" + target)
+
+def _corpus_and_parts(corpus, deps, licence, level, platform):
+    mlgo_corpus(
+        name = corpus,
+        level = level,
+        licence = licence,
+        platform = platform,
+        tags = ["manual"],
+        deps = deps,
+    )
+    for part in PARTS:
+        mlgo_corpus_part(
+            name = corpus + "_" + part,
+            corpus = corpus,
+            part = part,
             tags = ["manual"],
-            deps = deps,
         )
-        for part in PARTS:
-            mlgo_corpus_part(
-                name = corpus + "_" + part,
-                corpus = corpus,
-                part = part,
-                tags = ["manual"],
-            )
 
 def shipped_corpora():
     """Declares all of them."""

@@ -11,6 +11,7 @@ load(
     "tool_path",
     "with_feature_set",
 )
+load(":targets.bzl", "HOST", "TARGETS")
 
 _COMPILE = [
     ACTION_NAMES.assemble,
@@ -123,23 +124,24 @@ def _features(target, linker, copts):
         ),
     ]
 
-def _info(ctx, identifier, linker, copts = [], **tools):
-    """What both rules below have in common; `tools` says where the programs lie."""
+def _info(ctx, identifier, linker, target = HOST, copts = [], **tools):
+    """What both rules below have in common; `target` is a key of TARGETS, and `tools` says where the programs lie."""
+    chosen = TARGETS[target]
     sysroot = ctx.file.sysroot.dirname
     resources = ctx.file.resource_directory.path
-    target = [
-        "--target=x86_64-linux-gnu",
+    flags = [
+        "--target=" + chosen.triple,
         "--sysroot=" + sysroot,
-        "--gcc-install-dir=" + sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12",
+        "--gcc-install-dir=" + sysroot + "/" + chosen.gcc,
         "-resource-dir=" + resources,
         "-no-canonical-prefixes",
         "--no-default-config",
-    ]
+    ] + chosen.flags
     return cc_common.create_cc_toolchain_config_info(
         ctx = ctx,
         toolchain_identifier = identifier,
-        target_system_name = "x86_64-linux-gnu",
-        target_cpu = "k8",
+        target_system_name = chosen.triple,
+        target_cpu = chosen.bazel_cpu,
         target_libc = "glibc_2.36",
         compiler = "clang",
         abi_version = "gcc",
@@ -148,11 +150,11 @@ def _info(ctx, identifier, linker, copts = [], **tools):
             "%workspace%/" + directory
             for directory in [
                 resources + "/include",
-                sysroot + "/usr/include",
-                sysroot + "/usr/lib/gcc/x86_64-linux-gnu/12/include",
+                sysroot + "/" + chosen.include,
+                sysroot + "/" + chosen.gcc + "/include",
             ]
         ],
-        features = _features(target, linker, copts),
+        features = _features(flags, linker, copts),
         **tools
     )
 
@@ -208,8 +210,9 @@ def _policy_toolchain_config_impl(ctx):
     clang = ctx.file.compiler
     return _info(
         ctx,
-        identifier = "mlgo_clang_debian12_x86_64",
+        identifier = "mlgo_clang_debian12_" + ctx.attr.target,
         linker = ["--ld-path=" + ctx.file._linker.path],
+        target = ctx.attr.target,
         copts = ctx.attr.copts,
         # Files and not paths: paths must not leave the toolchain's package, which is anybody's.
         action_configs = (
@@ -244,6 +247,7 @@ policy_toolchain_config = rule(
         _TREES,
         compiler = attr.label(doc = "The clang program.", allow_single_file = True, cfg = "exec", mandatory = True),
         copts = attr.string_list(doc = "Flags that switch its policies on."),
+        target = attr.string(doc = "What it compiles for, whose `sysroot` must be given.", default = HOST, values = TARGETS.keys()),
         _archiver = attr.label(default = "@toolchain_llvm//:llvm-ar", allow_single_file = True, cfg = "exec"),
         _linker = attr.label(default = "@toolchain_llvm//:ld.lld", allow_single_file = True, cfg = "exec"),
         _objcopy = attr.label(default = "@toolchain_llvm//:llvm-objcopy", allow_single_file = True, cfg = "exec"),

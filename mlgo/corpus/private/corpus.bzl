@@ -4,24 +4,28 @@ load("//toolchains/cc:llvm_toolchain.bzl", "FLAG", "FOR_CORPUS")
 load(":aspect.bzl", "corpus_aspect")
 load(":modules.bzl", "ASSEMBLE", "CorpusModulesInfo", "LEVELS", "NO_LICENCE", "assemble", "corpus_modules", "corpus_providers", "module_struct")
 
-def _release_impl(_settings, _attr):
+_PLATFORMS = "//command_line_option:platforms"
+
+def _release_impl(settings, attr):
     return {
         "//command_line_option:compilation_mode": "opt",
         "//command_line_option:conlyopt": [],
         "//command_line_option:copt": [],
         "//command_line_option:cxxopt": [],
+        _PLATFORMS: [attr.platform] if attr.platform else settings[_PLATFORMS],
         FLAG: FOR_CORPUS,
     }
 
 # A corpus does not depend on the compilation mode of the command line.
 _release = transition(
     implementation = _release_impl,
-    inputs = [],
+    inputs = [_PLATFORMS],
     outputs = [
         "//command_line_option:compilation_mode",
         "//command_line_option:conlyopt",
         "//command_line_option:copt",
         "//command_line_option:cxxopt",
+        _PLATFORMS,
         FLAG,
     ],
 )
@@ -67,6 +71,7 @@ mlgo_corpus = rule(
         ),
         "level": attr.string(doc = "Optimisation level in place of each target's own, such as Oz.", values = LEVELS, default = ""),
         "licence": attr.string(doc = "SPDX expression of sources that name none."),
+        "platform": attr.label(doc = "What the sources are compiled for, such as //platforms:linux_aarch64; by default the build's platform."),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_assemble": ASSEMBLE,
     },
