@@ -74,20 +74,24 @@ DecisionFile::DecisionFile(std::unique_ptr<MemoryBuffer> Given, StringRef Path)
   const StringRef Text = Content->getBuffer();
   if (Text.split('\n').first != StringRef(FormatLine))
     refuse(0, "is not \"mlgo-decisions 1\"");
-  size_t Start = std::min(FormatLine.size() + 1, Text.size());
-  if (Start < Text.size() && !Text.substr(Start).starts_with(StringRef(ModuleStart)))
-    refuse(Start, "does not begin a module: \"module\" and, after a tab, its source file");
-  StringSet<> Sources;
-  while (Start < Text.size()) {
+  const size_t First = std::min(FormatLine.size() + 1, Text.size());
+  // Where each kind of section begins next. Found once, because a file may have one kind of section alone.
+  size_t NextOf[] = {Text.find("\nmodule\t", First - 1), Text.find("\nevictions\t", First - 1)};
+  const StringRef Starts[] = {StringRef(ModuleStart), StringRef(EvictionsStart)};
+  if (First < Text.size() && std::min(NextOf[0], NextOf[1]) + 1 != First)
+    refuse(First, "does not begin a module: \"module\" or \"evictions\" and, after a tab, its source file");
+  StringSet<> Sources[2];
+  while (std::min(NextOf[0], NextOf[1]) != StringRef::npos) {
+    const unsigned Of = NextOf[1] < NextOf[0];
+    const size_t Start = NextOf[Of] + 1;
     const size_t NameEnd = std::min(Text.find('\n', Start), Text.size());
     const size_t Begin = std::min(NameEnd + 1, Text.size());
-    // Begin - 1, so that a section without any line of its own ends where it begins.
-    const size_t Next = Text.find("\nmodule\t", Begin - 1);
+    NextOf[Of] = Text.find(("\n" + Starts[Of]).str(), NameEnd);
+    const size_t Next = std::min(NextOf[0], NextOf[1]);
     const size_t End = Next == StringRef::npos ? Text.size() : Next + 1;
-    Sections.push_back({unescaped(Text.slice(Start + ModuleStart.size(), NameEnd)), Begin, End});
-    if (!Sources.insert(Sections.back().Source).second)
+    Sections.push_back({static_cast<Kind>(Of), unescaped(Text.slice(Start + Starts[Of].size(), NameEnd)), Begin, End});
+    if (!Sources[Of].insert(Sections.back().Source).second)
       refuse(Start, "names a module a second time");
-    Start = End;
   }
 }
 
@@ -96,11 +100,13 @@ void DecisionFile::refuse(size_t Position, StringRef Wrong) const {
   endWithUsageError("-mlgo-decisions: " + Path + ", line " + Twine(Line) + " " + Wrong + Remedy);
 }
 
-const DecisionFile::Place *DecisionFile::placeOf(StringRef Source) const {
+const DecisionFile::Place *DecisionFile::placeOf(Kind Of, StringRef Source) const {
   const Place *Any = nullptr, *Best = nullptr;
   unsigned BestShared = 0;
   bool Exact = false, Ambiguous = false;
   for (const Place &Section : Sections) {
+    if (Section.Of != Of)
+      continue;
     const bool IsExact = Section.Source == Source;
     if (Section.Source == AnyModule)
       Any = &Section;
@@ -119,31 +125,54 @@ const DecisionFile::Place *DecisionFile::placeOf(StringRef Source) const {
   return Best && !Ambiguous ? Best : Any;
 }
 
-std::optional<DecisionSection> DecisionFile::sectionOf(StringRef Source) const {
-  const Place *const Found = placeOf(Source);
-  if (!Found)
-    return std::nullopt;
-  DecisionSection Section;
+void DecisionFile::eachLine(const Place &Of, function_ref<void(size_t, StringRef)> Do) const {
   const StringRef Text = Content->getBuffer();
-  size_t Start = Found->Begin;
-  Section.Decisions.reserve(Text.slice(Start, Found->End).count('\n'));
-  for (bool First = true; First || Start < Found->End; First = false) {
+  for (size_t Start = Of.Begin; Start < Of.End;) {
     const size_t End = std::min(Text.find('\n', Start), Text.size());
-    const StringRef Line = Text.slice(Start, End);
-    if (First) {
-      const std::optional<Otherwise> Elsewhere = parseOtherwise(Line);
-      if (!Elsewhere)
-        refuse(Start, R"(is none of "otherwise default", "otherwise policy" and "otherwise cost-below NUMBER")");
-      Section.Elsewhere = *Elsewhere;
-    } else {
-      const std::optional<DecisionLine> Decision = parseDecision(Line);
-      if (!Decision)
-        refuse(Start, R"(is no decision: "inline" or "keep" and five fields, separated by tabs)");
-      if (!Section.Decisions.try_emplace(Decision->Site, DecisionSection::Decision{Decision->Inline}).second)
-        refuse(Start, "decides about a call site a second time");
-    }
+    Do(Start, Text.slice(Start, End));
     Start = End + 1;
   }
+}
+
+std::optional<DecisionSection> DecisionFile::sectionOf(StringRef Source) const {
+  const Place *const Found = placeOf(Kind::Inlining, Source);
+  if (!Found)
+    return std::nullopt;
+  constexpr char NoRule[] = R"(is none of "otherwise default", "otherwise policy" and "otherwise cost-below NUMBER")";
+  if (Found->Begin == Found->End)
+    refuse(Found->Begin, NoRule);
+  DecisionSection Section;
+  Section.Decisions.reserve(Content->getBuffer().slice(Found->Begin, Found->End).count('\n'));
+  eachLine(*Found, [&](size_t Position, StringRef Line) {
+    if (Position == Found->Begin) {
+      const std::optional<Otherwise> Elsewhere = parseOtherwise(Line);
+      if (!Elsewhere)
+        refuse(Position, NoRule);
+      Section.Elsewhere = *Elsewhere;
+      return;
+    }
+    const std::optional<DecisionLine> Decision = parseDecision(Line);
+    if (!Decision)
+      refuse(Position, R"(is no decision: "inline" or "keep" and five fields, separated by tabs)");
+    if (!Section.Decisions.try_emplace(Decision->Site, DecisionSection::Decision{Decision->Inline}).second)
+      refuse(Position, "decides about a call site a second time");
+  });
+  return Section;
+}
+
+std::optional<EvictionSection> DecisionFile::evictionsOf(StringRef Source) const {
+  const Place *const Found = placeOf(Kind::Evictions, Source);
+  if (!Found)
+    return std::nullopt;
+  EvictionSection Section;
+  Section.Decisions.reserve(Content->getBuffer().slice(Found->Begin, Found->End).count('\n'));
+  eachLine(*Found, [&](size_t Position, StringRef Line) {
+    const std::optional<EvictionLine> Decision = parseEviction(Line);
+    if (!Decision)
+      refuse(Position, R"(is no decision: "evict" and four fields, or "spare" and three, separated by tabs)");
+    if (!Section.Decisions.try_emplace(Decision->Question, EvictionSection::Decision{Decision->Register}).second)
+      refuse(Position, "decides about a live range a second time");
+  });
   return Section;
 }
 

@@ -12,6 +12,8 @@ constexpr std::string_view OtherwiseStart = "otherwise ";
 constexpr std::string_view CostBelow = "cost-below ";
 constexpr std::string_view Inlined = "inline", Kept = "keep";
 constexpr int SiteTabs = 4;
+constexpr std::string_view Evicted = "evict", Unevicted = "spare";
+constexpr int QuestionTabs = 2;
 constexpr std::string_view HexDigits = "0123456789ABCDEF";
 
 bool takeFront(std::string_view &Text, std::string_view Start) {
@@ -90,6 +92,31 @@ std::optional<DecisionLine> parseDecision(std::string_view Line) {
   if ((Word != Inlined && Word != Kept) || std::count(Site.begin(), Site.end(), '\t') != SiteTabs)
     return std::nullopt;
   return DecisionLine{Word == Inlined, Site};
+}
+
+std::string evictionsHeader(std::string_view Source) { return std::string(EvictionsStart) + escaped(Source) + '\n'; }
+
+void appendEviction(std::string &Lines, std::string_view Question, std::string_view Register) {
+  Lines += Register.empty() ? Unevicted : Evicted;
+  Lines += '\t';
+  Lines += Question;
+  if (!Register.empty())
+    (Lines += '\t') += Register;
+  Lines += '\n';
+}
+
+std::optional<EvictionLine> parseEviction(std::string_view Line) {
+  const size_t Tab = Line.find('\t');
+  if (Tab == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view Word = Line.substr(0, Tab), Rest = Line.substr(Tab + 1);
+  const auto Tabs = std::count(Rest.begin(), Rest.end(), '\t');
+  if (Word == Unevicted && Tabs == QuestionTabs)
+    return EvictionLine{Rest, {}};
+  const size_t Last = Rest.rfind('\t');
+  if (Word != Evicted || Tabs != QuestionTabs + 1 || Last + 1 == Rest.size())
+    return std::nullopt;
+  return EvictionLine{Rest.substr(0, Last), Rest.substr(Last + 1)};
 }
 
 void appendEscaped(std::string &Line, std::string_view Text) {

@@ -1,4 +1,4 @@
-// The lines of files of inlining decisions (README.md), for all that write or read them. Needs nothing of LLVM.
+// The lines of files of decisions (README.md), for all that write or read them. Needs nothing of LLVM.
 #ifndef MLGO_LLVM_DECISIONS_DECISIONFORMAT_H
 #define MLGO_LLVM_DECISIONS_DECISIONFORMAT_H
 
@@ -27,23 +27,36 @@ struct DecisionLine {
   std::string_view Site;
 };
 
+// A line that decides about a live range without a register. The name of the question has three fields, separated by
+// tabs (EvictionAnswers.h). Register: as the target names it; empty: nothing is evicted.
+struct EvictionLine {
+  std::string_view Question;
+  std::string_view Register;
+};
+
 // The first line of a file, without its newline.
 inline constexpr std::string_view FormatLine = "mlgo-decisions 1";
 
 // The source of a section that holds for every module.
 inline constexpr std::string_view AnyModule = "*";
 
-// How the first line of a section begins. The module's source, escaped, follows.
+// How the first line of a section begins: of inlining decisions, of eviction decisions. The module's source, escaped,
+// follows.
 inline constexpr std::string_view ModuleStart = "module\t";
+inline constexpr std::string_view EvictionsStart = "evictions\t";
 
 // Lines with their newlines: the first of a file, those of a section before its decisions, and a decision.
 std::string firstLine();
 std::string sectionHeader(std::string_view Source, const Otherwise &Elsewhere);
 void appendDecision(std::string &Lines, std::string_view Site, bool Inline);
 
+std::string evictionsHeader(std::string_view Source);
+void appendEviction(std::string &Lines, std::string_view Question, std::string_view Register);
+
 // Empty: the line, which is given without its newline, is of another form.
 std::optional<Otherwise> parseOtherwise(std::string_view Line);
 std::optional<DecisionLine> parseDecision(std::string_view Line);
+std::optional<EvictionLine> parseEviction(std::string_view Line);
 
 // `Text` with %XX for each byte that would break the format: controls, space, '%', bytes from 0x7f.
 void appendEscaped(std::string &Line, std::string_view Text);

@@ -2,9 +2,12 @@
 #include "TakenDecisions.h"
 #include "UsageError.h"
 
+#if LLVM_VERSION_MAJOR >= 22
+#include "EvictionAnswers.h"
+#endif
+
 #include "llvm/Analysis/InlineAdvisor.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -53,8 +56,14 @@ void replaceDefaultAdvisor() {
 }
 
 cl::opt<std::string> GivenFile("mlgo-decisions", cl::Hidden, cl::value_desc("file"),
-                               cl::desc("File of inlining decisions by call site, such as //mlgo:tune writes"),
-                               cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
+                               cl::desc("File of decisions on inlining and register eviction, such as //mlgo:tune "
+                                        "writes"),
+                               cl::callback([](const std::string &) {
+                                 replaceDefaultAdvisor();
+#if LLVM_VERSION_MAJOR >= 22
+                                 mlgo::replaceDefaultEvictionAdvisor();
+#endif
+                               }));
 
 cl::opt<std::string> TakenFile("mlgo-decisions-taken", cl::Hidden, cl::value_desc("file"),
                                cl::desc("File to write: the inlining decisions of this compile, by call site"),
@@ -71,19 +80,19 @@ std::mutex FileMutex;
 // Content in memory takes precedence over the file.
 std::shared_ptr<const mlgo::DecisionFile> FileInMemory, FileOfOption;
 
+} // namespace
+
 // The back ends of ThinLTO compile many modules with one file, in several threads.
-std::shared_ptr<const mlgo::DecisionFile> givenFile() {
+std::shared_ptr<const mlgo::DecisionFile> mlgo::givenDecisions() {
   const std::lock_guard<std::mutex> Lock(FileMutex);
   if (FileInMemory)
     return FileInMemory;
   if (GivenFile.empty())
     return nullptr;
   if (!FileOfOption || FileOfOption->path() != GivenFile)
-    FileOfOption = mlgo::DecisionFile::read(GivenFile);
+    FileOfOption = DecisionFile::read(GivenFile);
   return FileOfOption;
 }
-
-} // namespace
 
 void mlgo::giveDecisions(std::string Content) {
   const std::lock_guard<std::mutex> Lock(FileMutex);
@@ -105,7 +114,7 @@ bool mlgo::decisionsReplaceDefault() { return ReplacesDefault; }
 namespace mlgo {
 
 std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M, bool HasPolicy) {
-  const std::shared_ptr<const DecisionFile> File = givenFile();
+  const std::shared_ptr<const DecisionFile> File = givenDecisions();
   std::optional<DecisionSection> Section;
   if (File)
     Section = File->sectionOf(M.getSourceFileName());
@@ -129,7 +138,7 @@ InliningDecisions::InliningDecisions(Module &M, DecisionSection Section, std::sh
 
 InliningDecisions::~InliningDecisions() {
   if (File)
-    reportCoverage();
+    reportCoverage(M, {"decisions", "call sites", File->path(), Applied, Section.Decisions.size(), Unnamed});
   const StringRef Source = M.getSourceFileName();
   if (!TakenFile.empty())
     writeTaken({TakenFile.ArgStr, TakenFile, firstLine(), /*RepeatsSources=*/false}, Source,
@@ -181,21 +190,6 @@ InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, const Al
   else
     ORE.emit([&] { return Describe(OptimizationRemarkMissed(PassName, "Keep", &CB)); });
   return Given;
-}
-
-// A remark belongs to a function; this one stands at the module's first.
-void InliningDecisions::reportCoverage() const {
-  for (const Function &F : M) {
-    if (F.isDeclaration())
-      continue;
-    OptimizationRemarkAnalysis Remark(PassName, "Coverage", DiagnosticLocation(F.getSubprogram()), &F.getEntryBlock());
-    Remark << ore::NV("Applied", static_cast<unsigned>(Applied)) << " of "
-           << ore::NV("Decisions", static_cast<unsigned>(Section.Decisions.size())) << " decisions of "
-           << ore::NV("File", File->path()) << " applied; "
-           << ore::NV("NotNamed", static_cast<unsigned>(Unnamed)) << " call sites asked that it does not name";
-    M.getContext().diagnose(Remark);
-    return;
-  }
 }
 
 } // namespace mlgo

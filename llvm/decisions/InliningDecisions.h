@@ -25,6 +25,10 @@ namespace mlgo {
 void giveDecisions(std::string Content);
 void withdrawDecisions();
 
+// The file of -mlgo-decisions or the content in memory; null if there is none. Ends the program with one error if the
+// file cannot be read.
+std::shared_ptr<const DecisionFile> givenDecisions();
+
 // True if one of our options or giveDecisions asks for an advisor and -enable-ml-inliner names no
 // other than the default. LLVM then creates its advisor for release mode, because the default one cannot be told
 // decisions.
@@ -65,7 +69,6 @@ private:
   InliningDecisions(llvm::Module &M, DecisionSection Section, std::shared_ptr<const DecisionFile> File);
 
   bool decideElsewhere(const Alternatives &By) const;
-  void reportCoverage() const;
 
   llvm::Module &M;
   // Null if the compile only writes what it decides.

@@ -4,8 +4,12 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/InlineAdvisor.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ReplayInlineAdvisor.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,6 +38,21 @@ void mlgo::writeTaken(const WrittenFile &To, StringRef Source, StringRef Lines) 
   }
   if (Error)
     endWithUsageError("-" + To.Option + ": cannot write " + To.Path + ": " + Error.message());
+}
+
+void mlgo::reportCoverage(Module &M, const Coverage &Of) {
+  for (const Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    OptimizationRemarkAnalysis Remark("mlgo-decisions", "Coverage", DiagnosticLocation(F.getSubprogram()),
+                                      &F.getEntryBlock());
+    Remark << ore::NV("Applied", static_cast<unsigned>(Of.Applied)) << " of "
+           << ore::NV("Decisions", static_cast<unsigned>(Of.Given)) << " " << Of.Decisions << " of "
+           << ore::NV("File", Of.Path) << " applied; " << ore::NV("NotNamed", static_cast<unsigned>(Of.Unnamed)) << " "
+           << Of.Questions << " asked that it does not name";
+    M.getContext().diagnose(Remark);
+    return;
+  }
 }
 
 std::string mlgo::replayLine(const CallBase &CB, bool Inline) {

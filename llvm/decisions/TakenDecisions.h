@@ -1,4 +1,4 @@
-// The files of -mlgo-decisions-taken and -mlgo-decisions-replay.
+// What a compile tells about decisions: the files that it writes, and the coverage of the file that it was given.
 #ifndef MLGO_LLVM_DECISIONS_TAKENDECISIONS_H
 #define MLGO_LLVM_DECISIONS_TAKENDECISIONS_H
 
@@ -6,8 +6,11 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <cstddef>
+
 namespace llvm {
 class CallBase;
+class Module;
 } // namespace llvm
 
 namespace mlgo {
@@ -27,6 +30,19 @@ struct WrittenFile {
 // Modules of a parallel link are in the order in which its back ends end. Ends the program with one error if the file
 // cannot be written, or would be none that can be read.
 void writeTaken(const WrittenFile &To, llvm::StringRef Source, llvm::StringRef Lines);
+
+// What a compile did with the decisions of a file.
+struct Coverage {
+  // What the file decides about, and what the compile asks about, as plurals.
+  llvm::StringRef Decisions, Questions;
+  llvm::StringRef Path;
+  size_t Applied;
+  size_t Given;
+  size_t Unnamed;
+};
+
+// A remark, which -Rpass-analysis=mlgo-decisions prints. It stands at the module's first function.
+void reportCoverage(llvm::Module &M, const Coverage &Of);
 
 // A decision as a remark of LLVM's inliner, which -cgscc-inline-replay of any clang reads
 // (llvm/lib/Analysis/ReplayInlineAdvisor.cpp); empty if the call has no debug location, which is its name there.

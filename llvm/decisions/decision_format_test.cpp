@@ -35,6 +35,20 @@ void linesOfASection() {
     CHECK(!parseDecision(Wrong));
 }
 
+void linesOfEvictions() {
+  CHECK(evictionsHeader("a b.c") == "evictions\ta%20b.c\n");
+  std::string Lines;
+  appendEviction(Lines, "f\t0\t00ff", "RBX");
+  appendEviction(Lines, "f\t1\t00ff", "");
+  CHECK(Lines == "evict\tf\t0\t00ff\tRBX\nspare\tf\t1\t00ff\n");
+  const auto Evicts = parseEviction("evict\tf\t0\t00ff\tRBX"), Spares = parseEviction("spare\tf\t1\t00ff");
+  CHECK(Evicts && Evicts->Question == "f\t0\t00ff" && Evicts->Register == "RBX");
+  CHECK(Spares && Spares->Question == "f\t1\t00ff" && Spares->Register.empty());
+  for (const char *const Wrong : {"", "evict", "evict\tf\t0\t00ff", "evict\tf\t0\t00ff\t", "evict\tf\t0\t00ff\tRBX\t",
+                                  "spare\tf\t0", "spare\tf\t0\t00ff\tRBX", "keep\tf\t0\t00ff"})
+    CHECK(!parseEviction(Wrong));
+}
+
 void whatDecidesElsewhere() {
   const Otherwise All[] = {{}, Otherwise::policy(), Otherwise::costBelow(-15), Otherwise::costBelow(INT64_MIN)};
   for (const Otherwise &One : All) {
@@ -53,5 +67,6 @@ void whatDecidesElsewhere() {
 int main() {
   namesWithAnyBytes();
   linesOfASection();
+  linesOfEvictions();
   whatDecidesElsewhere();
 }

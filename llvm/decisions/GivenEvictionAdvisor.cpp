@@ -1,0 +1,266 @@
+// The eviction advisor that gets its answers from EvictionAnswers. LLVM creates it in place of its own one for release
+// mode, which BUILD.bazel compiles under another name.
+#include "EvictionAnswers.h"
+#include "EvictionDecisions.h"
+
+#include "AllocationOrder.h"
+#include "DecisionFormat.h"
+#include "RegAllocGreedy.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/CodeGen/LiveInterval.h"
+#include "llvm/CodeGen/LiveRegMatrix.h"
+#include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineLoopInfo.h"
+#include "llvm/CodeGen/MachineRegisterInfo.h"
+#include "llvm/CodeGen/RegisterClassInfo.h"
+#include "llvm/CodeGen/TargetRegisterInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/xxhash.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+using namespace llvm;
+
+namespace llvm {
+extern cl::opt<unsigned> EvictInterferenceCutoff;
+// LLVM's createReleaseModeAdvisorAnalysisLegacy, renamed in the compile of MLRegAllocEvictAdvisor.cpp.
+RegAllocEvictionAdvisorAnalysisLegacy *createPolicyAdvisorAnalysisLegacy();
+} // namespace llvm
+
+namespace {
+
+using Analysis = RegAllocEvictionAdvisorAnalysisLegacy;
+using Mode = cl::opt<Analysis::AdvisorMode>;
+
+// An option of ours asks for answers, and no other option for a mode.
+bool IsAnswered = false;
+bool ReplacesDefault = false;
+
+mlgo::EvictionAnswersFactory &answersFactory() {
+  static mlgo::EvictionAnswersFactory Factory = [](Module &M, bool) { return mlgo::EvictionDecisions::of(M); };
+  return Factory;
+}
+
+class GivenEvictionAdvisor final : public RegAllocEvictionAdvisor {
+public:
+  GivenEvictionAdvisor(const MachineFunction &MF, const RAGreedy &RA, std::unique_ptr<RegAllocEvictionAdvisor> Asked,
+                       mlgo::EvictionAnswers &Answers, mlgo::EvictionNames &Names)
+      : RegAllocEvictionAdvisor(MF, RA), Heuristic(std::make_unique<DefaultEvictionAdvisor>(MF, RA)),
+        Asked(std::move(Asked)), Answers(Answers), Names(Names) {}
+
+private:
+  const RegAllocEvictionAdvisor &asked() const { return Asked ? *Asked : *Heuristic; }
+
+  bool canEvictHintInterference(const LiveInterval &VirtReg, MCRegister PhysReg,
+                                const SmallVirtRegSet &FixedRegisters) const override {
+    return asked().canEvictHintInterference(VirtReg, PhysReg, FixedRegisters);
+  }
+
+  MCRegister tryFindEvictionCandidate(const LiveInterval &VirtReg, const AllocationOrder &Order,
+                                      uint8_t CostPerUseLimit, const SmallVirtRegSet &FixedRegisters) const override;
+  std::optional<mlgo::EvictionCandidate> candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
+                                                   const SmallVirtRegSet &FixedRegisters) const;
+  uint64_t lookOf(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
+                  uint8_t CostPerUseLimit) const;
+
+  // Through the base class, where its functions are public.
+  const std::unique_ptr<const RegAllocEvictionAdvisor> Heuristic;
+  const std::unique_ptr<const RegAllocEvictionAdvisor> Asked;
+  mlgo::EvictionAnswers &Answers;
+  mlgo::EvictionNames &Names;
+};
+
+// The conditions under which LLVM's advisor for policies offers a register (loadInterferenceFeatures in
+// llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp), without its cap on evictions: an answer that is given counts once.
+std::optional<mlgo::EvictionCandidate>
+GivenEvictionAdvisor::candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
+                                const SmallVirtRegSet &FixedRegisters) const {
+  if (Matrix->checkInterference(VirtReg, PhysReg) > LiveRegMatrix::IK_VirtReg)
+    return std::nullopt;
+  const auto &Extra = RA.getExtraInfo();
+  const unsigned Cascade = Extra.getCascadeOrCurrentNext(VirtReg.reg());
+  const auto RegistersFor = [this](const LiveInterval &Range) {
+    return RegClassInfo.getNumAllocatableRegs(MRI->getRegClass(Range.reg()));
+  };
+  mlgo::EvictionCandidate Found = {PhysReg, 0, 0};
+  for (const MCRegUnit Unit : TRI->regunits(PhysReg)) {
+    const auto &Ranges = Matrix->query(VirtReg, Unit).interferingVRegs(EvictInterferenceCutoff);
+    if (Ranges.size() >= EvictInterferenceCutoff)
+      return std::nullopt;
+    for (const LiveInterval *const Range : Ranges) {
+      if (FixedRegisters.count(Range->reg()) || Extra.getStage(*Range) == RS_Done)
+        return std::nullopt;
+      const bool Urgent =
+          !VirtReg.isSpillable() && (Range->isSpillable() || RegistersFor(VirtReg) < RegistersFor(*Range));
+      if (Cascade <= Extra.getCascade(Range->reg()) && !Urgent)
+        return std::nullopt;
+      ++Found.Ranges;
+      Found.Weight = std::max(Found.Weight, Range->weight());
+    }
+  }
+  return Found;
+}
+
+// Weights stay out: they change with every frequency in the function.
+uint64_t GivenEvictionAdvisor::lookOf(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
+                                      uint8_t CostPerUseLimit) const {
+  std::string Text = TRI->getRegClassName(MRI->getRegClass(VirtReg.reg()));
+  const auto Add = [&Text](uint64_t Number) { (Text += ' ') += utostr(Number); };
+  Add(VirtReg.getSize());
+  Add(VirtReg.isSpillable());
+  Add(RA.getExtraInfo().getStage(VirtReg));
+  Add(CostPerUseLimit);
+  for (const mlgo::EvictionCandidate &Candidate : Candidates) {
+    (Text += ' ') += Candidate.Register ? TRI->getName(Candidate.Register) : "";
+    Add(Candidate.Ranges);
+  }
+  return xxh3_64bits(Text);
+}
+
+MCRegister GivenEvictionAdvisor::tryFindEvictionCandidate(const LiveInterval &VirtReg, const AllocationOrder &Order,
+                                                          uint8_t CostPerUseLimit,
+                                                          const SmallVirtRegSet &FixedRegisters) const {
+  const auto Default = [&] {
+    return Heuristic->tryFindEvictionCandidate(VirtReg, Order, CostPerUseLimit, FixedRegisters);
+  };
+  const auto AskedFor = [&] {
+    return asked().tryFindEvictionCandidate(VirtReg, Order, CostPerUseLimit, FixedRegisters);
+  };
+  const std::optional<unsigned> OrderLimit = getOrderLimit(VirtReg, Order, CostPerUseLimit);
+  if (!OrderLimit)
+    return MCRegister::NoRegister;
+  SmallVector<mlgo::EvictionCandidate, 33> Candidates;
+  for (auto I = Order.begin(), E = Order.getOrderLimitEnd(*OrderLimit); I != E; ++I) {
+    const MCRegister PhysReg = *I;
+    // Some targets name a hint several times.
+    const bool Known = any_of(Candidates, [&](const auto &Earlier) { return Earlier.Register == PhysReg; });
+    if (Known || !canAllocatePhysReg(CostPerUseLimit, PhysReg))
+      continue;
+    if (const auto Found = candidate(VirtReg, PhysReg, FixedRegisters))
+      Candidates.push_back(*Found);
+  }
+  if (Candidates.empty())
+    return AskedFor();
+  // A range that cannot be spilled must find a register.
+  if (VirtReg.isSpillable() || CostPerUseLimit != static_cast<uint8_t>(~0u))
+    Candidates.push_back({MCRegister(), 1, VirtReg.weight()});
+  return Answers.answer({Names.nextNameOf(lookOf(VirtReg, Candidates, CostPerUseLimit)), Candidates},
+                        {Default, AskedFor});
+}
+
+class GivenEvictionProvider final : public RegAllocEvictionAdvisorProvider {
+public:
+  // Asked: null for the heuristic. Answers: null if what was asked for answers all questions.
+  GivenEvictionProvider(LLVMContext &Context, RegAllocEvictionAdvisorProvider *Asked, mlgo::EvictionAnswers *Answers)
+      : RegAllocEvictionAdvisorProvider(AdvisorMode::Release, Context), Asked(Asked), Answers(Answers) {}
+
+  std::unique_ptr<RegAllocEvictionAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
+                                                      MachineBlockFrequencyInfo *Frequencies,
+                                                      MachineLoopInfo *Loops) override {
+    if (Answers && Function != MF.getName()) {
+      Function = MF.getName().str();
+      Names = mlgo::EvictionNames(Function);
+      Answers->beginFunction(MF);
+    }
+    auto Advisor = Asked ? Asked->getAdvisor(MF, RA, Frequencies, Loops) : nullptr;
+    if (Answers)
+      return std::make_unique<GivenEvictionAdvisor>(MF, RA, std::move(Advisor), *Answers, Names);
+    return Advisor ? std::move(Advisor) : std::make_unique<DefaultEvictionAdvisor>(MF, RA);
+  }
+
+private:
+  RegAllocEvictionAdvisorProvider *const Asked;
+  mlgo::EvictionAnswers *const Answers;
+  std::string Function;
+  mlgo::EvictionNames Names{""};
+};
+
+class GivenEvictionAnalysis final : public Analysis {
+public:
+  explicit GivenEvictionAnalysis(std::unique_ptr<Analysis> Asked)
+      : Analysis(Asked ? Asked->getAdvisorMode() : AdvisorMode::Release), Asked(std::move(Asked)) {}
+
+private:
+  bool doInitialization(Module &M) override {
+    if (Asked)
+      Asked->doInitialization(M);
+    Answers = answersFactory()(M, /*HasPolicy=*/Asked != nullptr);
+    Provider = std::make_unique<GivenEvictionProvider>(M.getContext(), Asked ? &Asked->getProvider() : nullptr,
+                                                       Answers.get());
+    return false;
+  }
+
+  bool doFinalization(Module &) override {
+    if (Answers)
+      Answers->endModule();
+    return false;
+  }
+
+  void logRewardIfNeeded(const MachineFunction &MF, function_ref<float()> GetReward) override {
+    if (Answers)
+      Answers->endFunction(MF, GetReward);
+    if (Asked)
+      Asked->logRewardIfNeeded(MF, GetReward);
+  }
+
+  void getAnalysisUsage(AnalysisUsage &AU) const override {
+    AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
+    AU.addRequired<MachineLoopInfoWrapperPass>();
+    Analysis::getAnalysisUsage(AU);
+  }
+
+  const std::unique_ptr<Analysis> Asked;
+  std::unique_ptr<mlgo::EvictionAnswers> Answers;
+};
+
+} // namespace
+
+bool mlgo::EvictionQuestion::offers(MCRegister Register) const {
+  return any_of(Candidates, [&](const EvictionCandidate &Candidate) { return Candidate.Register == Register; });
+}
+
+mlgo::EvictionNames::EvictionNames(StringRef Function) : Function(escaped(Function)) {}
+
+std::string mlgo::EvictionNames::nextNameOf(uint64_t Look) {
+  return Function + '\t' + utostr(Questions[Look]++) + '\t' + utohexstr(Look, /*LowerCase=*/true, /*Width=*/16);
+}
+
+void mlgo::answerEvictionsBy(EvictionAnswersFactory Factory) { answersFactory() = std::move(Factory); }
+
+void mlgo::replaceDefaultEvictionAdvisor() {
+  auto &Options = cl::getRegisteredOptions();
+  const auto Found = Options.find("regalloc-enable-advisor");
+  if (IsAnswered || Found == Options.end())
+    return;
+  IsAnswered = true;
+  Mode &Chosen = *static_cast<Mode *>(Found->second);
+  const auto Replace = [&Chosen](const Analysis::AdvisorMode &Wanted) {
+    ReplacesDefault = Wanted == Analysis::AdvisorMode::Default;
+    if (ReplacesDefault)
+      Chosen = Analysis::AdvisorMode::Release;
+  };
+  Replace(Chosen);
+  Chosen.setCallback(Replace);
+}
+
+bool mlgo::evictionsAreAnswered() { return IsAnswered; }
+
+Analysis *mlgo::withEvictionAnswers(std::unique_ptr<Analysis> Asked) {
+  return new GivenEvictionAnalysis(std::move(Asked));
+}
+
+Analysis *llvm::createReleaseModeAdvisorAnalysisLegacy() {
+  if (ReplacesDefault)
+    return mlgo::withEvictionAnswers(nullptr);
+  std::unique_ptr<Analysis> Policy(createPolicyAdvisorAnalysisLegacy());
+  // Without a policy LLVM reports an error.
+  if (!Policy || !IsAnswered)
+    return Policy.release();
+  return mlgo::withEvictionAnswers(std::move(Policy));
+}

@@ -1,0 +1,11 @@
+"""How LLVM's eviction advisor is compiled beside the one of this folder."""
+
+load("@llvm//:chosen.bzl", "CHOSEN")
+
+# LLVM 19 names the pass differently, and its advisor stays as it is: eviction decisions are not supported there.
+TAKES_EVICTION_DECISIONS = int(CHOSEN["major"]) >= 22
+
+# Macros for MLRegAllocEvictAdvisor.cpp.
+EVICTION_ADVISOR_RENAMED = [
+    "createReleaseModeAdvisorAnalysisLegacy=createPolicyAdvisorAnalysisLegacy",
+] if TAKES_EVICTION_DECISIONS else []
