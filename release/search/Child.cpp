@@ -1,6 +1,6 @@
 #include "Child.h"
+#include "SilentChild.h"
 
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,8 +23,6 @@ namespace {
 
 // How a memory file's name in /proc begins (memfd_create(2)).
 constexpr char MemoryFileName[] = "mlgo-search";
-
-[[noreturn]] void fail(void *, const char *, bool) { _exit(EXIT_FAILURE); }
 
 bool isMemoryFile(int Descriptor) {
   struct stat Status;
@@ -51,18 +48,6 @@ bool detachOpenFiles() {
   }
   closedir(Open);
   return true;
-}
-
-// LLVM's handlers of signals and fatal errors would remove the outputs of the parent, and print.
-void dieSilently() {
-  for (int Signal = 1; Signal < NSIG; ++Signal)
-    std::signal(Signal, SIG_DFL);
-  const rlimit NoCore = {0, 0};
-  setrlimit(RLIMIT_CORE, &NoCore);
-  remove_fatal_error_handler();
-  install_fatal_error_handler(fail);
-  remove_bad_alloc_error_handler();
-  install_bad_alloc_error_handler(fail);
 }
 
 } // namespace

@@ -1,0 +1,39 @@
+// The search for better eviction decisions in one function. It needs nothing of a compiler but tries.
+#ifndef MLGO_LLVM_EVICTION_SEARCH_FUNCTIONSEARCH_H
+#define MLGO_LLVM_EVICTION_SEARCH_FUNCTIONSEARCH_H
+
+#include "Allocation.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace mlgo {
+
+// Limits of the search in a function, besides the allocations from which it starts.
+struct SearchLimits {
+  unsigned NoisyTries = 0;
+  unsigned Flips = 0;
+};
+
+struct FunctionResult {
+  // Empty: no try succeeded. The cost of the best one is never above those of the starts.
+  std::optional<Allocation> Default, Asked, Given, Best;
+  unsigned Tries = 0;
+  // The number of the try and the cost whenever it fell.
+  std::vector<std::pair<unsigned, double>> Curve;
+};
+
+// Makes an allocation. The search ends at once where it returns in a child.
+using TryAllocation = std::function<Attempt(const AllocationPlan &)>;
+
+// Given: decisions of an earlier search. Seed: of chance.
+FunctionResult searchFunction(const TryAllocation &Try, const SearchLimits &Limits, bool HasPolicy,
+                              const llvm::StringMap<unsigned> &Given, uint64_t Seed);
+
+// The plan that makes `Made` again.
+AllocationPlan repeating(const Allocation &Made);
+
+} // namespace mlgo
+
+#endif // MLGO_LLVM_EVICTION_SEARCH_FUNCTIONSEARCH_H
