@@ -1,17 +1,21 @@
-"""Searches for better inlining decisions for a corpus or a program, and writes them as a file for the release clang.
+"""Searches for better decisions for a corpus or a program, and writes them as a file for the release clang.
 
     ./bazelw run //mlgo:tune -- --corpus=out/corpora/zstd_oz --policy=models/inlining_for_size/policy
     ./bazelw run //mlgo:tune -- --corpus=//mlgo/corpus:lua_oz --compiles=20 --output_dir=out/lua
     ./bazelw run //mlgo:tune -- --program=my.json --budget=3600
     clang -Oz -mllvm -mlgo-decisions=out/lua/tuned.decisions -c FILE
+    ./bazelw run //mlgo:tune -- --problem=regalloc_eviction --corpus=//mlgo/corpus:lua
 
-The search starts from the compiler's heuristic and from the policy of --policy and takes the better one in each part
-of the call graph. Then it tries other decisions: all calls of a function, then single calls. Every change was compiled
-before it is taken, so no module and no linked image is larger than with the heuristic or the policy. At the end all
-objects are linked into one image, whose code bytes are the headline figure.
+Inlining: the search starts from the compiler's heuristic and from the policy of --policy and takes the better one in
+each part of the call graph. Then it tries other decisions: all calls of a function, then single calls. Every change was
+compiled before it is taken, so no module and no linked image is larger than with the heuristic or the policy. At the
+end all objects are linked into one image, whose code bytes are the headline figure.
 
 A call site is named by its functions, so the decisions hold on for what an edit does not touch; elsewhere the policy or
 the heuristic decides. Decisions are for one compiler: with another one, fewer of them fit.
+
+Register eviction: the development clang tries --compiles allocations of each function and takes the best. No function
+costs more than with the heuristic or the policy, by the score of --problem.
 
 Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, curve.csv and curve.png (bytes after
 so many compiles of each module). //mlgo:report makes a page of them. An interrupted command continues when it is
@@ -53,6 +57,7 @@ from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import aligned_lines
 from mlgo.search.budget import Budget
+from mlgo.search.eviction_tuning import tune_evictions
 from mlgo.search.program_build import ProgramBuild, size_lines
 from mlgo.search.replay import without_locations
 from mlgo.search.results import Results
@@ -76,7 +81,12 @@ flags.DEFINE_string(
 )
 flags.DEFINE_multi_string("package", [], "Source tree that --program names, as NAME=FOLDER; repeatable.")
 flags.DEFINE_string("policy", None, "Folder of a policy to start from too. Default: only from the heuristic.")
-flags.DEFINE_integer("compiles", 70, "Compiles for the search of a module, at most.", lower_bound=1)
+flags.DEFINE_integer(
+    "compiles",
+    70,
+    "Compiles for the search of a module, at most; for register eviction, allocations of each function.",
+    lower_bound=1,
+)
 flags.DEFINE_float(
     "budget",
     None,
@@ -100,8 +110,11 @@ def main(arguments: list[str]) -> int:
     """Searches; returns the exit code."""
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
+    if problem.has_inner_search:
+        return _tuned_inside(problem)
     if problem.decisions_flag is None:
-        raise RunError(f"--problem={problem.name}", "has no decisions that can be given", "Give inlining_for_size")
+        remedy = "Give inlining_for_size or regalloc_eviction"
+        raise RunError(f"--problem={problem.name}", "has no decisions that can be given", remedy)
     if (FLAGS.corpus is None) == (FLAGS.program is None):
         wrong = "are both given" if FLAGS.corpus else "are both missing"
         raise RunError(
@@ -115,6 +128,28 @@ def main(arguments: list[str]) -> int:
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
+        show(["", *lines, "", _used(metered.cpu_seconds)])
+    return ExitCode.DONE
+
+
+def _tuned_inside(problem: Problem) -> int:
+    """Has the compiler search; returns the exit code."""
+    for name in ("program", "package", "icf", "replay", "reward"):
+        if FLAGS[name].present:
+            raise RunError(f"--{name}", f"is not supported for {problem.name}", "Remove it")
+    if FLAGS.corpus is None:
+        raise RunError("--corpus", "is missing", "Give a corpus of your program (docs/corpora.md)")
+    policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem)
+    with compiling_given(problem, "tune") as (folder, setup, clang):
+        corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
+        assert setup.executor is not None  # CompileSetup sees to it.
+        metered = MeteredExecutor(setup.executor)
+        side = next(iter(policies.sides()), None)
+        model_dir = None if side is None else policies.models_in(folder.work, problem)(side)
+        described = {"problem": problem.name, "clang": clang, "policies": dict(policies.digests), "seed": FLAGS.seed}
+        metered_setup = dataclasses.replace(setup, executor=metered)
+        budget = Budget(FLAGS.compiles, FLAGS.budget)
+        lines = tune_evictions(corpus, folder, metered_setup, model_dir, budget, FLAGS.seed, described)
         show(["", *lines, "", _used(metered.cpu_seconds)])
     return ExitCode.DONE
 

@@ -156,6 +156,7 @@ class Problem:
       release_setting: the Bazel setting that puts a policy of this problem into //release:clang. None: no such slot.
       context_flags: further cc1 flags that make the log name each context after its call site.
       decisions_flag: LLVM option, without dash, of a file of decisions by call site. None: there is none.
+      has_inner_search: whether the development compiler searches better decisions itself (llvm/eviction_search).
       threshold_option: LLVM option, without dash, of the heuristic's threshold. An evaluation can compare a policy with
         the heuristic at other values of it. None: there is no such option.
       interactive_flag: LLVM option, without dash: base name of the interactive channel's two files. None: no channel.
@@ -191,6 +192,7 @@ class Problem:
     release_setting: str | None = None
     context_flags: tuple[str, ...] = ()
     decisions_flag: str | None = None
+    has_inner_search: bool = False
     threshold_option: str | None = None
     interactive_flag: str | None = None
     interactive_default_flag: str | None = None

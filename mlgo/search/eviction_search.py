@@ -1,0 +1,175 @@
+"""Searches better eviction decisions for the modules of a corpus, inside the compiler (llvm/eviction_search)."""
+
+import collections
+import csv
+import dataclasses
+import io
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.corpus.corpus import Module
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+from mlgo.score.problem_score import score_of
+from mlgo.trace.compile_cache import key_of
+from mlgo.trace.setup import CompileSetup
+
+_REPORT = "found.tsv"
+_DECISIONS = f"{_REPORT}.decisions"
+_FIRST_LINE = b"mlgo-decisions 1\n"
+_COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries", "curve")
+#: A quarter of the tries are noisy and the rest flips: flips from a better start find more.
+_NOISY_SHARE = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionFound:
+    """What the search found for one function.
+
+    Attributes:
+      name: as decision files have it.
+      questions: live ranges about which the best allocation decides.
+      default, policy, best: costs, lower is better; `policy` is None without a policy.
+      tries: allocations that were tried.
+      curve: (number of the try, cost) for the first try and each that was better than all before.
+    """
+
+    name: str
+    questions: int
+    default: float
+    policy: float | None
+    best: float
+    tries: int
+    curve: tuple[tuple[int, float], ...]
+
+    def cost_after(self, tries: int | None) -> float:
+        """The lowest cost of the first `tries`, >= 1. None: of all."""
+        return self.best if tries is None else min(cost for number, cost in self.curve if number <= tries)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModuleFound:
+    """What the search found for one module. Attributes: decisions: its section of a decision file; may be empty."""
+
+    functions: tuple[FunctionFound, ...]
+    decisions: bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class EvictionSearch:
+    """How the modules of a corpus are searched.
+
+    Attributes:
+      setup: how they are compiled.
+      model_dir: TFLite model of the policy; None: the search starts from the default alone.
+      tries: module → tries of each of its functions, besides those from which the search starts.
+      seed: of random changes, >= 0.
+      identity: JSON values that decide the result besides the modules: digests of the compiler and the policy.
+    """
+
+    setup: CompileSetup
+    model_dir: pathlib.Path | None
+    tries: Mapping[str, int]
+    seed: int
+    identity: Mapping[str, Any]
+
+    def run(
+        self, folder: pathlib.Path, modules: Sequence[Module], done: Callable[[Module], None]
+    ) -> tuple[dict[str, ModuleFound], dict[str, str]]:
+        """Searches those of `modules` that have no result in `folder`.
+
+        Args: done: called after each.
+        Returns: module → what was found, and module → why it could not be compiled.
+        Raises: RunError: a file in `folder` is damaged.
+        """
+        paths = {module.name: folder / self._key(module) for module in modules}
+        left = [module for module in modules if not paths[module.name].with_suffix(".decisions").exists()]
+        # The largest first: at the end no single one is waited for.
+        left.sort(key=lambda module: (-module.bitcode_size, module.name))
+        failures = {}
+        assert self.setup.executor is not None  # CompileSetup sees to it.
+        for module, outcome in zip(left, self.setup.executor.run_ordered(map(self._request, left)), strict=True):
+            if isinstance(outcome, CompileFailure):
+                failures[module.name] = outcome.detail
+            else:
+                _write(paths[module.name], outcome)
+            done(module)
+        return {name: _read(path) for name, path in paths.items() if name not in failures}, failures
+
+    def _key(self, module: Module) -> str:
+        return key_of({**self.identity, "tries": self.tries[module.name], "seed": self.seed}, module)
+
+    def _request(self, module: Module) -> CompileRequest:
+        problem = self.setup.problem
+        noisy = self.tries[module.name] // _NOISY_SHARE
+        options = (
+            f"-mlgo-eviction-search={_REPORT}",
+            f"-mlgo-eviction-noisy-tries={noisy}",
+            f"-mlgo-eviction-flips={self.tries[module.name] - noisy}",
+            f"-mlgo-eviction-seed={self.seed}",
+        )
+        flags = [word for option in options for word in ("-mllvm", option)]
+        return CompileRequest(
+            self.setup.clang,
+            module,
+            problem,
+            model_dir=self.model_dir,
+            want_log=False,
+            want_object=True,
+            extra_flags=(*flags, *(problem.cost.flags() if problem.cost else ())),
+            extra_files=(_REPORT, _DECISIONS),
+            limits=self.setup.limits,
+        )
+
+
+def ratios_after(
+    found: Mapping[str, ModuleFound], setup: CompileSetup, tries: int | None = None
+) -> dict[str, list[float]]:
+    """Module → ratios of the best costs after `tries` to the default's costs, of its functions. None: after all."""
+    ratio = score_of(setup.problem).ratio
+    return {
+        name: [ratio(each.default, each.cost_after(tries)) for each in module.functions]
+        for name, module in found.items()
+    }
+
+
+def named_once(found: Mapping[str, ModuleFound]) -> dict[str, ModuleFound]:
+    """Those of `found` whose source no other one has: a decision file names a source once."""
+    sources = {name: each.decisions.split(b"\n", 1)[0] for name, each in found.items()}
+    count = collections.Counter(source for source in sources.values() if source)
+    return {name: each for name, each in found.items() if count[sources[name]] <= 1}
+
+
+def decision_file(found: Mapping[str, ModuleFound]) -> bytes:
+    """The decision file of all modules."""
+    return _FIRST_LINE + b"".join(found[name].decisions for name in sorted(found))
+
+
+def _write(path: pathlib.Path, outcome: CompileResult) -> None:
+    files.write_atomically(path.with_suffix(".tsv"), outcome.files[_REPORT])
+    files.write_atomically(path.with_suffix(".decisions"), outcome.files[_DECISIONS])
+
+
+def _read(path: pathlib.Path) -> ModuleFound:
+    report = path.with_suffix(".tsv")
+    decisions = path.with_suffix(".decisions").read_bytes()
+    rows = csv.DictReader(io.StringIO(report.read_text("ascii")), delimiter="\t", quoting=csv.QUOTE_NONE)
+    if tuple(rows.fieldnames or ()) != _COLUMNS or not decisions.startswith(_FIRST_LINE):
+        raise RunError(str(report), "is no result of a search", "Delete the folder and run again")
+    functions = tuple(_function(row) for row in rows)
+    return ModuleFound(functions, decisions.removeprefix(_FIRST_LINE) if functions else b"")
+
+
+def _function(row: Mapping[str, str]) -> FunctionFound:
+    steps = (step.split(":") for step in row["curve"].split(","))
+    return FunctionFound(
+        row["function"],
+        int(row["questions"]),
+        float(row["default"]),
+        float(row["asked"]) if row["asked"] else None,
+        float(row["best"]),
+        int(row["tries"]),
+        tuple((int(number), float(cost)) for number, cost in steps),
+    )

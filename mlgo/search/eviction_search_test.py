@@ -1,0 +1,99 @@
+"""Tests of eviction_search with an executor in the place of the compiler."""
+
+import pathlib
+import tempfile
+import unittest
+from collections.abc import Iterable, Iterator
+
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
+from mlgo.corpus.corpus import Module
+from mlgo.problems.problem import load_problem
+from mlgo.run.exit_codes import RunError
+from mlgo.search.eviction_search import EvictionSearch, decision_file, named_once, ratios_after
+from mlgo.trace.setup import CompileSetup
+
+REPORT = (
+    "function\tquestions\tdefault\tasked\tgiven\tbest\ttries\tcurve\n"
+    "f\t2\t8\t6\t\t4\t10\t1:8,2:6,7:4\n"
+    "g\t1\t3\t\t\t3\t10\t1:3\n"
+)
+DECISIONS = "mlgo-decisions 1\nevictions\t{}\nspare\tf\t0\t0123456789abcdef\n"
+SEED = 3
+
+
+class FakeExecutor:
+    """Answers each request with REPORT and its module's source; `broken` does not compile."""
+
+    def __init__(self):
+        self.requests: list[CompileRequest] = []
+
+    def run_ordered(self, requests: Iterable[CompileRequest]) -> Iterator[CompileResult | CompileFailure]:
+        for request in requests:
+            self.requests.append(request)
+            name = request.module.name
+            if name == "broken":
+                yield CompileFailure(name, FailureKind.CRASH, "signal 11")
+                continue
+            contents = (REPORT, DECISIONS.format(name.removeprefix("copy_of_")))
+            found = {file: text.encode() for file, text in zip(request.extra_files, contents, strict=True)}
+            yield CompileResult(name, None, b"", 0.0, found)
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
+class EvictionSearchTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "bitcode").write_bytes(b"BC")
+        self.executor = FakeExecutor()
+        problem = load_problem("regalloc_eviction")
+        self.setup = CompileSetup(pathlib.Path("/clang"), problem, CompileLimits(), 1, 0.1, self.executor)
+
+    def run_search(self, *names: str, tries: int = 9):
+        modules = [Module.at(name, self.folder / "bitcode", ["-cc1", f"-D{name}"]) for name in names]
+        search = EvictionSearch(self.setup, None, dict.fromkeys(names, tries), SEED, {"clang": "digest"})
+        return search.run(self.folder / "found", modules, lambda module: None)
+
+    def test_found(self):
+        found, failures = self.run_search("a", "broken")
+        self.assertEqual(failures, {"broken": "signal 11"})
+        f, g = found["a"].functions
+        self.assertEqual((f.default, f.policy, f.best, f.curve), (8.0, 6.0, 4.0, ((1, 8.0), (2, 6.0), (7, 4.0))))
+        self.assertIsNone(g.policy)
+        self.assertEqual([f.cost_after(tries) for tries in (1, 6, 7, None)], [8.0, 6.0, 4.0, 4.0])
+        for tries, better in ((1, False), (2, True)):
+            ratio, same = ratios_after(found, self.setup, tries)["a"]
+            self.assertEqual((ratio < 1, same), (better, 1.0))
+
+    def test_tries_become_options(self):
+        self.run_search("a", tries=9)
+        [request] = self.executor.requests
+        for option in ("noisy-tries=2", "flips=7", f"seed={SEED}"):
+            self.assertIn(f"-mlgo-eviction-{option}", request.extra_flags)
+
+    def test_a_search_is_not_repeated_unless_something_changes(self):
+        first, _ = self.run_search("a")
+        again, _ = self.run_search("a", "b")
+        self.assertEqual(again["a"], first["a"])
+        self.assertEqual([request.module.name for request in self.executor.requests], ["a", "b"])
+        self.run_search("a", tries=10)
+        self.assertEqual(len(self.executor.requests), 3)
+
+    def test_a_source_is_named_once(self):
+        found, _ = self.run_search("a", "b", "copy_of_b")
+        self.assertEqual(list(named_once(found)), ["a"])
+        self.assertEqual(decision_file(named_once(found)), DECISIONS.format("a").encode())
+
+    def test_damaged_result(self):
+        self.run_search("a")
+        [report] = (self.folder / "found").glob("*.tsv")
+        report.write_text("function\n")
+        with self.assertRaisesRegex(RunError, "is no result of a search. Delete the folder"):
+            self.run_search("a")
+
+
+if __name__ == "__main__":
+    unittest.main()
