@@ -106,9 +106,19 @@ class TuneTest(unittest.TestCase):
             self.assertTrue(all(int(row["compiles"]) < 16 for row in csv.DictReader(file)))
 
     def test_other_problems_have_no_decisions_to_give(self):
-        code, said = self.tune("other", "--problem=regalloc_eviction")
+        code, said = self.tune("other", "--problem=regalloc_priority")
         self.assertEqual(code, ExitCode.USER_ERROR)
-        self.assertIn("inlining_for_size", said)
+        self.assertIn("Give inlining_for_size or regalloc_eviction", said)
+
+    def test_no_function_of_evictions_is_worse(self):
+        code, said = self.tune("evictions", "--problem=regalloc_eviction")
+        self.assertEqual(code, ExitCode.DONE, said)
+        with open(self.folder / "evictions" / "functions.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        costs = [(float(row["best"]), float(row["default"])) for row in rows]
+        self.assertTrue(any(best < default for best, default in costs), said)
+        self.assertTrue(all(best <= default for best, default in costs), said)
+        self.assertIn(b"\nevict ", (self.folder / "evictions" / "tuned.decisions").read_bytes())
 
 
 if __name__ == "__main__":
