@@ -19,11 +19,8 @@ class ExecutedCost:
     """The weights of a cost, in executed instructions; finite and at least 0, and one of them positive.
 
     Attributes:
-      instruction: of an executed instruction. Instructions executed are what Cachegrind counts, and sums of this weight
-        alone predict these counts with r = 0.99 with a profile, 0.87 without one (docs/adr/0006).
-      memory_reference: of an executed load or store, besides its instruction. A search for the sum of instructions and
-        references lowered both counts of three programs with profiles, by 1.5 and 3.7 %; instructions alone lowered
-        references by 1.5 % only (docs/adr/0006).
+      instruction: of an executed instruction, which is what Cachegrind counts.
+      memory_reference: of an executed load or store, besides its instruction.
       callee_saved_register: of a callee-saved register that the function writes, per call: the prologue saves it and
         the epilogue restores it, which are two instructions and two references.
     """
