@@ -1,11 +1,10 @@
 """Trains a policy for any problem with any algorithm; the general form of train_inlining and train_regalloc.
 
-    ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size --output_dir=/data/model
-    --train_corpus=/data/corpus ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size
-    --output_dir=/data/model --train_corpus=/data/corpus \\
-        --algorithm=es --modules_per_iteration=100 --iterations=300 --held_out_corpus=/data/other_corpus
-    ./bazelw run //mlgo:train_locally -- --problem=regalloc_eviction --output_dir=/data/model
-        --train_corpus=/data/corpus \\ --warm_start=/data/warmstart/policy --gin_bindings="PpoConfig.learning_rate=1e-4"
+    ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size --train_corpus=/data/code --output_dir=/data/ppo
+    ./bazelw run //mlgo:train_locally -- --problem=inlining_for_size --train_corpus=/data/code --output_dir=/data/es \\
+        --algorithm=es --modules_per_iteration=100 --iterations=300 --held_out_corpus=/data/other_code
+    ./bazelw run //mlgo:train_locally -- --problem=regalloc_eviction+executed_cost.1,0.5,2 --train_corpus=/data/code \\
+        --output_dir=/data/further --warm_start=/data/ppo/policy --gin_bindings="PpoConfig.learning_rate=1e-4"
 
 Input: a corpus of //mlgo:extract_ir, a folder or an archive. Output, below --output_dir: policy/ (SavedModel, TFLite
 model, record), metrics.jsonl, tensorboard/ and the intermediate stages. Some modules of the training corpus choose the
