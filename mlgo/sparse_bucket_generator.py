@@ -1,7 +1,8 @@
 """Makes a vocabulary: the quantiles of every feature over a trace, by which policies normalise features.
 
-    ./bazelw run //mlgo:sparse_bucket_generator -- --trace=/data/trace --output_dir=/data/vocabulary ./bazelw run
-    //mlgo:sparse_bucket_generator -- --trace=/data/trace --output_dir=/data/vocabulary --sampling_fraction=0.1
+    ./bazelw run //mlgo:sparse_bucket_generator -- --trace=/data/trace --output_dir=/data/vocabulary
+    ./bazelw run //mlgo:sparse_bucket_generator -- --trace=/data/trace --output_dir=/data/vocabulary \\
+        --sampling_fraction=0.1
 
 Input: a trace of //mlgo:generate_default_trace, of any size: memory use is constant. Output: one file FEATURE.buckets
 per feature, ascending numbers, one per line, as in ml-compiler-opt; --vocabulary of the training commands accepts the

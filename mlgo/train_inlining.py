@@ -9,10 +9,9 @@ a policy from there, chooses the best weights on modules that are not learned fr
 held-out modules. After an interruption, the same command resumes and repeats at most one iteration. The result depends
 on the corpora, the settings and --seed only, not on --workers or the machine's load.
 
-    ./bazelw run //mlgo:train_inlining -- --algorithm=ppo --iterations=300 --modules_per_iteration=64
-    --output_dir=out/long ./bazelw run //mlgo:train_inlining -- --train_corpus=/data/train
-    --held_out_corpus=/data/held_out ./bazelw run //mlgo:train_inlining -- --warm_start=out/inlining/policy
-    --output_dir=out/further
+    ./bazelw run //mlgo:train_inlining -- --algorithm=ppo --iterations=300 --output_dir=out/long
+    ./bazelw run //mlgo:train_inlining -- --train_corpus=/data/train --held_out_corpus=/data/held_out
+    ./bazelw run //mlgo:train_inlining -- --warm_start=out/inlining/policy --output_dir=out/further
 
 The corpora must have been compiled with -Oz or -Os: the front end marks the functions that are to be small, and -Oz
 over bitcode of -O2 changes nothing. A corpus is a folder with corpus_description.json ({"modules": ["a/b.cpp", ...]})
