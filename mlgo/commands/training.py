@@ -19,6 +19,7 @@ from mlgo.commands.estimation import define_estimation_flags, estimation_given
 from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
+from mlgo.problems import executed_cost
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate, run_folder
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -28,6 +29,7 @@ from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import Configurations
 
 FLAGS = flags.FLAGS
+_WEIGHTS_EXAMPLE = f"{executed_cost.SETTING}.{executed_cost.ExecutedCost()}"
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
 
@@ -51,7 +53,13 @@ def define_flags(defaults: Defaults) -> None:
     if not defaults.problems:
         flags.DEFINE_string("problem", None, f"What to learn: {', '.join(problem_names())}.", required=True)
     elif len(defaults.problems) > 1:
-        flags.DEFINE_enum("problem", defaults.problems[0], defaults.problems, "What to learn.")
+        names = ", ".join(defaults.problems)
+        flags.DEFINE_string(
+            "problem", defaults.problems[0], f"What to learn: {names}; weights may follow, as in {_WEIGHTS_EXAMPLE}."
+        )
+        flags.register_validator(
+            "problem", lambda name: executed_cost.without_weights(name) in defaults.problems, f"is none of {names}"
+        )
     default = (
         f" Default: out/{defaults.output} in the workspace; with --problem, out/PROBLEM." if defaults.output else ""
     )
