@@ -13,12 +13,13 @@ from mlgo.corpus.corpus import Module
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.score.problem_score import score_of
+from mlgo.search.decision_file import EvictionSection, read_all, written
 from mlgo.trace.compile_cache import key_of
 from mlgo.trace.setup import CompileSetup
 
 _REPORT = "found.tsv"
 _DECISIONS = f"{_REPORT}.decisions"
-_FIRST_LINE = b"mlgo-decisions 1\n"
+_REMEDY = "Delete the folder and run again"
 _COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries", "curve")
 #: A quarter of the tries are noisy and the rest flips: flips from a better start find more.
 _NOISY_SHARE = 4
@@ -51,10 +52,10 @@ class FunctionFound:
 
 @dataclasses.dataclass(frozen=True)
 class ModuleFound:
-    """What the search found for one module. Attributes: decisions: its section of a decision file; may be empty."""
+    """What the search found for one module. Attributes: decisions: None: no live range of it is decided about."""
 
     functions: tuple[FunctionFound, ...]
-    decisions: bytes
+    decisions: EvictionSection | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,14 +138,13 @@ def ratios_after(
 
 def named_once(found: Mapping[str, ModuleFound]) -> dict[str, ModuleFound]:
     """Those of `found` whose source no other one has: a decision file names a source once."""
-    sources = {name: each.decisions.split(b"\n", 1)[0] for name, each in found.items()}
-    count = collections.Counter(source for source in sources.values() if source)
-    return {name: each for name, each in found.items() if count[sources[name]] <= 1}
+    count = collections.Counter(each.decisions.source for each in found.values() if each.decisions)
+    return {name: each for name, each in found.items() if not each.decisions or count[each.decisions.source] <= 1}
 
 
 def decision_file(found: Mapping[str, ModuleFound]) -> bytes:
     """The decision file of all modules."""
-    return _FIRST_LINE + b"".join(found[name].decisions for name in sorted(found))
+    return written(section for name in sorted(found) if (section := found[name].decisions) is not None)
 
 
 def _write(path: pathlib.Path, outcome: CompileResult) -> None:
@@ -153,13 +153,18 @@ def _write(path: pathlib.Path, outcome: CompileResult) -> None:
 
 
 def _read(path: pathlib.Path) -> ModuleFound:
-    report = path.with_suffix(".tsv")
-    decisions = path.with_suffix(".decisions").read_bytes()
+    report, decisions = path.with_suffix(".tsv"), path.with_suffix(".decisions")
     rows = csv.DictReader(io.StringIO(report.read_text("ascii")), delimiter="\t", quoting=csv.QUOTE_NONE)
-    if tuple(rows.fieldnames or ()) != _COLUMNS or not decisions.startswith(_FIRST_LINE):
-        raise RunError(str(report), "is no result of a search", "Delete the folder and run again")
-    functions = tuple(_function(row) for row in rows)
-    return ModuleFound(functions, decisions.removeprefix(_FIRST_LINE) if functions else b"")
+    sections = read_all(decisions.read_bytes(), str(decisions))
+    if tuple(rows.fieldnames or ()) != _COLUMNS:
+        raise RunError(str(report), "is no result of a search", _REMEDY)
+    if len(sections) != 1 or not isinstance(sections[0], EvictionSection):
+        raise RunError(str(decisions), "has another form than one section of evictions", _REMEDY)
+    try:
+        functions = tuple(_function(row) for row in rows)
+    except (AttributeError, TypeError, ValueError) as error:  # A field is missing, or is no number.
+        raise RunError(str(report), f"has a damaged line {rows.line_num}", _REMEDY) from error
+    return ModuleFound(functions, sections[0] if functions else None)
 
 
 def _function(row: Mapping[str, str]) -> FunctionFound:

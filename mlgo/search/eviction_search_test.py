@@ -90,9 +90,30 @@ class EvictionSearchTest(unittest.TestCase):
     def test_damaged_result(self):
         self.run_search("a")
         [report] = (self.folder / "found").glob("*.tsv")
-        report.write_text("function\n")
-        with self.assertRaisesRegex(RunError, "is no result of a search. Delete the folder"):
-            self.run_search("a")
+        head, f, g = REPORT.splitlines(keepends=True)
+        for damaged, wrong in (
+            ("function\n", "is no result of a search"),
+            (head + f + "g\t1\n", "has a damaged line 3"),
+            (head + f.replace("8", "x", 1) + g, "has a damaged line 2"),
+            (head + f.replace("7:4", "7") + g, "has a damaged line 2"),
+        ):
+            report.write_text(damaged)
+            with self.assertRaisesRegex(RunError, f"{wrong}. Delete the folder"):
+                self.run_search("a")
+
+    def test_damaged_decisions(self):
+        self.run_search("a")
+        [decisions] = (self.folder / "found").glob("*.decisions")
+        section = DECISIONS.format("a").partition("\n")[2]
+        for damaged, wrong in (
+            ("mlgo-decisions 1\nevictions\ta\nspare\tf\n", "has no decision in line 3: .*//mlgo:tune"),
+            ("mlgo-decisions 1\n", "another form than one section of evictions. Delete the folder"),
+            (DECISIONS.format("b") + section, "another form than one section"),
+            ("mlgo-decisions 1\nmodule\ta\notherwise default\n", "another form than one section"),
+        ):
+            decisions.write_text(damaged)
+            with self.assertRaisesRegex(RunError, wrong):
+                self.run_search("a")
 
 
 if __name__ == "__main__":
