@@ -1,0 +1,7 @@
+"""The targets of //platforms whose programs run here, and with which emulator."""
+
+EMULATORS = {
+    "aarch64": "@qemu//:qemu-aarch64",
+    "armv7_thumb": "@qemu//:qemu-arm",
+    "riscv64": "@qemu//:qemu-riscv64",
+}
