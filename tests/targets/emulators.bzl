@@ -5,3 +5,6 @@ EMULATORS = {
     "armv7_thumb": "@qemu//:qemu-arm",
     "riscv64": "@qemu//:qemu-riscv64",
 }
+
+# Counts what such a program executes.
+PLUGIN = "//mlgo/evaluation/programs/plugin:libcount_plugin.so"
