@@ -16,18 +16,11 @@ for comments of CI. Equal inputs give equal bytes.
 Exit codes: 0 done, 2 a folder holds no result, or a result cannot be read.
 """
 
-import pathlib
-
 from absl import flags
 
 from mlgo.commands.main import run_command
-from mlgo.compiler.symbols import Demangler
-from mlgo.reporting.compose import compose
-from mlgo.reporting.markdown import markdown
-from mlgo.reporting.provenance import page_command
-from mlgo.reporting.reading import read_folder
-from mlgo.reporting.rendering import html
-from mlgo.run import files, flag_values, locate
+from mlgo.commands.report_page import PAGE_NAME, summary_path, write_page
+from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
 
@@ -43,24 +36,10 @@ def main(arguments: list[str]) -> int:
     if not named:
         wrong = "names no folder"
         raise RunError("the command line", wrong, "Give a folder with results, such as models/inlining_for_size")
-    records = [record for name, path in named for record in read_folder(path, name, locate.workspace())]
-    output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / "report.html"
-    page = compose(records, page_command(named, locate.workspace()), Demangler.of_command())
-    files.write_atomically(output, html(page))
-    files.write_atomically(summary_path(output), markdown(page))
+    output = locate.user_path(FLAGS.output) if FLAGS.output else named[0][1] / PAGE_NAME
+    page = write_page(named, output)
     show([page.verdict.text, "", f"Report:  {output}", f"Summary: {summary_path(output)}"])
     return ExitCode.DONE
-
-
-def summary_path(output: pathlib.Path) -> pathlib.Path:
-    """The file of the Markdown summary of the page at `output`.
-
-    Raises: RunError: it is the page's own file.
-    """
-    path = output.with_suffix(".md")
-    if path == output:
-        raise RunError(f"--output={output}", "ends in .md, which is the suffix of the summary", "Use the suffix .html")
-    return path
 
 
 if __name__ == "__main__":

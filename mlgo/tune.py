@@ -18,7 +18,8 @@ Register eviction: the development clang tries --compiles allocations of each fu
 costs more than with the heuristic or the policy, by the score of --problem.
 
 Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, curve.csv and curve.png (bytes after
-so many compiles of each module). //mlgo:report makes a page of them. An interrupted command continues when it is
+so many compiles of each module); for register eviction, functions.csv in place of modules.csv, and no picture.
+report.html and report.md show them, as //mlgo:report does. An interrupted command continues when it is
 started again. The results of single modules are kept in --cache_dir: after an edit, only the modules that it changed
 are searched again.
 
@@ -41,6 +42,7 @@ from mlgo.commands.compiling import (
 from mlgo.commands.counting import define_program_tool_flags
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags
+from mlgo.commands.report_page import PAGE_NAME, write_page
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.metering import MeteredExecutor
 from mlgo.corpus.corpus import Corpus
@@ -128,7 +130,7 @@ def main(arguments: list[str]) -> int:
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
         lines = _tuned(given, corpus, folder, dataclasses.replace(setup, executor=metered), clang)
-        show(["", *lines, "", _used(metered.cpu_seconds)])
+        show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
     return ExitCode.DONE
 
 
@@ -150,7 +152,7 @@ def _tuned_inside(problem: Problem) -> int:
         metered_setup = dataclasses.replace(setup, executor=metered)
         budget = Budget(FLAGS.compiles, FLAGS.budget)
         lines = tune_evictions(corpus, folder, metered_setup, model_dir, budget, FLAGS.seed, described)
-        show(["", *lines, "", _used(metered.cpu_seconds)])
+        show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
     return ExitCode.DONE
 
 
@@ -228,6 +230,14 @@ def _program_build(linker: pathlib.Path) -> ProgramBuild:
     driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
     return ProgramBuild(program, toolchain, clang_given().resolve(), FLAGS.replay)
+
+
+def _reported(folder: RunFolder) -> str:
+    """Writes the page about the results in `folder`; the line that names it."""
+    output = folder.path / PAGE_NAME
+    # Not the folder's name: the same search gives the same page in every folder.
+    write_page([("tuned", folder.path)], output)
+    return f"Report: {output}"
 
 
 def _used(cpu_seconds: float) -> str:

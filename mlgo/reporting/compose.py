@@ -4,15 +4,15 @@ import dataclasses
 from collections.abc import Sequence
 
 from mlgo.compiler.symbols import Demangler
+from mlgo.reporting import eviction_tuning, results, training, tuning
 from mlgo.reporting import programs as real_programs
-from mlgo.reporting import results, training, tuning
 from mlgo.reporting.explanation import explanation_section
 from mlgo.reporting.headline import headline
 from mlgo.reporting.malformed import readable
 from mlgo.reporting.page import Page, Point, Tone
 from mlgo.reporting.provenance import commands_section, provenance_section
 from mlgo.reporting.readable_names import with_readable_names
-from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run, Tuning
+from mlgo.reporting.records import Evaluation, EvictionTuning, Explanation, Programs, Record, Run, Tuning
 from mlgo.reporting.scale import number
 
 #: Seed of the bootstraps that a page computes itself.
@@ -38,7 +38,8 @@ def _composed(records: Sequence[Record], again: str) -> Page:
     programs = [record for record in records if isinstance(record, Programs)]
     explanations = [record for record in records if isinstance(record, Explanation)]
     tunings = [record for record in records if isinstance(record, Tuning)]
-    ordered: list[Record] = [*runs, *evaluations, *programs, *tunings, *explanations]
+    of_evictions = [record for record in records if isinstance(record, EvictionTuning)]
+    ordered: list[Record] = [*runs, *evaluations, *programs, *tunings, *of_evictions, *explanations]
     found = results.results_of(runs, evaluations)
     # Where the table of an evaluation was not kept, the held-out result of its run is shown.
     tabled = found if any(result.side.rows for result in found) else results.results_of(runs, [])
@@ -48,6 +49,7 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         results.regressions_section(tabled),
         real_programs.programs_section(programs),
         tuning.tuning_section(tunings),
+        eviction_tuning.tuning_section(of_evictions),
         training.training_section(runs),
         training.learning_section(runs),
         explanation_section(explanations),
@@ -56,13 +58,13 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         provenance_section(ordered),
     ]
     names = list(dict.fromkeys(record.name for record in records))
-    headlines = [*real_programs.cards(programs), *tuning.cards(tunings)]
+    headlines = [*real_programs.cards(programs), *tuning.cards(tunings), *eviction_tuning.cards(of_evictions)]
     verdict = headline(found, headlines) or Point(Tone.EQUAL, "There is no result on held-out code yet.")
     return Page(
         title=" and ".join(_title(name) for name in names)
         if len(names) <= 2
         else f"{len(names)} policies: {', '.join(names)}",
-        lead=_lead(runs, evaluations, programs, tunings, explanations),
+        lead=_lead(runs, evaluations, programs, [*tunings, *of_evictions], explanations),
         verdict=verdict,
         points=tuple(_points(found, runs)),
         cards=(*headlines, *results.cards(found)),

@@ -181,6 +181,44 @@ def anytime_curve(points: Sequence[tuple[int, float, float]]) -> Lines:
     )
 
 
+def cost_curve(points: Sequence[tuple[int, float, float]]) -> Lines:
+    """What a search for evictions had found after so many tries.
+
+    Args: points: (tries of each function, geometric mean of the ratios to the default, ratio of the sums of costs), at
+      least one.
+    """
+    across = _iterations([tries for tries, *_ in points])
+    up = Scale.around([0.0, *(100.0 * (ratio - 1.0) for _, *ratios in points for ratio in ratios)])
+    series = []
+    for label, style, ratios in (
+        ("geometric mean over functions", "main", [mean for _, mean, _ in points]),
+        ("sum of the costs", "second", [total for *_, total in points]),
+    ):
+        changes = [100.0 * (ratio - 1.0) for ratio in ratios]
+        drawn = tuple(
+            (across.at(tries), up.from_top(change)) for (tries, *_), change in zip(points, changes, strict=True)
+        )
+        titles = tuple(
+            f"{label} after {tries} tries: {percent(change)}"
+            for (tries, *_), change in zip(points, changes, strict=True)
+        )
+        series.append(Series(label, drawn, titles, style))
+    last, mean, total = points[-1]
+    described = (
+        f"Cost against the default after {last} tries of each function: {percent(100.0 * (mean - 1.0))} in the"
+        f" geometric mean, {percent(100.0 * (total - 1.0))} in the sum."
+    )
+    return Lines(
+        "Cost by tries of each function, change against the default in percent.",
+        described,
+        tuple(across.ticks()),
+        tuple(up.ticks(signed=True, suffix=" %")),
+        up.from_top(0.0),
+        (),
+        tuple(series),
+    )
+
+
 def figure_curve(iterations: Sequence[Mapping[str, Any]], name: str, title: str) -> Lines | None:
     """A small chart of one figure by iteration; None: fewer than two iterations have it. Args: name: its key."""
     known = [

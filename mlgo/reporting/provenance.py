@@ -10,7 +10,7 @@ from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.reporting.bindings import FLAGS
 from mlgo.reporting.page import Block, Commands, Details, Facts, Paragraph, Section
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import Evaluation, Explanation, Programs, Record, Run, Tuning
+from mlgo.reporting.records import Evaluation, EvictionTuning, Explanation, Programs, Record, Run, Tuning
 from mlgo.run.flag_values import default_name
 
 #: Problem -> the command that trains it on the built-in corpora; //mlgo:train_locally trains the others.
@@ -24,6 +24,7 @@ _COMMANDS = {
 _DIGESTS: Mapping[type, tuple[str, Sequence[str]]] = {
     Programs: ("program measurements", ("digests",)),
     Tuning: ("search", ("clang", "corpus", "policies")),
+    EvictionTuning: ("search", ("clang", "corpus", "policies")),
     Explanation: ("explanation", ("problem", "policy", "corpus")),
 }
 
@@ -48,7 +49,7 @@ def commands_section(records: Sequence[Record], again: str) -> Section:
             blocks.append(
                 Commands(f"Measure the programs of {record.name} again", ["./bazelw run //mlgo:evaluate_programs"])
             )
-        elif isinstance(record, Tuning):
+        elif isinstance(record, (Tuning, EvictionTuning)):
             blocks.append(Commands(f"Search {record.name} again", [tuning_command(record)]))
         else:
             problem = record.content.get("problem")
@@ -131,13 +132,16 @@ def evaluation_command(evaluation: Evaluation) -> str:
     return " ".join(words)
 
 
-def tuning_command(tuning: Tuning) -> str:
+def tuning_command(tuning: Tuning | EvictionTuning) -> str:
     """The command that made `tuning`."""
     content = tuning.content
     words = ["./bazelw run //mlgo:tune --", f"--problem={shlex.quote(str(content['problem']))}", '--corpus="$CORPUS"']
     words += ['--policy="$POLICY"'] if content["policies"] else []
-    words += [f"--compiles={int(content['compiles_limit'])}"]
+    limit = content["tries_limit" if isinstance(tuning, EvictionTuning) else "compiles_limit"]
+    words += [f"--compiles={int(limit)}"]
     words += [f"--budget={float(content['budget']):g}"] if content["budget"] is not None else []
+    if isinstance(tuning, EvictionTuning):
+        return " ".join([*words, f"--seed={int(content['seed'])}"])
     words += [f"--reward={shlex.quote(str(content['reward']))}", f"--seed={int(content['seed'])}"]
     return " ".join([*words, *(["--icf"] if content["icf"] else [])])
 

@@ -16,6 +16,7 @@ from mlgo.reporting.malformed import readable
 from mlgo.reporting.records import (
     CorpusResult,
     Evaluation,
+    EvictionTuning,
     Explanation,
     Programs,
     Record,
@@ -80,6 +81,8 @@ def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
             found.append(Programs(name, place, content))
         elif content.get("kind") == "tuning":
             found.append(Tuning(name, place, content))
+        elif content.get("kind") == "eviction_tuning":
+            found.append(EvictionTuning(name, place, content))
         elif "corpora" in content:
             found.append(_evaluation(folder, content, name, place))
     for inside in _INSIDE:

@@ -202,11 +202,20 @@ class Explanation:
 
 @dataclasses.dataclass(frozen=True)
 class Tuning:
-    """The result.json of //mlgo:tune."""
+    """The result.json of //mlgo:tune for inlining."""
 
     name: str
     place: str
     content: Mapping[str, Any]
 
 
-Record = Run | Evaluation | Programs | Explanation | Tuning
+@dataclasses.dataclass(frozen=True)
+class EvictionTuning:
+    """The result.json of //mlgo:tune for register eviction."""
+
+    name: str
+    place: str
+    content: Mapping[str, Any]
+
+
+Record = Run | Evaluation | Programs | Explanation | Tuning | EvictionTuning

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary, summarize
+from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.score.problem_score import score_of
@@ -16,7 +17,13 @@ from mlgo.trace.setup import CompileSetup
 
 DECISIONS_NAME = "tuned.decisions"
 _FUNCTION_COLUMNS = ("module", "function", "questions", "tries", "default", "policy", "best")
-_CURVE_COLUMNS = ("tries_per_function", "cost_ratio")
+_CURVE_COLUMNS = ("tries_per_function", "cost_ratio", "cost_sum_ratio")
+_FOUND_AGAINST_DEFAULT, _FOUND_AGAINST_POLICY = "found against default", "found against policy"
+_POLICY_AGAINST_DEFAULT = "policy against default"
+#: Functions that result.json lists.
+_LISTED = 20
+#: A function whose best allocation is among the last tries, of so many parts of them, may have more to gain.
+_LAST_PART = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +46,7 @@ class EvictionResults:
 
     def write(self, folder: pathlib.Path) -> list[str]:
         """Writes all files into `folder`; returns the lines of a summary."""
-        changes = self._changes()
+        changes, sums = self._changes(), self._sums()
         points = list(self._curve())
         files.write_atomically(folder / DECISIONS_NAME, decision_file(self.found))
         files.write_atomically(folder / "functions.csv", encode_csv(_FUNCTION_COLUMNS, self._rows()))
@@ -48,16 +55,25 @@ class EvictionResults:
             **self.description,
             "kind": "eviction_tuning",
             "change": {name: dataclasses.asdict(summary) for name, summary in changes.items()},
+            "sums": {name: of.to_json() for name, of in sums.items()},
             "modules": len(self.found),
+            "modules_with_decisions": sum(bool(each.functions) for each in self.found.values()),
+            "live_ranges": sum(each.questions for _, each in self._functions()),
             "functions": sum(len(each.functions) for each in self.found.values()),
             "tries": sum(each.tries for _, each in self._functions()),
+            "gaining_at_the_end": sum(_gains_at_the_end(each) for _, each in self._functions()),
             "curve": points,
+            "gains": [
+                {"module": module, "function": each.name, "start": _start(each), "best": each.best}
+                for module, each in self._by_gain()[:_LISTED]
+            ],
             "left_out": dict(self.left_out),
         }
         files.write_json_atomically(folder / "result.json", content)
-        table = [["", "cost, geometric mean", "functions", "better", "equal"]]
+        table = [["", "cost, geometric mean", "sum of the costs", "functions", "better", "equal"]]
         for name, of in changes.items():
-            table.append([name, of.percent(), f"{of.functions:,}", f"{of.better:,}", f"{of.equal:,}"])
+            total = sums[name].summary.percent() if name in sums else ""
+            table.append([name, of.percent(), total, f"{of.functions:,}", f"{of.better:,}", f"{of.equal:,}"])
         lines = [*markdown_head(table[0]), *map(markdown_row, table[1:])]
         files.write_atomically(folder / "summary.md", "".join(f"{line}\n" for line in lines).encode("utf-8"))
         return [*aligned_lines(table), "", *self._remarks(folder / DECISIONS_NAME, content["tries"])]
@@ -68,23 +84,47 @@ class EvictionResults:
     def _changes(self) -> dict[str, RatioSummary]:
         """What was found against the default and against the policy, and the policy against the default."""
         ratio = score_of(self.setup.problem).ratio
-        compared: dict[str, dict[str, list[float]]] = {"found against default": ratios_after(self.found, self.setup)}
+        compared: dict[str, dict[str, list[float]]] = {_FOUND_AGAINST_DEFAULT: ratios_after(self.found, self.setup)}
         for name, each in self._functions():
             if each.policy is not None:
                 for title, value in (
-                    ("found against policy", ratio(each.policy, each.best)),
-                    ("policy against default", ratio(each.default, each.policy)),
+                    (_FOUND_AGAINST_POLICY, ratio(each.policy, each.best)),
+                    (_POLICY_AGAINST_DEFAULT, ratio(each.default, each.policy)),
                 ):
                     compared.setdefault(title, {}).setdefault(name, []).append(value)
         summaries = {title: summarize(ratios, self.seed) for title, ratios in compared.items()}
         return {title: summary for title, summary in summaries.items() if summary is not None}
 
-    def _curve(self) -> Iterator[tuple[int, float]]:
-        """(tries of each function, geometric mean of the ratios to the default), for powers of two and the end."""
+    def _sums(self) -> dict[str, WeightedSum]:
+        """As `_changes`, of the sums of the costs."""
+        pairs: dict[str, list[ScorePair]] = {}
+        for module, each in self._functions():
+            compared = [(_FOUND_AGAINST_DEFAULT, each.default, each.best)]
+            if each.policy is not None:
+                compared.append((_FOUND_AGAINST_POLICY, each.policy, each.best))
+                compared.append((_POLICY_AGAINST_DEFAULT, each.default, each.policy))
+            for title, before, after in compared:
+                pairs.setdefault(title, []).append(ScorePair(module, each.name, before, after))
+        summed = {title: weighted_sum(of, self.seed) for title, of in pairs.items()}
+        return {title: each for title, each in summed.items() if each is not None}
+
+    def _by_gain(self) -> list[tuple[str, FunctionFound]]:
+        """(module, function) for those that gained, those first whose cost fell most."""
+        gaining = [(name, each) for name, each in self._functions() if each.best < _start(each)]
+        return sorted(gaining, key=lambda entry: (entry[1].best - _start(entry[1]), entry[0], entry[1].name))
+
+    def _curve(self) -> Iterator[tuple[int, float, float]]:
+        """(tries of each function, geometric mean of the ratios to the default, ratio of the sums of costs).
+
+        For powers of two and the end.
+        """
+        default = math.fsum(each.default for _, each in self._functions())
         last = max((each.tries for _, each in self._functions()), default=0)
         for tries in [1 << power for power in range(last.bit_length())] + [last] * (last > 0):
             ratios = [ratio for each in ratios_after(self.found, self.setup, tries).values() for ratio in each]
-            yield tries, round(math.exp(math.fsum(map(math.log, ratios)) / len(ratios)), 6)
+            mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+            total = math.fsum(each.cost_after(tries) for _, each in self._functions())
+            yield tries, round(mean, 6), round(total / default, 6) if default else 1.0
 
     def _rows(self) -> Iterator[Sequence[Any]]:
         for module, each in self._functions():
@@ -96,3 +136,13 @@ class EvictionResults:
         lines += [f"left to the compiler: {name}: {why}" for name, why in sorted(self.left_out.items())]
         use = f"clang -O2 -mllvm -mlgo-decisions={shlex.quote(str(path))} -c FILE"
         return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use}"]
+
+
+def _start(function: FunctionFound) -> float:
+    """The cost under the better one of the default and the policy."""
+    return function.default if function.policy is None else min(function.default, function.policy)
+
+
+def _gains_at_the_end(function: FunctionFound) -> bool:
+    """Whether the best allocation is among the last tries."""
+    return len(function.curve) > 1 and function.curve[-1][0] * _LAST_PART > function.tries * (_LAST_PART - 1)

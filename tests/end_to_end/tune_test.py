@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from mlgo.run.exit_codes import ExitCode
-from mlgo.search.decision_file import read
+from mlgo.search.decision_file import read, read_all
 from tests.end_to_end import command, real_modules
 
 _LINKER = pathlib.Path(sys.argv.pop()).absolute()
@@ -118,8 +118,14 @@ class TuneTest(unittest.TestCase):
         costs = [(float(row["best"]), float(row["default"])) for row in rows]
         self.assertTrue(any(best < default for best, default in costs), said)
         self.assertTrue(all(best <= default for best, default in costs), said)
-        decisions = (self.folder / "evictions" / "tuned.decisions").read_bytes()
-        self.assertTrue({b"evictions", b"evict"} <= {line.partition(b"\t")[0] for line in decisions.splitlines()})
+        sections = read_all((self.folder / "evictions" / "tuned.decisions").read_bytes(), "decisions")
+        self.assertTrue(any(register for section in sections for register in section.decisions.values()))
+        live_ranges = sum(int(row["questions"]) for row in rows)
+        self.assertEqual(sum(len(section.decisions) for section in sections), live_ranges)
+        self.assertIn(
+            "functions whose cost fell most", (self.folder / "evictions" / "report.html").read_text(encoding="utf-8")
+        )
+        self.assertTrue(said.rstrip().endswith("report.html"), said)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from mlgo.evaluation.corpora import evaluation
 from mlgo.evaluation.corpora import tables as evaluation_tables
 from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow, rows_to_csv, score_pairs
 from mlgo.evaluation.statistics import summarize, summarize_totals
-from mlgo.evaluation.weighted_sum import weighted_sum
+from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 from mlgo.problems.problem import load_problem
 from mlgo.run import files
 from mlgo.run.tabular import encode_csv
@@ -334,6 +334,46 @@ def write_tuning(folder: pathlib.Path, *, cut: bool = True, budget: float | None
         "curve": [[0, 400.0, 0.0], [1, 398.0, -0.005], [20, 386.0, -0.035]],
         "gains": [{"module": HOSTILE, "start": 100.0, "best": 95.0}, {"module": "empty.c", "start": 0.0, "best": 0.0}],
         "cut": {"modules": int(cut), "untried": 12, "untried_compiles": 5, "largest": [largest] if cut else []},
+    }
+    files.write_json_atomically(folder / "result.json", content)
+
+
+def write_eviction_tuning(folder: pathlib.Path, *, gaining: bool = True) -> None:
+    """A search for evictions. Args: gaining: whether it found anything better than the default."""
+    share = 0.05 if gaining else 0.0
+    names = [f"m{module}.c" for module in range(20)]
+    ratios = {
+        name: [1.0 - share - 0.005 * ((number + index) % 4) * gaining for index in range(3)]
+        for number, name in enumerate(names)
+    }
+    pairs = [
+        ScorePair(name, HOSTILE if index else "hot", 1000.0 / (1 + index), ratio * 1000.0 / (1 + index))
+        for name, found in ratios.items()
+        for index, ratio in enumerate(found)
+    ]
+    summed = weighted_sum(pairs, _SEED)
+    assert summed is not None  # There are pairs.
+    gain = {"module": "m0.c", "function": HOSTILE, "start": 8.0, "best": 4.0}
+    content = {
+        "kind": "eviction_tuning",
+        "problem": "regalloc_eviction",
+        "tries_limit": 24,
+        "budget": None,
+        "clang": _CLANG,
+        "corpus": "a" * 64,
+        "policies": {"policy": "e1" * 32},
+        "seed": _SEED,
+        "modules": 21,
+        "modules_with_decisions": 20,
+        "functions": 60,
+        "live_ranges": 180,
+        "tries": 1440,
+        "gaining_at_the_end": 3,
+        "change": {"found against default": dataclasses.asdict(summarize(ratios, _SEED))},
+        "sums": {"found against default": summed.to_json()},
+        "curve": [[1, 1.0, 1.0], [2, 0.98, 0.97], [24, 0.945, 0.925]] if gaining else [[1, 1.0, 1.0], [24, 1.0, 1.0]],
+        "gains": [gain, {**gain, "start": 0.0, "best": 0.0}] if gaining else [],
+        "left_out": {HOSTILE: "another module has this source"},
     }
     files.write_json_atomically(folder / "result.json", content)
 
