@@ -31,18 +31,6 @@ constexpr rlim_t MostCpuSeconds = 120;
 // The child's end of the pipe.
 int ToParent = -1;
 
-bool writeAll(int Descriptor, StringRef Text) {
-  while (!Text.empty()) {
-    const ssize_t Written = ::write(Descriptor, Text.data(), Text.size());
-    if (Written < 0 && errno == EINTR)
-      continue;
-    if (Written <= 0)
-      return false;
-    Text = Text.drop_front(Written);
-  }
-  return true;
-}
-
 std::string readAll(int Descriptor) {
   std::string Text;
   char Buffer[1 << 16];

@@ -2,8 +2,10 @@
 #ifndef MLGO_LLVM_SILENT_CHILD_SILENTCHILD_H
 #define MLGO_LLVM_SILENT_CHILD_SILENTCHILD_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 
@@ -23,6 +25,19 @@ inline void dieSilently() {
   llvm::install_fatal_error_handler(Fail);
   llvm::remove_bad_alloc_error_handler();
   llvm::install_bad_alloc_error_handler(Fail);
+}
+
+// Writes what a try found to a pipe or a file. Returns whether all of it was written.
+inline bool writeAll(int Descriptor, llvm::StringRef Content) {
+  while (!Content.empty()) {
+    const ssize_t Written = ::write(Descriptor, Content.data(), Content.size());
+    if (Written < 0 && errno == EINTR)
+      continue;
+    if (Written <= 0)
+      return false;
+    Content = Content.drop_front(Written);
+  }
+  return true;
 }
 
 } // namespace mlgo

@@ -61,17 +61,7 @@ MemoryFile::~MemoryFile() {
 
 std::string MemoryFile::path() const { return "/proc/self/fd/" + std::to_string(Descriptor); }
 
-bool MemoryFile::write(StringRef Content) {
-  while (!Content.empty()) {
-    const ssize_t Written = ::write(Descriptor, Content.data(), Content.size());
-    if (Written < 0 && errno == EINTR)
-      continue;
-    if (Written <= 0)
-      return false;
-    Content = Content.drop_front(Written);
-  }
-  return true;
-}
+bool MemoryFile::write(StringRef Content) { return writeAll(Descriptor, Content); }
 
 std::unique_ptr<MemoryBuffer> MemoryFile::content() const {
   struct stat Status;
