@@ -243,7 +243,7 @@ void mlgo::replaceDefaultEvictionAdvisor() {
   const auto Replace = [&Chosen](const Analysis::AdvisorMode &Wanted) {
     ReplacesDefault = Wanted == Analysis::AdvisorMode::Default;
     if (ReplacesDefault)
-      Chosen = Analysis::AdvisorMode::Release;
+      Chosen.setValue(Analysis::AdvisorMode::Release); // An assignment would call this again.
   };
   Replace(Chosen);
   Chosen.setCallback(Replace);

@@ -49,7 +49,7 @@ void replaceDefaultAdvisor() {
 #endif
     ReplacesDefault = Asked == InliningAdvisorMode::Default;
     if (ReplacesDefault)
-      Chosen = InliningAdvisorMode::Release;
+      Chosen.setValue(InliningAdvisorMode::Release); // An assignment would call this again.
   };
   Replace(Chosen);
   Chosen.setCallback(Replace);
@@ -104,7 +104,7 @@ void mlgo::withdrawDecisions() {
   const std::lock_guard<std::mutex> Lock(FileMutex);
   FileInMemory = nullptr;
   if (ReplacesDefault && GivenFile.empty() && !writesDecisions()) {
-    chosenMode() = InliningAdvisorMode::Default;
+    chosenMode().setValue(InliningAdvisorMode::Default);
     ReplacesDefault = false;
   }
 }

@@ -138,6 +138,15 @@ class DecisionsTest(unittest.TestCase):
             self.assertIs(self.made(*given("given"), *flags) == wanted, True)
             self.assertIs(self.made(*flags, *given("given")) == wanted, True)
 
+    def test_without_a_section_the_asked_mode_decides(self):
+        self.write("given", written(DECISIONS, module="another.c"))
+        wanted = {mode: self.made("-mllvm", f"-enable-ml-inliner={mode}") for mode in ("default", "release")}
+        self.assertIs(wanted["default"] == wanted["release"], False)
+        for mode, alone in wanted.items():
+            flags = ["-mllvm", f"-enable-ml-inliner={mode}"]
+            self.assertIs(self.made(*given("given"), *flags) == alone, True, f"{mode} after the file")
+            self.assertIs(self.made(*flags, *given("given")) == alone, True, f"{mode} before the file")
+
     def development_flags(self, otherwise: str) -> list[str]:
         model = runfile("tests/policies/random_inlining_tflite/model.tflite").parent
         return PROBLEM.development_flags(None, str(model)) if otherwise == "policy" else []

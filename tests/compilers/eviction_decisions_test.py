@@ -85,6 +85,15 @@ class EvictionDecisionsTest(unittest.TestCase):
                 with self.subTest(program, content=content[:80]):
                     self.assertEqual(self.made(program, self.given(content)), by_default)
 
+    def test_without_a_section_the_asked_mode_decides(self):
+        given = self.given(HEAD.replace("x.c", "another.c"))
+        asked = {mode: ("-mllvm", f"-regalloc-enable-advisor={mode}") for mode in ("default", "release")}
+        wanted = {mode: self.made(RELEASE, *flags) for mode, flags in asked.items()}
+        self.assertNotEqual(wanted["default"], wanted["release"])
+        for mode, flags in asked.items():
+            self.assertEqual(self.made(RELEASE, given, *flags), wanted[mode], f"{mode} after the file")
+            self.assertEqual(self.made(RELEASE, *flags, given), wanted[mode], f"{mode} before the file")
+
     def test_coverage(self):
         lines, _ = self.taken(*POLICY_ON)
         count = len(lines.splitlines()) - 2
