@@ -4,6 +4,7 @@
     ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
     ./bazelw run //mlgo:evaluate_programs -- --lto=thin,full                # and with the policies in the linker
+    ./bazelw run //mlgo:evaluate_programs -- --target=aarch64 --nocost      # for AArch64, run under QEMU
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
 
 The programs come from Debian's source packages (--list shows them); mlgo/evaluation/programs/README.md says how to
@@ -16,6 +17,8 @@ and write the same; a program whose builds differ is reported as an error and is
   Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters). The default is the
   release clang without policy.
 - --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
+- --target: the same of another target's programs. QEMU runs them, and a plugin of it counts in place of Cachegrind.
+  Seconds and cycles would be the emulator's and are not measured.
 - --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage.
 
 Output, below --output_dir: summary.md, programs.csv and result.json (fields: mlgo/evaluation/programs/README.md).
@@ -34,9 +37,10 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs import results, run_time, size
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
-from mlgo.evaluation.programs.counters import cachegrind_given
+from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides, linker_beside, lto_kinds
+from mlgo.evaluation.programs.target import HOST, target_given
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.progress import show, tell
@@ -76,6 +80,9 @@ flags.DEFINE_integer("repeats", 7, "Timed runs of each program.", lower_bound=1)
 flags.DEFINE_integer("symbols", 20, "Functions recorded per program that grew, and that shrank, most.", lower_bound=0)
 flags.DEFINE_integer("seed", CostSettings.seed, "Seed of the bootstraps.", lower_bound=0)
 flags.DEFINE_integer("workers", None, "Parallel compiles. Default: one per core. Changes no result.", lower_bound=1)
+flags.DEFINE_string(
+    "target", HOST.name, "What programs are built for: x86_64, or aarch64, armv7_thumb, riscv64 (platforms/README.md)."
+)
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/programs, or out/ and the target's name.")
 
 
@@ -86,6 +93,7 @@ def main(arguments: list[str]) -> int:
     if FLAGS.list:
         show(catalogue.lines())
         return ExitCode.DONE
+    target = target_given(FLAGS.target)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
     described = [locate.user_path(path) for path in FLAGS.program_file]
     packages = packages_given(FLAGS.package)
@@ -107,14 +115,14 @@ def main(arguments: list[str]) -> int:
         cost={level: compilers.for_cost(sides) for level, sides in levels.items() if sides},
         thinlto=FLAGS.thinlto,
         symbols=FLAGS.symbols,
-        repeats=FLAGS.repeats,
-        counter=cachegrind_given(FLAGS.valgrind),
+        repeats=FLAGS.repeats if target == HOST else 0,
+        counter=cachegrind_given(FLAGS.valgrind) if target == HOST else Emulator(target),
         cost_settings=CostSettings(FLAGS.cost_sources, FLAGS.cost_turns, FLAGS.seed),
         seed=FLAGS.seed,
     )
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
-    toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, packaged, workers, objects)
+    toolchain = Toolchain(sysroot_given(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
     return results.write(folder.path, results.measure(evaluation, programs, plan), Demangler.of_command())
 

@@ -1,5 +1,8 @@
 """Data and environment of //mlgo:evaluate_programs, for the command and for targets that run it where there is no Bazel."""
 
+load("//platforms:emulators.bzl", "EMULATORS")
+load("//toolchains/cc:targets.bzl", "TARGETS")
+
 # Packages of the programs that //mlgo/evaluation/programs describes.
 _PACKAGES = [
     "box2d",
@@ -77,3 +80,40 @@ PROGRAMS_ENV = _env_of(_PACKAGES)
 ALL_PROGRAMS_DATA = _data_of(_PACKAGES + _EXTRA_PACKAGES)
 
 ALL_PROGRAMS_ENV = _env_of(_PACKAGES + _EXTRA_PACKAGES)
+
+_COUNT_PLUGIN = "//mlgo/evaluation/programs/plugin:libcount_plugin.so"
+
+# What --target takes besides x86_64.
+_TARGETS_ENV = {
+    "MLGO_PROGRAM_TARGETS": json.encode({
+        name: dict(
+            triple = TARGETS[name].triple,
+            gcc = TARGETS[name].gcc,
+            libraries = "usr/%s/lib" % TARGETS[name].triple,
+            flags = TARGETS[name].flags,
+            emulator_flags = emulator.flags,
+        )
+        for name, emulator in EMULATORS.items()
+    }),
+}
+
+# The command fetches a target's sysroot and emulator when it uses them.
+TARGETS_LABELS = _TARGETS_ENV | {"MLGO_COUNT_PLUGIN": _COUNT_PLUGIN} | {
+    "MLGO_SYSROOT_" + name: "@sysroot_%s//:usr" % name
+    for name in EMULATORS
+} | {
+    "MLGO_EMULATOR_" + name: emulator.program
+    for name, emulator in EMULATORS.items()
+}
+
+def target_data(name):
+    """Data of a target that runs the command with --target=`name`."""
+    return ["@sysroot_%s//:usr" % name, EMULATORS[name].program, "@qemu//:runtime", _COUNT_PLUGIN]
+
+def target_env(name):
+    """Environment of a target that runs the command with --target=`name`."""
+    return _TARGETS_ENV | {
+        "MLGO_COUNT_PLUGIN": "$(rlocationpath %s)" % _COUNT_PLUGIN,
+        "MLGO_EMULATOR_" + name: "$(rlocationpath %s)" % EMULATORS[name].program,
+        "MLGO_SYSROOT_" + name: "$(rlocationpath @sysroot_%s//:usr)" % name,
+    }

@@ -12,6 +12,7 @@ from typing import Any
 from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
+from mlgo.evaluation.programs.target import HOST, Target
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
@@ -74,6 +75,7 @@ class Toolchain:
       driver: the clang that calls the linker.
       workers: parallel compiles.
       objects: folder of objects that programs share; None: no sharing.
+      target: of all programs.
     """
 
     sysroot: pathlib.Path | None
@@ -81,29 +83,33 @@ class Toolchain:
     driver: pathlib.Path
     workers: int
     objects: pathlib.Path | None = None
+    target: Target = HOST
 
     def target_flags(self) -> list[str]:
         """Flags for the target and its sysroot."""
-        flags = ["--target=x86_64-linux-gnu", "--no-default-config"]
+        flags = [f"--target={self.target.triple}", "--no-default-config", *self.target.flags]
         if self.sysroot is not None:
-            flags += [f"--sysroot={self.sysroot}", f"--gcc-install-dir={self.sysroot}/usr/lib/gcc/x86_64-linux-gnu/12"]
+            flags += [f"--sysroot={self.sysroot}", f"--gcc-install-dir={self.sysroot}/{self.target.gcc}"]
         return flags
 
     def digest(self) -> str:
-        """Digest of linker and libraries."""
+        """Digest of linker, libraries and target."""
         names = ("libc.a", "libm.a", "crt1.o") if self.sysroot is not None else ()
-        libraries = [digest_of_file(self.sysroot / "usr/lib/x86_64-linux-gnu" / name) for name in names]
-        return digest_of_bytes("".join([digest_of_file(self.linker), *libraries]).encode())
+        libraries = [digest_of_file(self.sysroot / self.target.libraries / name) for name in names]
+        return digest_of_bytes("".join([digest_of_file(self.linker), *libraries, self.target.digest()]).encode())
 
 
-def sysroot_given(path: str | None) -> pathlib.Path | None:
-    """The sysroot at `path`; for None the packaged one, for "" None: the machine's.
+def sysroot_given(path: str | None, target: Target = HOST) -> pathlib.Path | None:
+    """The sysroot at `path`; for None the packaged one of `target`, for "" None: the machine's.
 
-    Raises: RunError: there is no packaged one.
+    Raises: RunError: there is no packaged one, or "" is given for another target.
     """
+    if path == "" and target != HOST:
+        wrong = f"stands for this machine's headers and libraries, which are not those of {target.name}"
+        raise RunError("--sysroot=", wrong, "Remove it, or give a folder")
     if path is not None:
         return locate.user_path(path) if path else None
-    found = locate.of_environment("MLGO_SYSROOT")
+    found = locate.of_environment("MLGO_SYSROOT" if target == HOST else f"MLGO_SYSROOT_{target.name}")
     if found is None:
         wrong = "is not given, and there is no packaged sysroot"
         raise RunError("--sysroot", wrong, "Start the command with ./bazelw run, or give --sysroot")

@@ -1,5 +1,5 @@
-"""Counts instructions, loads and stores with Valgrind's Cachegrind, and cycles with `perf` where the machine has
-counters.
+"""Counts instructions, loads and stores with Valgrind's Cachegrind, or with a plugin of the emulator that runs programs
+of another target; and cycles with `perf` where the machine has counters.
 
 Cachegrind's counts are the same in every run. They depend on the program, its input and, by some hundred instructions
 during the start of the C library, on the path of Valgrind's tools, which is in the environment. Counts of perf vary.
@@ -13,10 +13,12 @@ import dataclasses
 import math
 import pathlib
 import tempfile
+from typing import ClassVar, Protocol
 
 from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
+from mlgo.evaluation.programs.target import Target
 from mlgo.run import locate
 
 #: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data
@@ -40,6 +42,21 @@ class Counts:
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(self.instructions + other.instructions, self.loads + other.loads, self.stores + other.stores)
+
+
+class Counter(Protocol):
+    """What counts a program's runs. Attributes: name: in results and messages."""
+
+    name: ClassVar[str]
+
+    def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
+        """(counts, digest of the output), both by run.
+
+        Raises:
+          RunFailure: a run fails.
+          CounterFailure: the counter fails.
+        """
+        ...
 
 
 def parse_cachegrind(text: str) -> Counts:
@@ -67,16 +84,13 @@ def parse_cachegrind(text: str) -> Counts:
 class Cachegrind:
     """Attributes: valgrind: the program; tools: folder of its tools, None: where it was installed."""
 
+    name: ClassVar[str] = "cachegrind"
+
     valgrind: pathlib.Path
     tools: pathlib.Path | None
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
-        """(counts, digest of the output), both by run.
-
-        Raises:
-          RunFailure: a run fails.
-          CounterFailure: Cachegrind fails.
-        """
+        """As Counter."""
         counts: dict[str, Counts] = {}
         digests: dict[str, str] = {}
         with tempfile.TemporaryDirectory(prefix="mlgo-cachegrind-") as folder:
@@ -99,6 +113,47 @@ def cachegrind_given(path: str | None) -> Cachegrind:
     """
     valgrind = locate.program(path, "--valgrind", "MLGO_VALGRIND").absolute()
     return Cachegrind(valgrind, None if path else valgrind.parents[1] / "libexec" / "valgrind")
+
+
+def parse_plugin(text: str) -> Counts:
+    """The counts in a file of the plugin (mlgo/evaluation/programs/plugin).
+
+    Raises: CounterFailure: it is incomplete, as after a kill, or more than one thread makes it inexact.
+    """
+    rows = [line.split(" ") for line in text.splitlines()]
+    try:
+        values = {name: int(value) for name, value in rows}
+        threads = values.pop("threads")
+        counts = Counts(**values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CounterFailure(f"the plugin's file has no counts: {error}") from error
+    if min(dataclasses.astuple(counts)) < 0:
+        raise CounterFailure(f"the plugin's file has negative counts: {counts}")
+    if threads != 1:
+        raise CounterFailure(f"the program had {threads} threads, and only those of one thread are counted exactly")
+    return counts
+
+
+@dataclasses.dataclass(frozen=True)
+class Emulator:
+    """Attributes: target: with an emulator and its plugin."""
+
+    name: ClassVar[str] = "qemu"
+
+    target: Target
+
+    def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
+        """As Counter."""
+        counts: dict[str, Counts] = {}
+        digests: dict[str, str] = {}
+        with tempfile.TemporaryDirectory(prefix="mlgo-qemu-") as folder:
+            path = pathlib.Path(folder, "counts")
+            prefix = [*self.target.emulator, "-plugin", f"{self.target.plugin},out={path}"]
+            for run, _, digest in run_program(program, image, prefix):
+                text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+                counts[run.name], digests[run.name] = parse_plugin(text), digest
+                path.unlink()
+        return counts, digests
 
 
 def parse_perf(text: str) -> dict[str, float]:

@@ -8,7 +8,14 @@ import unittest
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.evaluation.programs.counters import CounterFailure, Counts, parse_cachegrind, parse_perf, perf_works
+from mlgo.evaluation.programs.counters import (
+    CounterFailure,
+    Counts,
+    parse_cachegrind,
+    parse_perf,
+    parse_plugin,
+    perf_works,
+)
 
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
@@ -79,6 +86,25 @@ class PerfTest(unittest.TestCase):
                 perf.chmod(0o755)
                 self.assertEqual(perf_works(perf), works, said)
             self.assertFalse(perf_works(pathlib.Path(scratch, "absent")))
+
+
+class PluginTest(unittest.TestCase):
+    def test_counts_are_read(self):
+        self.assertEqual(
+            parse_plugin("instructions 6006\nloads 1000\nstores 2000\nthreads 1\n"), Counts(6006, 1000, 2000)
+        )
+
+    def test_anything_else_is_refused(self):
+        for text, message in (
+            ("", "no counts"),
+            ("instructions 6006\nloads 10", "no counts"),
+            ("instructions 1\nloads 1\nstores many\nthreads 1\n", "no counts"),
+            ("instructions 1\nloads 1\nstores 1\nmisses 1\nthreads 1\n", "no counts"),
+            ("instructions 1\nloads -1\nstores 1\nthreads 1\n", "negative"),
+            ("instructions 1\nloads 1\nstores 1\nthreads 2\n", "had 2 threads"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(CounterFailure, message):
+                parse_plugin(text)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain
-from mlgo.evaluation.programs.counters import Cachegrind, CounterFailure
+from mlgo.evaluation.programs.counters import Counter, CounterFailure
 from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
@@ -78,7 +78,7 @@ class ProgramEvaluation:
         sides: Sequence[Side],
         thinlto: Sequence[str],
         counted: Sequence[str],
-        counter: Cachegrind,
+        counter: Counter,
         symbols: int,
     ) -> tuple[Table, dict[str, dict[str, dict[str, int]]], dict[str, list[dict[str, Any]]]]:
         """Programs at -Oz: their sizes, what they execute, and the functions that changed.
@@ -120,7 +120,7 @@ class ProgramEvaluation:
         return table, executed, differences
 
     def counts(
-        self, programs: Sequence[Program], sides: Sequence[Side], counter: Cachegrind
+        self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter
     ) -> tuple[Table, dict[str, dict[str, Any]]]:
         """What the programs execute at -O2: events that are the same in every run.
 
@@ -152,16 +152,21 @@ class ProgramEvaluation:
         self,
         programs: Sequence[Program],
         sides: Sequence[Side],
-        counter: Cachegrind,
+        counter: Counter,
         repeats: int,
         perf: pathlib.Path | None,
     ) -> tuple[Table, dict[str, Any]]:
-        """What the programs execute at -O2, and their run time in alternating runs.
+        """What the programs execute at -O2, and their run time in alternating runs. Args: repeats: 0: no run time.
 
         Returns: the table of counts, summed over a program's runs; and program -> side -> {"runs": counts by run,
         "times": lists}.
         """
         table, by_run = self.counts(programs, sides, counter)
+        if not repeats:
+            return table, {
+                name: {side: {"runs": runs, "times": {}} for side, runs in sides_runs.items()}
+                for name, sides_runs in by_run.items()
+            }
         bar, details = progress.start("run time", len(by_run), "programs"), {}
         for program in programs:
             if program.name not in by_run:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs.building import Side
-from mlgo.evaluation.programs.counters import Cachegrind
+from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.sides import DEFAULT
@@ -64,7 +64,7 @@ NONE = PolicyCounts({}, {"run": {}, "left_out": {}, "differing": {}})
 
 
 def count_policies(
-    evaluation: ProgramEvaluation, programs: Sequence[Program], sides: Sequence[Side], counter: Cachegrind
+    evaluation: ProgramEvaluation, programs: Sequence[Program], sides: Sequence[Side], counter: Counter
 ) -> PolicyCounts:
     """Builds and counts `programs` on all `sides`, the default first."""
     table, _ = evaluation.counts(programs, sides, counter)

@@ -10,7 +10,7 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side
-from mlgo.evaluation.programs.counters import Cachegrind, perf_works
+from mlgo.evaluation.programs.counters import Counter, perf_works
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation, Table
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.sides import DEFAULT
@@ -32,7 +32,7 @@ class Plan:
       cost: optimisation level -> sides whose compile cost is measured.
       thinlto: whether programs are linked through ThinLTO too.
       symbols: how many functions that grew most, and that shrank most, are recorded per program.
-      repeats: timed runs of each program.
+      repeats: timed runs of each program; 0: none, as under an emulator.
       counter: counts what programs execute.
       cost_settings: what is compiled to measure the cost.
       seed: seed of the bootstraps.
@@ -44,7 +44,7 @@ class Plan:
     thinlto: bool
     symbols: int
     repeats: int
-    counter: Cachegrind
+    counter: Counter
     cost_settings: CostSettings
     seed: int
 
@@ -60,7 +60,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
             **{f"{side.name} at {run_time.LEVEL}": side.digest() for side in plan.runs},
         },
         "programs": {program.name: {"about": program.about, "digest": program.digest()} for program in programs},
-        "counters": {"counts": "cachegrind", "perf": False},
+        "counters": {"counts": plan.counter.name, "perf": False},
         **{part: {} for part in _PARTS},
     }
     if plan.sizes:
@@ -72,7 +72,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan.seed)
     if plan.runs:
         perf = shutil.which("perf")
-        usable = pathlib.Path(perf) if perf and perf_works(pathlib.Path(perf)) else None
+        usable = pathlib.Path(perf) if perf and plan.repeats and perf_works(pathlib.Path(perf)) else None
         result["counters"]["perf"] = usable is not None
         table, details = evaluation.runs(programs, plan.runs, plan.counter, plan.repeats, usable)
         times = {program: {side: of["times"] for side, of in sides.items()} for program, sides in details.items()}

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs.building import LTO_KINDS, Side, Toolchain, compile_objects, link, link_through_lto
-from mlgo.evaluation.programs.counters import Cachegrind, Counts, parse_perf, perf_command
+from mlgo.evaluation.programs.counters import Counter, Counts, parse_perf, perf_command
 from mlgo.evaluation.programs.program import Program
-from mlgo.evaluation.programs.running import run_program
+from mlgo.evaluation.programs.running import output_digests, run_program
 from mlgo.evaluation.programs.size import count_runs
 
 LEVEL = "-O2"
@@ -22,7 +22,7 @@ LTO_COUNTS = {kind: {event: f"{event}_{kind}_lto" for event in COUNTS} for kind 
 
 
 def build_and_count(
-    toolchain: Toolchain, side: Side, program: Program, counter: Cachegrind, folder: pathlib.Path, lto: Sequence[str]
+    toolchain: Toolchain, side: Side, program: Program, counter: Counter, folder: pathlib.Path, lto: Sequence[str]
 ) -> dict[str, Any]:
     """Builds `program` on `side` at -O2 as `folder`/program and counts the events of its runs.
 
@@ -38,7 +38,7 @@ def build_and_count(
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
         link(toolchain, side, program, objects, folder / IMAGE).unlink()
-        outputs = {run.name: digest for run, _, digest in run_program(program, folder / IMAGE)}
+        outputs = output_digests(program, folder / IMAGE, toolchain.target.emulator)
         counts = count_runs(counter, side, program, folder / IMAGE, outputs)
         for kind in lto:
             image = pathlib.Path(scratch, kind)

@@ -55,12 +55,12 @@ def run_program(
             yield run, ended, _digest(ended.output, {name: folder / name for name in run.outputs})
 
 
-def output_digests(program: Program, image: pathlib.Path) -> dict[str, str]:
-    """Digest of the output, by run.
+def output_digests(program: Program, image: pathlib.Path, emulator: Sequence[str] = ()) -> dict[str, str]:
+    """Digest of the output, by run. Args: emulator: of the program's target, with its flags.
 
     Raises: RunFailure: a run fails.
     """
-    return {run.name: digest for run, _, digest in run_program(program, image)}
+    return {run.name: digest for run, _, digest in run_program(program, image, emulator)}
 
 
 def _digest(output: bytes, written: Mapping[str, pathlib.Path]) -> str:

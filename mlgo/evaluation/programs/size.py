@@ -15,7 +15,7 @@ from mlgo.evaluation.programs.building import (
     link_through_lto,
     thinlto_objects,
 )
-from mlgo.evaluation.programs.counters import Cachegrind
+from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.image import ImageSize, measure
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
@@ -52,12 +52,7 @@ class SideSize:
 
 
 def measure_side(
-    toolchain: Toolchain,
-    side: Side,
-    program: Program,
-    thinlto: bool,
-    counter: Cachegrind | None,
-    lto: Sequence[str] = (),
+    toolchain: Toolchain, side: Side, program: Program, thinlto: bool, counter: Counter | None, lto: Sequence[str] = ()
 ) -> SideSize:
     """Builds `program` on `side` at -Oz, runs it, and measures it.
 
@@ -76,7 +71,7 @@ def measure_side(
         objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
 
         def of_image(image: pathlib.Path, map_path: pathlib.Path) -> tuple[ImageSize, dict[str, str]]:
-            return measure(image, map_path, folder), output_digests(program, image)
+            return measure(image, map_path, folder), output_digests(program, image, toolchain.target.emulator)
 
         def linked(way: str, given: list[pathlib.Path], *flags: str) -> tuple[ImageSize, dict[str, str]]:
             return of_image(folder / way, link(toolchain, side, program, given, folder / way, flags))
@@ -101,7 +96,7 @@ def measure_side(
 
 
 def count_runs(
-    counter: Cachegrind, side: Side, program: Program, image: pathlib.Path, outputs: dict[str, str]
+    counter: Counter, side: Side, program: Program, image: pathlib.Path, outputs: dict[str, str]
 ) -> dict[str, dict[str, int]]:
     """Run -> event -> count. Args: outputs: run -> digest of the output without the counter.
 
@@ -112,7 +107,7 @@ def count_runs(
     """
     counts, counted = counter.count(program, image)
     if counted != outputs:
-        raise OutputDiffers(f"{side.name}: Cachegrind changes the output of {differing(outputs, counted)}")
+        raise OutputDiffers(f"{side.name}: {counter.name} changes the output of {differing(outputs, counted)}")
     return {name: vars(of_run) for name, of_run in counts.items()}
 
 

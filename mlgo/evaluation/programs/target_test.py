@@ -1,0 +1,90 @@
+"""Targets of programs: what the command names, and what determines their digest."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+from mlgo.evaluation.programs.building import Toolchain, sysroot_given
+from mlgo.evaluation.programs.target import HOST, Target, target_given
+from mlgo.run.exit_codes import RunError
+
+
+class TargetTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        for name in ("emulator", "plugin.so"):
+            path = self.folder / name
+            path.write_text(f"#!/bin/sh\n# {name}\n", encoding="utf-8")
+            path.chmod(0o755)
+        fields = {
+            "triple": "arm-linux-gnueabihf",
+            "gcc": "usr/gcc",
+            "libraries": "usr/lib",
+            "flags": ["-mthumb"],
+            "emulator_flags": ["-cpu", "x"],
+        }
+        variables = {
+            "MLGO_PROGRAM_TARGETS": json.dumps({"thumb": fields}),
+            "MLGO_EMULATOR_thumb": str(self.folder / "emulator"),
+            "MLGO_COUNT_PLUGIN": str(self.folder / "plugin.so"),
+        }
+        patcher = mock.patch.dict(os.environ, variables)
+        patcher.start()
+        self.addCleanup(patcher.stop)
+
+    def test_the_command_names_what_a_target_needs(self):
+        found = target_given("thumb")
+        self.assertEqual((found.triple, found.flags), ("arm-linux-gnueabihf", ("-mthumb",)))
+        self.assertEqual(found.emulator, (str(self.folder / "emulator"), "-cpu", "x", "-seed", "1"))
+        self.assertEqual(found.plugin, (self.folder / "plugin.so").resolve())
+
+    def test_programs_are_compiled_for_it(self):
+        sysroot = pathlib.Path("/sysroot")
+        toolchain = Toolchain(sysroot, sysroot, sysroot, 1, target=target_given("thumb"))
+        self.assertEqual(
+            toolchain.target_flags(),
+            [
+                "--target=arm-linux-gnueabihf",
+                "--no-default-config",
+                "-mthumb",
+                "--sysroot=/sysroot",
+                "--gcc-install-dir=/sysroot/usr/gcc",
+            ],
+        )
+
+    def test_an_unknown_target_is_refused_with_those_that_there_are(self):
+        with self.assertRaisesRegex(RunError, "--target=vax: is not a target of this command. Give x86_64, thumb"):
+            target_given("vax")
+
+    def test_this_machine_needs_nothing(self):
+        with mock.patch.dict(os.environ, clear=True):
+            self.assertEqual(target_given("x86_64"), HOST)
+
+    def test_the_machines_libraries_are_not_those_of_another_target(self):
+        with self.assertRaisesRegex(RunError, "are not those of thumb"):
+            sysroot_given("", target_given("thumb"))
+        self.assertIsNone(sysroot_given(""))
+
+    def test_whatever_changes_programs_or_counts_changes_the_digest(self):
+        first = target_given("thumb")
+        digests = {first.digest(), HOST.digest()}
+        changes: tuple[Target, ...] = (
+            dataclasses.replace(first, triple="other"),
+            dataclasses.replace(first, flags=()),
+            dataclasses.replace(first, emulator=(*first.emulator, "-R")),
+        )
+        digests |= {changed.digest() for changed in changes}
+        (self.folder / "plugin.so").write_text("another", encoding="utf-8")
+        digests.add(first.digest())
+        self.assertEqual(len(digests), 6)
+        self.assertEqual(HOST.digest(), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
