@@ -14,8 +14,8 @@ end all objects are linked into one image, whose code bytes are the headline fig
 A call site is named by its functions, so the decisions hold on for what an edit does not touch; elsewhere the policy or
 the heuristic decides. Decisions are for one compiler: with another one, fewer of them fit.
 
-Register eviction: the development clang tries --compiles allocations of each function and takes the best. No function
-costs more than with the heuristic or the policy, by the score of --problem.
+Register eviction: the development clang tries --compiles allocations of each function on average, more of those that
+cost more, and takes the best. No function costs more than with the heuristic or the policy, by the score of --problem.
 
 Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, curve.csv and curve.png (bytes after
 so many compiles of each module); for register eviction, functions.csv in place of modules.csv, and no picture.
@@ -86,7 +86,8 @@ flags.DEFINE_string("policy", None, "Folder of a policy to start from too. Defau
 flags.DEFINE_integer(
     "compiles",
     70,
-    "Compiles for the search of a module, at most; for register eviction, allocations of each function.",
+    "Compiles for the search of a module, at most; for register eviction, allocations of each function on average:"
+    " functions that cost more get more.",
     lower_bound=1,
 )
 flags.DEFINE_float(

@@ -47,6 +47,13 @@ cl::opt<unsigned> Flips("mlgo-eviction-flips", cl::Hidden, cl::init(64),
                         cl::desc("Single decisions of a function that -mlgo-eviction-search tries the other way; "
                                  "default 64"));
 
+cl::opt<double> FlipsPerRootCost("mlgo-eviction-flips-per-root-cost", cl::Hidden, cl::init(0),
+                                 cl::desc("Further flips of a function for -mlgo-eviction-search, by the square root "
+                                          "of what it costs by default; default 0"));
+
+cl::opt<unsigned> MoreFlips("mlgo-eviction-more-flips", cl::Hidden, cl::init(0),
+                            cl::desc("Further flips of -mlgo-eviction-flips-per-root-cost at most; default 0"));
+
 cl::opt<unsigned> SearchSeed("mlgo-eviction-seed", cl::Hidden, cl::init(1),
                              cl::desc("Seed of the random changes of -mlgo-eviction-search; default 1"));
 
@@ -145,8 +152,9 @@ void EvictionSearch::beginFunction(const MachineFunction &MF) {
     }
     return Forked;
   };
-  const mlgo::FunctionResult Found = mlgo::searchFunction(Try, {NoisyTries, Flips}, HasPolicy, givenTo(MF),
-                                                          xxh3_64bits(Function) + SearchSeed);
+  const mlgo::SearchLimits Limits = {NoisyTries, Flips, FlipsPerRootCost, MoreFlips};
+  const mlgo::FunctionResult Found =
+      mlgo::searchFunction(Try, Limits, HasPolicy, givenTo(MF), xxh3_64bits(Function) + SearchSeed);
   if (IsChild)
     return;
   if (!Found.Best) {

@@ -4,6 +4,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 using namespace llvm;
@@ -26,6 +27,7 @@ private:
   bool improves(AllocationPlan Plan);
   void tryNoise();
   void tryFlips();
+  unsigned flipLimit() const;
 
   const TryAllocation &Try;
   const SearchLimits Limits;
@@ -66,11 +68,17 @@ void Search::tryNoise() {
   }
 }
 
+unsigned Search::flipLimit() const {
+  // Square roots are exact, so every machine tries the same.
+  const double More = Limits.FlipsPerRootCost * std::sqrt(std::max(Found.Default->Cost, 0.0));
+  return Limits.Flips + (More < Limits.MoreFlips ? static_cast<unsigned>(More) : Limits.MoreFlips);
+}
+
 // Each single decision the other way; what follows keeps to the best allocation where it can.
 void Search::tryFlips() {
   StringSet<> Tried;
   bool Improved = false;
-  for (unsigned Left = Limits.Flips; Left;) {
+  for (unsigned Left = flipLimit(); Left;) {
     struct Flip {
       uint64_t Order;
       std::string Question;

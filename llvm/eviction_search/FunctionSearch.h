@@ -14,6 +14,9 @@ namespace mlgo {
 struct SearchLimits {
   unsigned NoisyTries = 0;
   unsigned Flips = 0;
+  // Further flips by the square root of the default's cost, and at most so many: costly functions gain most.
+  double FlipsPerRootCost = 0;
+  unsigned MoreFlips = 0;
 };
 
 struct FunctionResult {

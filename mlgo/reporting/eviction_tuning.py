@@ -59,10 +59,10 @@ def _coverage(content: Mapping[str, Any]) -> str:
 
 
 def _ends(content: Mapping[str, Any]) -> str:
-    tried = f"{number(content['tries'], 0)} allocations were tried, at most {number(content['tries_limit'], 0)} of each"
+    tried = f"{number(content['tries'], 0)} allocations were tried, {number(content['tries_limit'], 0)} at most of each"
     late, functions = content["gaining_at_the_end"], content["functions"]
     return (
-        f"{tried} function besides those from which the search starts. The best one of {number(late, 0)} of"
+        f"{tried} function on average, besides those from which the search starts. The best one of {number(late, 0)} of"
         f" {number(functions, 0)} functions is among its last quarter of tries: more tries may improve these."
     )
 

@@ -14,6 +14,7 @@ from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 from mlgo.score.problem_score import score_of
 from mlgo.search.decision_file import EvictionSection, read_all, written
+from mlgo.search.eviction_tries import TryLimits, flips_per_root_cost
 from mlgo.trace.compile_cache import key_of
 from mlgo.trace.setup import CompileSetup
 
@@ -21,8 +22,6 @@ _REPORT = "found.tsv"
 _DECISIONS = f"{_REPORT}.decisions"
 _REMEDY = "Delete the folder and run again"
 _COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries", "curve")
-#: A quarter of the tries are noisy and the rest flips: flips from a better start find more.
-_NOISY_SHARE = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +64,7 @@ class EvictionSearch:
     Attributes:
       setup: how they are compiled.
       model_dir: TFLite model of the policy; None: the search starts from the default alone.
-      tries: module → tries of each of its functions, besides those from which the search starts.
+      tries: module → tries of each of its functions on average, besides those from which the search starts.
       seed: of random changes, >= 0.
       identity: JSON values that decide the result besides the modules: digests of the compiler and the policy.
     """
@@ -81,17 +80,43 @@ class EvictionSearch:
     ) -> tuple[dict[str, ModuleFound], dict[str, str]]:
         """Searches those of `modules` that have no result in `folder`.
 
-        Args: done: called after each.
+        Each is compiled twice: what its functions cost by default decides how many tries each of them gets.
+
+        Args: done: called twice for each.
         Returns: module → what was found, and module → why it could not be compiled.
         Raises: RunError: a file in `folder` is damaged.
         """
-        paths = {module.name: folder / self._key(module) for module in modules}
+        no_tries = dict.fromkeys(self.tries, TryLimits())
+        first, failures = self._run(folder, modules, no_tries, 0.0, done)
+        costs = {name: [each.default for each in module.functions] for name, module in first.items()}
+        asked = [module for module in modules if costs.get(module.name)]
+        names = {module.name for module in asked}
+        for module in modules:
+            if module.name not in names:
+                done(module)
+        limits = {name: TryLimits.of_average(tries) for name, tries in self.tries.items()}
+        found, failed = self._run(folder, asked, limits, flips_per_root_cost(self.tries, costs), done)
+        unasked = {name: module for name, module in first.items() if not costs[name]}
+        return {**found, **unasked}, {**failures, **failed}
+
+    def _run(
+        self,
+        folder: pathlib.Path,
+        modules: Sequence[Module],
+        limits: Mapping[str, TryLimits],
+        per_root_cost: float,
+        done: Callable[[Module], None],
+    ) -> tuple[dict[str, ModuleFound], dict[str, str]]:
+        """As `run`, with these limits. Args: per_root_cost: further flips, see eviction_tries.py."""
+        options = {module.name: self._options(limits[module.name], per_root_cost) for module in modules}
+        paths = {module.name: folder / self._key(module, options[module.name]) for module in modules}
         left = [module for module in modules if not paths[module.name].with_suffix(".decisions").exists()]
         # The largest first: at the end no single one is waited for.
         left.sort(key=lambda module: (-module.bitcode_size, module.name))
         failures = {}
         assert self.setup.executor is not None  # CompileSetup sees to it.
-        for module, outcome in zip(left, self.setup.executor.run_ordered(map(self._request, left)), strict=True):
+        requests = (self._request(module, options[module.name]) for module in left)
+        for module, outcome in zip(left, self.setup.executor.run_ordered(requests), strict=True):
             if isinstance(outcome, CompileFailure):
                 failures[module.name] = outcome.detail
             else:
@@ -99,18 +124,21 @@ class EvictionSearch:
             done(module)
         return {name: _read(path) for name, path in paths.items() if name not in failures}, failures
 
-    def _key(self, module: Module) -> str:
-        return key_of({**self.identity, "tries": self.tries[module.name], "seed": self.seed}, module)
-
-    def _request(self, module: Module) -> CompileRequest:
-        problem = self.setup.problem
-        noisy = self.tries[module.name] // _NOISY_SHARE
-        options = (
+    def _options(self, limits: TryLimits, per_root_cost: float) -> tuple[str, ...]:
+        return (
             f"-mlgo-eviction-search={_REPORT}",
-            f"-mlgo-eviction-noisy-tries={noisy}",
-            f"-mlgo-eviction-flips={self.tries[module.name] - noisy}",
+            f"-mlgo-eviction-noisy-tries={limits.noisy}",
+            f"-mlgo-eviction-flips={limits.flips}",
+            f"-mlgo-eviction-flips-per-root-cost={per_root_cost!r}",
+            f"-mlgo-eviction-more-flips={limits.more_flips}",
             f"-mlgo-eviction-seed={self.seed}",
         )
+
+    def _key(self, module: Module, options: Sequence[str]) -> str:
+        return key_of({**self.identity, "options": list(options)}, module)
+
+    def _request(self, module: Module, options: Sequence[str]) -> CompileRequest:
+        problem = self.setup.problem
         flags = [word for option in options for word in ("-mllvm", option)]
         return CompileRequest(
             self.setup.clang,

@@ -70,17 +70,25 @@ class EvictionSearchTest(unittest.TestCase):
 
     def test_tries_become_options(self):
         self.run_search("a", tries=9)
-        [request] = self.executor.requests
-        for option in ("noisy-tries=2", "flips=7", f"seed={SEED}"):
-            self.assertIn(f"-mlgo-eviction-{option}", request.extra_flags)
+        first, second = self.executor.requests
+        self.assertLessEqual({"-mlgo-eviction-flips=0", "-mlgo-eviction-more-flips=0"}, set(first.extra_flags))
+        for option in ("noisy-tries=2", "flips=4", "more-flips=30", f"seed={SEED}"):
+            self.assertIn(f"-mlgo-eviction-{option}", second.extra_flags)
+        # 9 of each function on average are 18: 6 for each, and what is left goes by the roots of 8 and 3.
+        [factor] = [flag.partition("per-root-cost=")[2] for flag in second.extra_flags if "per-root" in flag]
+        self.assertEqual([int(float(factor) * cost**0.5) for cost in (8, 3)], [4, 2])
 
     def test_a_search_is_not_repeated_unless_something_changes(self):
         first, _ = self.run_search("a")
-        again, _ = self.run_search("a", "b")
+        again, _ = self.run_search("a")
         self.assertEqual(again["a"], first["a"])
-        self.assertEqual([request.module.name for request in self.executor.requests], ["a", "b"])
+        self.assertEqual(len(self.executor.requests), 2)
+        # The costs by default are known.
         self.run_search("a", tries=10)
         self.assertEqual(len(self.executor.requests), 3)
+        # `b` has the same costs, so the functions of `a` keep their tries.
+        self.run_search("a", "b")
+        self.assertEqual([request.module.name for request in self.executor.requests[3:]], ["b", "b"])
 
     def test_a_source_is_named_once(self):
         found, _ = self.run_search("a", "b", "copy_of_b")
@@ -89,7 +97,7 @@ class EvictionSearchTest(unittest.TestCase):
 
     def test_damaged_result(self):
         self.run_search("a")
-        [report] = (self.folder / "found").glob("*.tsv")
+        report = min((self.folder / "found").glob("*.tsv"))
         head, f, g = REPORT.splitlines(keepends=True)
         for damaged, wrong in (
             ("function\n", "is no result of a search"),
@@ -103,7 +111,7 @@ class EvictionSearchTest(unittest.TestCase):
 
     def test_damaged_decisions(self):
         self.run_search("a")
-        [decisions] = (self.folder / "found").glob("*.decisions")
+        decisions = min((self.folder / "found").glob("*.decisions"))
         section = DECISIONS.format("a").partition("\n")[2]
         for damaged, wrong in (
             ("mlgo-decisions 1\nevictions\ta\nspare\tf\n", "has no decision in line 3: .*//mlgo:tune"),

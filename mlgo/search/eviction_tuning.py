@@ -13,8 +13,8 @@ from mlgo.search.eviction_results import EvictionResults
 from mlgo.search.eviction_search import EvictionSearch, named_once
 from mlgo.trace.setup import CompileSetup
 
-#: The default, the policy, and the compile itself.
-_OTHER_COMPILES = 3
+#: The default, the policy, and the compile itself, in both compiles of a module.
+_OTHER_COMPILES = 6
 
 
 def tune_evictions(
@@ -29,7 +29,8 @@ def tune_evictions(
     """Searches `corpus`, writes into `folder`, and returns the lines of the summary; skips modules that were searched.
 
     Args:
-      budget: tries of each function take the place of compiles: a try of all functions of a module is counted as one.
+      budget: tries of each function, on average, take the place of compiles: a try of all functions of a module is
+        counted as one.
       seed: of random changes and bootstraps.
       described: JSON values that decide the result besides `corpus` and `budget`; they stand in result.json.
 
@@ -37,7 +38,7 @@ def tune_evictions(
     """
     tries = budget.compiles_of(corpus.modules, _OTHER_COMPILES)
     search = EvictionSearch(setup, model_dir, tries, seed, dict(described))
-    shown = progress.start("search", len(corpus.modules), "modules")
+    shown = progress.start("search", 2 * len(corpus.modules), "compiles")
 
     def done(_: Module) -> None:
         shown.advance()

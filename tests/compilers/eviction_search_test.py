@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import pathlib
 import subprocess
 import tempfile
@@ -65,6 +66,18 @@ class EvictionSearchTest(unittest.TestCase):
         first = self.searched(*options)
         self.assertEqual(first, self.searched(*options))
         self.assertNotEqual(first[2], self.searched(*options, "-mlgo-eviction-seed=2")[2])
+
+    def test_flips_by_cost(self):
+        few = ("-mlgo-eviction-noisy-tries=0", "-mlgo-eviction-flips=1")
+        _, report, _ = self.searched(*few)
+        roots = {name: math.sqrt(float(row["default"])) for name, row in report.items()}
+        factor = 5.5 / roots["f1"]
+        for most in (2, 100):
+            options = (f"-mlgo-eviction-flips-per-root-cost={factor!r}", f"-mlgo-eviction-more-flips={most}")
+            _, report, _ = self.searched(*few, *options)
+            tries = {name: 1 + 1 + min(most, math.floor(factor * root)) for name, root in roots.items()}
+            self.assertEqual({name: int(row["tries"]) for name, row in report.items()}, tries)
+            self.assertEqual(tries["f1"], 2 + min(most, 5))
 
     def test_without_tries_the_default_stays(self):
         made, report, _ = self.searched("-mlgo-eviction-noisy-tries=0", "-mlgo-eviction-flips=0")
