@@ -120,7 +120,7 @@ class EvictionResults:
         """
         default = math.fsum(each.default for _, each in self._functions())
         last = max((each.tries for _, each in self._functions()), default=0)
-        for tries in [1 << power for power in range(last.bit_length())] + [last] * (last > 0):
+        for tries in sorted(({1 << power for power in range(last.bit_length())} | {last}) - {0}):
             ratios = [ratio for each in ratios_after(self.found, self.setup, tries).values() for ratio in each]
             mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
             total = math.fsum(each.cost_after(tries) for _, each in self._functions())
