@@ -1,0 +1,53 @@
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from tests.remote_execution import farm, installation
+from tests.remote_execution.failure import FarmError
+
+
+class FarmTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def test_configuration_names_folder_port_and_database(self):
+        template = (installation.HERE / "buildgrid.yml").read_text("utf-8")
+        text = farm.configuration(template, pathlib.Path("/scratch"), 4321, "postgresql+psycopg2://x")
+        self.assertIn('address: "127.0.0.1:4321"', text)
+        self.assertIn("path: /scratch/cas", text)
+        self.assertIn("connection-string: postgresql+psycopg2://x", text)
+
+    def test_packages_of_a_simulation(self):
+        text = "Reading...\nInst libc6 (2.42-1 Debian:testing [amd64])\nConf libc6 (2.42-1)\nInst bash (5)\n"
+        self.assertEqual(installation.packages(text), ["bash", "libc6"])
+
+    def test_failed_program_is_named_with_its_words(self):
+        with self.assertRaisesRegex(FarmError, "the step: exit code 3: no space"):
+            installation.run([sys.executable, "-c", "print('no space'); raise SystemExit(3)"], "the step")
+
+    def test_process_ends_with_the_block(self):
+        with farm.process([sys.executable, "-c", "import time; time.sleep(600)"], self.folder / "log") as started:
+            self.assertIsNone(started.poll())
+        self.assertIsNotNone(started.poll())
+
+    def test_server_that_ends_is_reported_with_its_words(self):
+        log = self.folder / "log"
+        command = [sys.executable, "-c", "print('address in use')"]
+        with farm.process(command, log) as started, self.assertRaisesRegex(FarmError, "address in use"):
+            started.wait()
+            farm.wait_for(farm.free_port(), started, log)
+
+    def test_server_that_listens_is_waited_for(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            waiting = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+            try:
+                farm.wait_for(server.getsockname()[1], waiting, self.folder / "log")
+            finally:
+                waiting.communicate()
+
+
+if __name__ == "__main__":
+    unittest.main()
