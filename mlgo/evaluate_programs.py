@@ -59,6 +59,7 @@ flags.DEFINE_list(
     "Names of built-in programs, or all: those that are not slow. Default: those of the published results; with"
     " --program_file: none.",
 )
+flags.DEFINE_list("seen", [], "Programs whose sources training saw. The others then have means of their own.")
 flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
 flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
 flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
@@ -118,6 +119,7 @@ def main(arguments: list[str]) -> int:
         repeats=FLAGS.repeats if target == HOST else 0,
         counter=cachegrind_given(FLAGS.valgrind) if target == HOST else Emulator(target),
         cost_settings=CostSettings(FLAGS.cost_sources, FLAGS.cost_turns, FLAGS.seed),
+        seen=results.seen_given(FLAGS.seen, programs),
         seed=FLAGS.seed,
     )
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")

@@ -35,6 +35,7 @@ class Plan:
       repeats: timed runs of each program; 0: none, as under an emulator.
       counter: counts what programs execute.
       cost_settings: what is compiled to measure the cost.
+      seen: programs whose sources training saw; the others have totals of their own.
       seed: seed of the bootstraps.
     """
 
@@ -46,7 +47,19 @@ class Plan:
     repeats: int
     counter: Counter
     cost_settings: CostSettings
+    seen: frozenset[str]
     seed: int
+
+
+def seen_given(names: Sequence[str], programs: Sequence[Program]) -> frozenset[str]:
+    """The programs that --seen names. Raises: RunError: one is not among `programs`, or none is left."""
+    measured = {program.name for program in programs}
+    if unknown := sorted(set(names) - measured):
+        known = f"Name some of {', '.join(sorted(measured))}"
+        raise RunError(f"--seen={','.join(names)}", f"names {unknown[0]!r}, which is not measured", known)
+    if not measured - set(names):
+        raise RunError(f"--seen={','.join(names)}", "names every program", "Leave out those that training did not see")
+    return frozenset(names)
 
 
 def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Plan) -> dict[str, Any]:
@@ -68,8 +81,8 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         table, executed, result["symbols"] = evaluation.sizes(
             programs, plan.sizes, counted if plan.thinlto else [], counted, plan.counter, plan.symbols
         )
-        _add(result, "size", table, (*size.SIZES, *size.LTO_SIZES.values()), plan.seed)
-        _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan.seed)
+        _add(result, "size", table, (*size.SIZES, *size.LTO_SIZES.values()), plan)
+        _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan)
     if plan.runs:
         perf = shutil.which("perf")
         usable = pathlib.Path(perf) if perf and plan.repeats and perf_works(pathlib.Path(perf)) else None
@@ -78,7 +91,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         times = {program: {side: of["times"] for side, of in sides.items()} for program, sides in details.items()}
         result["run_details"], result["run_times"] = details, timing_ratios(times, DEFAULT, plan.seed)
         through_lto = [name for counts in run_time.LTO_COUNTS.values() for name in counts.values()]
-        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles", *through_lto), plan.seed)
+        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles", *through_lto), plan)
     for level, sides in plan.cost.items():
         found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)
         result["cost"] |= {level: found} if found else {}
@@ -110,8 +123,11 @@ def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler 
     return ExitCode.TOO_MANY_FAILURES if result["left_out"] else ExitCode.DONE
 
 
-def _add(result: dict[str, Any], part: str, table: Table, measures: Sequence[str], seed: int) -> None:
+def _add(result: dict[str, Any], part: str, table: Table, measures: Sequence[str], plan: Plan) -> None:
     result[part] = table.rows
-    result["totals"][part] = totals(table.rows, DEFAULT, measures, seed)
+    result["totals"][part] = totals(table.rows, DEFAULT, measures, plan.seed)
+    if plan.seen:
+        unseen = {program: sides for program, sides in table.rows.items() if program not in plan.seen}
+        result["totals"].setdefault("unseen", {})[part] = totals(unseen, DEFAULT, measures, plan.seed)
     result["left_out"] |= {part: table.left_out} if table.left_out else {}
     result["differing"] |= {part: table.differing} if table.differing else {}

@@ -1,6 +1,6 @@
 """The results as Markdown tables and CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.symbols import Demangler
@@ -87,6 +87,7 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
             cells = [with_interval(total, "geometric_mean") if total else "" for total in known]
             count = max(total["programs"] for total in known if total)
             lines.append(markdown_row([f"geometric mean of {count}, {_SIZE_TITLES[measure]}", "", *cells]))
+            lines += _unseen_line(result, "size", [(side, measure) for side in sides])
     lines.append(markdown_row(["worst, code", "", *(_worst(totals[side]["code_bytes"]) for side in sides)]))
     return lines
 
@@ -115,8 +116,20 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
         lines.append(markdown_row([program, f"{base['instructions']:,}", *changes]))
     means = [with_interval(totals[side][measure], "geometric_mean") for side, measure in columns]
     lines.append(markdown_row([f"geometric mean of {len(table)}", "", *means]))
+    lines += _unseen_line(result, part, columns)
     lines.append(markdown_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
     return lines
+
+
+def _unseen_line(result: Mapping[str, Any], part: str, columns: Sequence[tuple[str, str]]) -> list[str]:
+    """The means over programs that training did not see, one per (side, measure); empty: none is known."""
+    totals = result["totals"].get("unseen", {}).get(part, {})
+    known = [totals.get(side, {}).get(measure) for side, measure in columns]
+    if not any(known):
+        return []
+    means = [with_interval(total, "geometric_mean") if total else "" for total in known]
+    count = max(total["programs"] for total in known if total)
+    return [markdown_row([f"the same, {count} that training did not see", "", *means])]
 
 
 def cost_lines(sides: Mapping[str, Mapping[str, Any]]) -> list[str]:

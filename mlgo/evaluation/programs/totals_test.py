@@ -118,6 +118,16 @@ class TablesTest(unittest.TestCase):
         self.assertIn("| a | `h` | 4 | 0 |", text)
         self.assertIn("Left out of size: c: policy: x.c: exit code 1", text)
 
+    def test_programs_that_training_did_not_see_have_means_of_their_own(self):
+        result = _result()
+        self.assertNotIn("did not see", tables.markdown(result))
+        unseen = {"size": totals({"b": _TABLE["b"]}, "default", _MEASURES, 1)}
+        result["totals"] |= {"unseen": unseen | {"run": {}, "executed": {}}}
+        text = tables.markdown(result)
+        self.assertIn("| the same, 1 that training did not see |  | +0.00 % | +0.00 % | +100.00 % |", text)
+        # Four sizes are known of "b" and its default; ThinLTO's is the fifth.
+        self.assertEqual(text.count("did not see"), 5)
+
     def test_functions_have_demangled_names(self):
         result = _result() | {"symbols": {"a": [{"symbol": "_Z1fv", "default": 9, "policy": 8}]}}
         with tempfile.TemporaryDirectory() as folder:
