@@ -20,6 +20,10 @@ names another:
 
     inlining_policy = {"size": "//my:for_size", "arm32-size": "//my:for_arm"},    # -ml-inliner-model-selector=arm32-size
 
+A policy that is `for_targets` decides without an option in modules of these targets:
+
+    inlining_policy = {"size": "//my:for_size", "aarch64": for_targets("//my:for_aarch64", ["aarch64"])},
+
 Backend `cpp` compiles policies of //mlgo/policy to C++; backend `aot`, TensorFlow's ahead-of-time compiler, compiles any SavedModel
 with the right signature. Policies of //mlgo/policy make the same decisions with both.
 """
@@ -28,10 +32,24 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//llvm:llvm_program.bzl", "llvm_program")
 load("//llvm:slots.bzl", "SLOTS")
 load("//release/configuration:defs.bzl", "CONFIGURATION_FILES")
+load("//release/priority:defs.bzl", "KNOWS_TARGET")
+load("//release/private:architectures.bzl", "policy_for", "wrong_targets")
 load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots", "wrong_names")
 load("//release/private:policy_names.bzl", "unusable_names")
 load("//release/private:slot.bzl", "policy_slots")
 load("//release/tools:defs.bzl", "LINKER_TOOLS", "TOOLS")
+
+def for_targets(policy, architectures):
+    """A policy, one of several for a problem, that decides in modules of some targets unless an option names another.
+
+    Args:
+      policy: label of a SavedModel.
+      architectures: list of `aarch64`, `arm` (Thumb too), `riscv32`, `riscv64`, `x86_64`.
+
+    Returns:
+      A value for the dict of a slot. The first policy of the dict cannot be one: it decides for all other targets.
+    """
+    return policy_for(policy, architectures)
 
 def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots):
     """Policies that several programs share: `mlgo_clang(name = "clang", policies = ":<name>")`, and so on.
@@ -41,7 +59,8 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
       backend: `cpp` or `aot`; default: the value of --@mlgo//release:backend.
       by_slot: dict, slot -> as `slots`; BUILD files cannot pass a computed dict as `**slots`.
       visibility: visibility of `name`.
-      **slots: slot of //llvm:slots.bzl = label of a SavedModel, or a dict, name -> label, of which the first is the default.
+      **slots: slot of //llvm:slots.bzl = label of a SavedModel, or a dict, name -> label or `for_targets`, of which the first is
+        the default.
     """
     policies = by_slot | slots
     unknown = [slot for slot in policies if slot not in SLOTS]
@@ -50,6 +69,9 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
     for slot, policy in policies.items():
         if type(policy) == "dict" and (not policy or unusable_names(policy.keys())):
             fail(wrong_names("mlgo_policies", name, slot, unusable_names(policy.keys())))
+        wrong = wrong_targets("mlgo_policies", name, slot, policy, knows_target = KNOWS_TARGET)
+        if wrong:
+            fail(wrong)
     cc_library(
         name = name,
         linkstatic = True,

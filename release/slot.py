@@ -1,9 +1,9 @@
 """Writes the C++ unit that fills a policy slot (llvm/embedded/EmbeddedModel.h) with compiled policies.
 
     slot --problem=regalloc_eviction --backend=cpp --slot=EvictionSlot --unit=OUT.cpp \\
-        --name= --policy=DIR --cpp_class=mlgo::EvictionPolicy --header=policy.h
+        --name= --architectures= --policy=DIR --cpp_class=mlgo::EvictionPolicy --header=policy.h
 
-The last four flags are repeated for each of several policies, and the first policy is the default. The unit includes
+The last five flags are repeated for each of several policies, and the first policy is the default. The unit includes
 each HEADER, which declares the class, and contains the policies' lines of `clang --version`.
 """
 
@@ -36,6 +36,7 @@ _POLICY = """\
         "{problem}",
         {provenance},
         mlgo::CompiledPolicy<{cpp_class}>::create,
+        {architectures},
         {vocabulary},
     }},
 """
@@ -50,12 +51,14 @@ class CompiledPolicy:
       cpp_class: name of its C++ class, with the namespace.
       header: name of the class's header in the #include.
       name: by which the compiler's option selects it; "" for an only policy.
+      architectures: for which it decides without the option.
     """
 
     who: Identity
     cpp_class: str
     header: str
     name: str = ""
+    architectures: tuple[str, ...] = ()
 
 
 def provenance(who: Identity, backend: str) -> str:
@@ -87,11 +90,16 @@ def slot_unit(policies: Sequence[CompiledPolicy], problem: str, backend: str, sl
                 problem=policy.who.name,
                 provenance=cpp_string(provenance(policy.who, backend)),
                 cpp_class=policy.cpp_class,
+                architectures=cpp_string(" ".join(policy.architectures)),
                 vocabulary=cpp_string(str(vocabulary_of(policy.who.name) or "")),
             )
             for policy in policies
         ),
     )
+
+
+def _listed(architectures: str) -> tuple[str, ...]:
+    return tuple(architectures.split(",")) if architectures else ()
 
 
 def main(arguments: list[str]) -> int:
@@ -100,6 +108,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--backend", required=True, help="backend that compiled the policies, for the printed text")
     parser.add_argument(
         "--name", action="append", required=True, help="name that selects the policy; empty for an only policy"
+    )
+    parser.add_argument(
+        "--architectures",
+        action="append",
+        required=True,
+        help="architectures for which the policy decides, with a comma between them; empty for the first policy",
     )
     parser.add_argument(
         "--policy", action="append", required=True, type=pathlib.Path, help="directory of the policy or SavedModel"
@@ -112,9 +126,11 @@ def main(arguments: list[str]) -> int:
 
     def write() -> None:
         policies = [
-            CompiledPolicy(identity(folder, problem_of(folder, flags.problem)), cpp_class, header, name)
-            for name, folder, cpp_class, header in zip(
-                flags.name, flags.policy, flags.cpp_class, flags.header, strict=True
+            CompiledPolicy(
+                identity(folder, problem_of(folder, flags.problem)), cpp_class, header, name, _listed(architectures)
+            )
+            for name, architectures, folder, cpp_class, header in zip(
+                flags.name, flags.architectures, flags.policy, flags.cpp_class, flags.header, strict=True
             )
         ]
         text = slot_unit(policies, flags.problem, flags.backend, flags.slot)

@@ -35,9 +35,18 @@ class SlotTest(unittest.TestCase):
         unit = slot.slot_unit(policies, "inlining_for_size", "cpp", "InliningSlot")
         self.assertIn('#include "b.h"\n#include "a.h"\n', unit)
         self.assertRegex(
-            unit, r'(?s)"b",.*run b,.*mlgo::B>::create,\s+"",.*"a",.*run a,.*mlgo::A>.*"75\.2f057ba5bf719820"'
+            unit, r'(?s)"b",.*run b,.*mlgo::B>::create,\s+"",\s+"",.*"a",.*run a,.*mlgo::A>.*"75\.2f057ba5bf719820"'
         )
         self.assertIn('mlgo::InliningSlot = {"inlining_for_size", Policies, 2};', unit)
+
+    def test_a_policy_for_targets_names_them(self):
+        who = Identity("regalloc_eviction", "run", DIGEST)
+        policies = [
+            slot.CompiledPolicy(who, "mlgo::A", "a.h", "a"),
+            slot.CompiledPolicy(who, "mlgo::B", "b.h", "b", ("aarch64", "arm")),
+        ]
+        unit = slot.slot_unit(policies, "regalloc_eviction", "cpp", "EvictionSlot")
+        self.assertRegex(unit, r'(?s)mlgo::A>::create,\s+"",\s+"",.*mlgo::B>::create,\s+"aarch64 arm",\s+"",')
 
     def test_strings_survive(self):
         self.assertEqual(slot.cpp_string('a"\\?\n\u00e9'), '"a\\042\\134\\077\\012\\303\\251"')
@@ -46,6 +55,7 @@ class SlotTest(unittest.TestCase):
         return slot.main(
             [
                 "--name=",
+                "--architectures=",
                 f"--policy={folder}",
                 "--problem=regalloc_eviction",
                 "--backend=aot",

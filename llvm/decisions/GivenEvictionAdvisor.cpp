@@ -5,6 +5,7 @@
 
 #include "AllocationOrder.h"
 #include "DecisionFormat.h"
+#include "PolicyTarget.h"
 #include "RegAllocGreedy.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -19,6 +20,7 @@
 #include "llvm/CodeGen/TargetRegisterInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Target/TargetMachine.h"
 #include "llvm/Support/xxhash.h"
 
 #include <algorithm>
@@ -31,6 +33,8 @@ namespace llvm {
 extern cl::opt<unsigned> EvictInterferenceCutoff;
 // LLVM's createReleaseModeAdvisorAnalysisLegacy, renamed in the compile of MLRegAllocEvictAdvisor.cpp.
 RegAllocEvictionAdvisorAnalysisLegacy *createPolicyAdvisorAnalysisLegacy();
+// As before, createReleaseModeAdvisorProvider.
+RegAllocEvictionAdvisorProvider *createPolicyAdvisorProvider(LLVMContext &);
 } // namespace llvm
 
 namespace {
@@ -168,6 +172,8 @@ public:
       Names = mlgo::EvictionNames(Function);
       Answers->beginFunction(MF);
     }
+    // The first advisor creates the policy.
+    const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
     auto Advisor = Asked ? Asked->getAdvisor(MF, RA, Frequencies, Loops) : nullptr;
     if (Answers)
       return std::make_unique<GivenEvictionAdvisor>(MF, RA, std::move(Advisor), *Answers, Names);
@@ -181,8 +187,27 @@ private:
   mlgo::EvictionNames Names{""};
 };
 
+// For the new pass manager, which does not support answers.
+class PolicyOfTargetProvider final : public RegAllocEvictionAdvisorProvider {
+public:
+  explicit PolicyOfTargetProvider(LLVMContext &Context)
+      : RegAllocEvictionAdvisorProvider(AdvisorMode::Release, Context), Policy(createPolicyAdvisorProvider(Context)),
+        Targeted(Context, Policy.get(), nullptr) {}
+
+  std::unique_ptr<RegAllocEvictionAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
+                                                      MachineBlockFrequencyInfo *Frequencies,
+                                                      MachineLoopInfo *Loops) override {
+    return Targeted.getAdvisor(MF, RA, Frequencies, Loops);
+  }
+
+private:
+  const std::unique_ptr<RegAllocEvictionAdvisorProvider> Policy;
+  GivenEvictionProvider Targeted;
+};
+
 class GivenEvictionAnalysis final : public Analysis {
 public:
+  // Asked: null for the heuristic.
   explicit GivenEvictionAnalysis(std::unique_ptr<Analysis> Asked)
       : Analysis(Asked ? Asked->getAdvisorMode() : AdvisorMode::Release), Asked(std::move(Asked)) {}
 
@@ -190,7 +215,8 @@ private:
   bool doInitialization(Module &M) override {
     if (Asked)
       Asked->doInitialization(M);
-    Answers = answersFactory()(M, /*HasPolicy=*/Asked != nullptr);
+    if (IsAnswered)
+      Answers = answersFactory()(M, /*HasPolicy=*/Asked != nullptr);
     Provider = std::make_unique<GivenEvictionProvider>(M.getContext(), Asked ? &Asked->getProvider() : nullptr,
                                                        Answers.get());
     return false;
@@ -260,7 +286,9 @@ Analysis *llvm::createReleaseModeAdvisorAnalysisLegacy() {
     return mlgo::withEvictionAnswers(nullptr);
   std::unique_ptr<Analysis> Policy(createPolicyAdvisorAnalysisLegacy());
   // Without a policy LLVM reports an error.
-  if (!Policy || !IsAnswered)
-    return Policy.release();
-  return mlgo::withEvictionAnswers(std::move(Policy));
+  return Policy ? mlgo::withEvictionAnswers(std::move(Policy)) : nullptr;
+}
+
+RegAllocEvictionAdvisorProvider *llvm::createReleaseModeAdvisorProvider(LLVMContext &Context) {
+  return new PolicyOfTargetProvider(Context);
 }

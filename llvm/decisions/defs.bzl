@@ -8,6 +8,7 @@ TAKES_EVICTION_DECISIONS = int(CHOSEN["major"]) >= 22
 # Macros for MLRegAllocEvictAdvisor.cpp: of all programs, and besides of those that train (llvm/eviction_search).
 EVICTION_ADVISOR_RENAMED = [
     "createReleaseModeAdvisorAnalysisLegacy=createPolicyAdvisorAnalysisLegacy",
+    "createReleaseModeAdvisorProvider=createPolicyAdvisorProvider",
 ] if TAKES_EVICTION_DECISIONS else []
 
 TRAINING_ADVISOR_RENAMED = [

@@ -1,12 +1,18 @@
 // The list of embedded policies that a program prints, and the errors about missing ones. Every program links this unit.
 #include "EmbeddedModel.h"
+#include "PolicyTarget.h"
 
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <cstdlib>
+#include <utility>
 
 using namespace llvm;
 
@@ -41,7 +47,8 @@ std::unique_ptr<Selector> ownSelector(const char *Flag, const char *Help) {
 
 const std::unique_ptr<Selector> OwnSelectors[] = {
 #define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) \
-  ownSelector(SelectorFlag, "Name of the policy for " Problem " that decides; default: the first that -mlgo-policies lists"),
+  ownSelector(SelectorFlag, "Name of the policy for " Problem " that decides; default: the one for the target, or else the first that " \
+                            "-mlgo-policies lists"),
 #include "PolicySlots.def"
 #undef POLICY_SLOT
 };
@@ -51,6 +58,18 @@ StringRef selectedName(const mlgo::SlotUsage &Usage) {
   auto &Options = cl::getRegisteredOptions();
   const auto Found = Options.find(StringRef(Usage.Selector).ltrim('-'));
   return Found == Options.end() ? StringRef() : StringRef(static_cast<Selector *>(Found->second)->getValue());
+}
+
+// The architecture of the innermost PolicyTarget, or "".
+std::string &currentArchitecture() {
+  thread_local std::string Architecture;
+  return Architecture;
+}
+
+SmallVector<StringRef, 4> architecturesOf(const mlgo::PolicyInside &Inside) {
+  SmallVector<StringRef, 4> Names;
+  StringRef(Inside.Architectures).split(Names, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return Names;
 }
 
 [[noreturn]] void endWithoutPolicyOf(StringRef Name, const mlgo::SlotUsage &Usage) {
@@ -83,6 +102,8 @@ void printSlot(raw_ostream &OS, const mlgo::PolicySlot &Slot) {
     OS << "mlgo policy: " << Inside.Problem << ", ";
     if (*Inside.Name)
       OS << "name " << Inside.Name << (&Inside == Slot.begin() ? " (default)" : "") << ", ";
+    if (*Inside.Architectures)
+      OS << "for " << join(architecturesOf(Inside), " and ") << ", ";
     OS << Inside.Provenance << '\n';
   }
 }
@@ -106,13 +127,31 @@ const mlgo::PolicyInside *mlgo::chosenPolicy(const PolicySlot &Slot) {
     return nullptr;
   const SlotUsage &Usage = usageOf(Slot);
   const StringRef Name = selectedName(Usage);
-  if (Name.empty())
-    return Slot.begin();
+  if (Name.empty()) {
+    const auto IsForTarget = [](const PolicyInside &Inside) {
+      return is_contained(architecturesOf(Inside), currentArchitecture());
+    };
+    const PolicyInside *const Found = find_if(Slot, IsForTarget);
+    return Found == Slot.end() ? Slot.begin() : Found;
+  }
   for (const PolicyInside &Inside : Slot)
     if (Name == Inside.Name)
       return &Inside;
   endWithoutPolicyOf(Name, Usage);
 }
+
+std::string mlgo::architectureOf(const Triple &Target) {
+  if (Target.isARM() || Target.isThumb())
+    return "arm";
+  if (Target.isAArch64())
+    return "aarch64";
+  return Triple::getArchTypeName(Target.getArch()).str();
+}
+
+mlgo::PolicyTarget::PolicyTarget(const Triple &Target)
+    : Before(std::exchange(currentArchitecture(), architectureOf(Target))) {}
+
+mlgo::PolicyTarget::~PolicyTarget() { currentArchitecture() = Before; }
 
 std::unique_ptr<mlgo::EmbeddedPolicy> mlgo::requirePolicy(const PolicySlot &Slot) {
   if (const PolicyInside *Chosen = chosenPolicy(Slot))

@@ -36,6 +36,8 @@ struct PolicyInside {
   // "run seed 1, ..., sha256:3a919e78925b, backend cpp".
   const char *Provenance;
   std::unique_ptr<EmbeddedPolicy> (*Create)();
+  // The architectures that it is for (architectureOf in PolicyTarget.h), with a space between them; "" for the slot's first.
+  const char *Architectures;
   // The IR2Vec vocabulary whose embeddings the policy is told: "DIMENSION.DIGEST", or "" for none.
   const char *Vocabulary;
 };
@@ -44,7 +46,7 @@ struct PolicyInside {
 // (llvm/private/slots.bzl).
 struct PolicySlot {
   const char *Problem;
-  // Without a selector the first decides. Null if the slot is empty.
+  // Without a selector the first decides, unless another is for the target. Null if the slot is empty.
   const PolicyInside *Policies;
   std::size_t Count;
 
@@ -70,9 +72,9 @@ struct SlotUsage {
 };
 const SlotUsage &usageOf(const PolicySlot &Slot);
 
-// Returns the policy of the slot that is to decide: the one that its selector names, or else the first; null if the slot is empty.
-// If no policy has that name, ends the program with an error that lists the names. All code asks here which policy decides, so a
-// choice by the target of a module belongs here too.
+// Returns the policy of the slot that is to decide: the one that its selector names, or else the one for the thread's target
+// (PolicyTarget.h), or else the first; null if the slot is empty. If no policy has that name, ends the program with an error that
+// lists the names. All code asks here which policy decides.
 const PolicyInside *chosenPolicy(const PolicySlot &Slot);
 
 // Returns a new instance of the slot's chosen policy. If the slot is empty, ends the program with an error that names the flag and the remedy.

@@ -6,6 +6,7 @@
 #include "GivenInlineAdvisor.h"
 #include "InlinePolicyAdvisor.h"
 #include "InlinerSizeModel.h"
+#include "PolicyTarget.h"
 #include "UsageError.h"
 
 #include "llvm/Analysis/InlineAdvisor.h"
@@ -17,6 +18,7 @@
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/TargetParser/Triple.h"
 
 #include <atomic>
 #include <functional>
@@ -163,6 +165,7 @@ std::unique_ptr<InlineAdvisor> decidedForSize(Module &M, ModuleAnalysisManager &
 std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnalysisManager &MAM,
                                                            DefaultAdvice GetDefaultAdvice) {
   const mlgo::SlotUsage &Usage = mlgo::usageOf(InlinerSizeModel::slot());
+  const mlgo::PolicyTarget Target{Triple(M.getTargetTriple())};
   const bool AsksChannel = isGiven(StringRef(Usage.Channel).ltrim('-'));
   // A selector that names no policy is an error also where the default decides.
   const bool AsksPolicy = !AsksChannel && mlgo::chosenPolicy(Usage.Slot);

@@ -135,7 +135,11 @@ def _summary(prefix: Prefix, provenance: Mapping[str, Any], removed: Sequence[st
     for policy in policies.inside(provenance):
         name = policy.get("name", "")
         title = f"{policy['problem']}, name {name}" if name else policy["problem"]
-        on = [*load_problem(policy["problem"]).release_flags(), *selector_option(policy["problem"], name)]
+        architectures = policy.get("architectures", [])
+        title += f", for {' and '.join(architectures)}" if architectures else ""
+        # Compiles for its targets take a policy without the option.
+        selected = [] if architectures else selector_option(policy["problem"], name)
+        on = [*load_problem(policy["problem"]).release_flags(), *selected]
         lines.append(f"    policy {title}: {policy['training_run']}, sha256 {policy['sha256']}")
         lines.append(f"        on with {' '.join(on)}")
     if not policies.inside(provenance):

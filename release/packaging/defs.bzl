@@ -54,7 +54,8 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
       name: name of the target.
       compiler: label of a `mlgo_clang`.
       policies: dict, policy label -> the problem it decides, as given to `mlgo_clang`; a label without files is skipped. One of
-        several policies for a problem has its name after the problem, "inlining_for_size:arm32-size"; the default is the first.
+        several policies for a problem has its name after the problem, "inlining_for_size:arm32-size", and one that is `for_targets`
+        these too, "inlining_for_size:arm32-size@arm"; the default is the first.
       backend: as given to `mlgo_clang`; "aot" adds the licences of TensorFlow and Eigen.
       visibility: visibility of `name`.
     """

@@ -1,7 +1,8 @@
 """Writes the provenance of a compiler: the pinned archives that were used, the policies inside, the build's settings.
 
     provenance --request=REQUEST.json --program=CLANG --inventory=inventory.json --python_lock=requirements_lock.txt \\
-        [--policy=PROBLEM[:NAME]=DIR] --output=provenance.json --readme_template=T --readme=README.txt
+        [--policy=PROBLEM[:NAME[@ARCHITECTURE,...]]=DIR] --output=provenance.json \\
+        --readme_template=T --readme=README.txt
 
 The result is an in-toto statement (v1) about bin/clang with a SLSA provenance predicate (v1). It contains no time, user
 or path of the build machine: the same workspace and the same Bazel give the same bytes.
@@ -96,8 +97,14 @@ def dependencies(
     return sorted(resolved.values(), key=lambda item: (item["uri"], item["digest"]["sha256"])), sorted(modules)
 
 
-def policy_record(problem: str, folder: pathlib.Path, name: str = "") -> dict[str, Any]:
-    """The entry of one policy. Args: name: by which the compiler's option selects it; "" for an only policy.
+def policy_record(
+    problem: str, folder: pathlib.Path, name: str = "", architectures: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The entry of one policy.
+
+    Args:
+      name: by which the compiler's option selects it; "" for an only policy.
+      architectures: for which it decides without that option.
 
     Raises: RunError: the folder contains no policy, or a damaged one.
     """
@@ -111,6 +118,7 @@ def policy_record(problem: str, folder: pathlib.Path, name: str = "") -> dict[st
     return {
         "problem": problem,
         **({"name": name} if name else {}),
+        **({"architectures": list(architectures)} if architectures else {}),
         "sha256": who.digest,
         "training_run": who.training_run,
         "files": {
@@ -151,7 +159,8 @@ def statement(
 
 
 def _release_flags(policy: Mapping[str, Any]) -> str:
-    selected = selector_option(policy["problem"], policy.get("name", ""))
+    # Compiles for its targets take it without the option.
+    selected = [] if "architectures" in policy else selector_option(policy["problem"], policy.get("name", ""))
     return " ".join([*load_problem(policy["problem"]).release_flags(), *selected])
 
 
@@ -161,7 +170,9 @@ def _example(policy: Mapping[str, Any]) -> str:
 
 
 def _title(policy: Mapping[str, Any]) -> str:
-    return f"name {policy['name']}, {policy['training_run']}" if "name" in policy else policy["training_run"]
+    parts = [f"name {policy['name']}"] if "name" in policy else []
+    parts += [f"for {' and '.join(policy['architectures'])}"] if "architectures" in policy else []
+    return ", ".join([*parts, policy["training_run"]])
 
 
 def readme(template: str, made: Mapping[str, Any]) -> str:
@@ -177,7 +188,9 @@ def readme(template: str, made: Mapping[str, Any]) -> str:
         template.replace("{LLVM}", definition["internalParameters"]["llvm"])
         .replace("{WORKSPACE}", definition["internalParameters"]["workspace"])
         .replace("{BAZEL}", made["predicate"]["runDetails"]["builder"]["version"]["bazel"])
-        .replace("{EXAMPLES}", "\n".join(f"    bin/clang {_example(policy)} -c x.c" for policy in policies))
+        .replace(
+            "{EXAMPLES}", "\n".join(dict.fromkeys(f"    bin/clang {_example(policy)} -c x.c" for policy in policies))
+        )
         .replace("{CLANG_SHA256}", made["subject"][0]["digest"]["sha256"])
         .replace("{POLICIES}", "\n".join(lines) or "    none: this is the packaged compiler, linked statically")
     )
@@ -189,8 +202,9 @@ def _problem_given(given: tuple[str, str]) -> str:
 
 def _record_of(what: str, folder: str) -> dict[str, Any]:
     """The entry of a flag --policy."""
-    problem, _, name = what.partition(":")
-    return policy_record(problem, pathlib.Path(folder), name)
+    problem, _, selected = what.partition(":")
+    name, _, architectures = selected.partition("@")
+    return policy_record(problem, pathlib.Path(folder), name, architectures.split(",") if architectures else [])
 
 
 def main(arguments: list[str]) -> int:
@@ -206,7 +220,8 @@ def main(arguments: list[str]) -> int:
         type=pair,
         action="append",
         default=[],
-        help="PROBLEM=DIR: a policy inside; PROBLEM:NAME=DIR: one of several, the default first",
+        help="PROBLEM=DIR: a policy inside; PROBLEM:NAME=DIR: one of several, the default first; "
+        "PROBLEM:NAME@aarch64,arm=DIR: the one for these targets",
     )
     parser.add_argument("--readme_template", type=pathlib.Path, required=True, help="template of the README")
     parser.add_argument("--readme", type=pathlib.Path, required=True, help="README to write")

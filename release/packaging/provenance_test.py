@@ -126,6 +126,18 @@ class ProvenanceTest(unittest.TestCase):
         self.assertIn(f"for -Os or -Oz: {on}\n", text)
         self.assertIn(f"bin/clang -Oz {on} -c x.c", text)
 
+    def test_a_policy_for_targets_needs_no_option(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "saved_model.pb").write_bytes(b"graph")
+            record = provenance.policy_record("inlining_for_size", folder, "small", ["aarch64", "arm"])
+            self.assertNotIn("architectures", provenance.policy_record("inlining_for_size", folder, "small"))
+        self.assertEqual(record["architectures"], ["aarch64", "arm"])
+        request = {"target": "//release:clang", "backend": "cpp", "llvm": "1", "module": "m", "bazel": "7"}
+        text = provenance.readme("{POLICIES}", provenance.statement(request, "c" * 64, [record], [], []))
+        self.assertIn("inlining_for_size    name small, for aarch64 and arm, not recorded\n", text)
+        self.assertRegex(text, "for -Os or -Oz: -mllvm -enable-ml-inliner=release$")
+
     def test_the_readme_recommends_each_policy_at_its_level(self):
         request = {"target": "//release:clang", "backend": "cpp", "llvm": "1", "module": "m", "bazel": "7"}
         policies = [

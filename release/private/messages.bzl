@@ -60,6 +60,75 @@ def wrong_names(rule, name, slot, names):
         slot = slot,
     )
 
+def wrong_architectures(rule, name, slot, policy, architectures, known):
+    """The architectures of a policy are not known ones.
+
+    Args:
+      rule: name of the macro.
+      name: name of the target.
+      slot: name of the slot.
+      policy: name of the policy.
+      architectures: those that are not; empty if none is given.
+      known: list of str, the known ones.
+    """
+    return ("{rule}(name = \"{name}\"): {slot} \"{policy}\" is for {found}, but the architectures are {known}. " +
+            "Correct the list of for_targets").format(
+        found = ", ".join(["\"{}\"".format(wrong) for wrong in architectures]) or "no architecture",
+        known = ", ".join(known),
+        name = name,
+        policy = policy,
+        rule = rule,
+        slot = slot,
+    )
+
+def architecture_given_twice(rule, name, slot, architecture, policies):
+    """Several policies of a slot are for one architecture.
+
+    Args:
+      rule: name of the macro.
+      name: name of the target.
+      slot: name of the slot.
+      architecture: the architecture.
+      policies: names of these policies.
+    """
+    return "{rule}(name = \"{name}\"): {slot} has {policies} for {architecture}. Leave it in one of them".format(
+        architecture = architecture,
+        name = name,
+        policies = " and ".join(["\"{}\"".format(policy) for policy in policies]),
+        rule = rule,
+        slot = slot,
+    )
+
+def no_policy_for_other_targets(rule, name, slot):
+    """A slot's only policy, or its first, is for some architectures.
+
+    Args:
+      rule: name of the macro.
+      name: name of the target.
+      slot: name of the slot.
+    """
+    return ("{rule}(name = \"{name}\"): {slot} has a policy for targets where its default belongs. " +
+            "Give a dict whose first policy is a label without for_targets: it decides for the other targets").format(
+        name = name,
+        rule = rule,
+        slot = slot,
+    )
+
+def targets_need_newer_llvm(rule, name, slot):
+    """Policies for targets in a slot whose advisor does not know the target.
+
+    Args:
+      rule: name of the macro.
+      name: name of the target.
+      slot: name of the slot.
+    """
+    return ("{rule}(name = \"{name}\"): {slot} has a policy for targets, which needs LLVM 22. " +
+            "Remove for_targets, and select the policy with an option").format(
+        name = name,
+        rule = rule,
+        slot = slot,
+    )
+
 def unknown_slots(rule, name, slots):
     """Policies were given for slots that do not exist.
 

@@ -1,6 +1,7 @@
 """Tests of the policies that the rule accepts and of its messages about others."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+load(":architectures.bzl", "architectures_of", "label_of", "policy_for", "wrong_targets")
 load(":messages.bzl", "named_policy_is_absent", "no_saved_model", "policies_given_twice", "unknown_slots", "wrong_names")
 load(":policy_directory.bzl", "policy_directory")
 load(":policy_names.bzl", "unusable_names")
@@ -46,6 +47,32 @@ def _policy_names_impl(ctx):
     asserts.equals(env, wrong, unusable_names(wrong))
     return unittest.end(env)
 
+def _wrong(given, **more):
+    return wrong_targets("mlgo_clang", "clang", "inlining_policy", given, **more)
+
+def _architectures_impl(ctx):
+    env = unittest.begin(ctx)
+    arm = policy_for("//a", ["arm", "riscv64"])
+    asserts.equals(env, ("//a", ["arm", "riscv64"]), (label_of(arm), architectures_of(arm)))
+    asserts.equals(env, ("//b", []), (label_of("//b"), architectures_of("//b")))
+    for right in ("//b", {"b": "//b"}, {"b": "//b", "a": arm}):
+        asserts.equals(env, None, _wrong(right))
+    start = "mlgo_clang(name = \"clang\"): inlining_policy "
+    for given, message in (
+        (arm, "has a policy for targets where its default belongs. Give a dict"),
+        ({"a": arm, "b": "//b"}, "has a policy for targets where its default belongs. Give a dict"),
+        ({"b": "//b", "a": policy_for("//a", ["armv7"])}, "\"a\" is for \"armv7\", but the architectures are aarch64, arm, "),
+        ({"b": "//b", "a": policy_for("//a", [])}, "\"a\" is for no architecture, but the architectures are"),
+        ({"b": "//b", "a": arm, "c": policy_for("//c", ["riscv64"])}, "has \"a\" and \"c\" for riscv64. Leave it in one"),
+    ):
+        found = _wrong(given)
+        asserts.true(env, found and found.startswith(start + message), found)
+    older = _wrong({"b": "//b", "a": arm}, knows_target = False)
+    asserts.true(env, older.startswith(start + "has a policy for targets, which needs LLVM 22"), older)
+    asserts.equals(env, None, _wrong({"b": "//b"}, knows_target = False))
+    return unittest.end(env)
+
+architectures_test = unittest.make(_architectures_impl)
 policy_names_test = unittest.make(_policy_names_impl)
 policy_directory_test = unittest.make(_policy_directory_impl)
 messages_test = unittest.make(_messages_impl)

@@ -3,6 +3,7 @@
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "use_cpp_toolchain")
 load("//llvm:slots.bzl", "SLOTS")
 load("//llvm/private:slots.bzl", "policy_class", "slot_variable")
+load("//release/private:architectures.bzl", "architectures_of", "label_of")
 load("//release/private:cc.bzl", "generated_library")
 load("//release/private:compiled_policy.bzl", "CompiledPolicyInfo", "compiled_policy")
 load("//release/private:messages.bzl", "named_policy_is_absent")
@@ -16,8 +17,9 @@ def _policy_slot_impl(ctx):
         return [ctx.attr.absent[CcInfo]]
     unit = ctx.actions.declare_file(ctx.label.name + ".cpp")
     arguments = ctx.actions.args()
-    for name, policy in zip(ctx.attr.names, policies):
+    for name, architectures, policy in zip(ctx.attr.names, ctx.attr.architectures, policies):
         arguments.add(name, format = "--name=%s")
+        arguments.add(architectures, format = "--architectures=%s")
         arguments.add(policy.directory, format = "--policy=%s")
         arguments.add(policy.cpp_class, format = "--cpp_class=%s")
         arguments.add(policy.header, format = "--header=%s")
@@ -44,6 +46,10 @@ _policy_slot = rule(
     doc = "A C++ library that defines one slot.",
     attrs = {
         "absent": attr.label(doc = "The library that defines the slot as empty.", mandatory = True, providers = [CcInfo]),
+        "architectures": attr.string_list(
+            doc = "The architectures of each policy, with a comma between them; empty for the first.",
+            mandatory = True,
+        ),
         "names": attr.string_list(doc = "The name of each policy; the empty string for an only policy.", mandatory = True),
         "policies": attr.label_list(
             doc = "Each a `compiled_policy`; the first decides by default.",
@@ -65,7 +71,7 @@ def policy_slots(name, policies, backend):
 
     Args:
       name: prefix of the targets.
-      policies: name of a slot -> label of a policy, dict of names and labels, or None.
+      policies: name of a slot -> label of a policy, dict of names and policies (labels or `policy_for`), or None.
       backend: aot, cpp, or None for the value of --//release:backend.
 
     Returns:
@@ -85,7 +91,7 @@ def policy_slots(name, policies, backend):
                 name = compiled[-1],
                 backend = backend or "",
                 cpp_class = cpp_class,
-                policy = policy,
+                policy = label_of(policy),
                 problem = SLOTS[slot]["problem"],
                 visibility = ["//visibility:private"],
             )
@@ -93,6 +99,7 @@ def policy_slots(name, policies, backend):
         _policy_slot(
             name = libraries[-1],
             absent = Label("//llvm:no_" + slot),
+            architectures = [",".join(architectures_of(policy)) for policy in named.values()],
             names = named.keys(),
             policies = compiled,
             slot = slot_variable(slot),

@@ -89,7 +89,7 @@ provenance = rule(
         "llvm_version": attr.string(doc = "LLVM's version.", mandatory = True),
         "module": attr.string(doc = "Name and version of the workspace's module.", mandatory = True),
         "policies": attr.label_keyed_string_dict(
-            doc = "Policy -> its problem, with `:<name>` for one of several policies; a policy without files counts as absent.",
+            doc = "Policy -> its problem, with `:<name>` or `:<name>@<architecture>,...` for one of several policies; a policy without files counts as absent.",
             allow_files = True,
             aspects = [_repositories],
         ),
