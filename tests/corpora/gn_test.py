@@ -8,6 +8,7 @@ import sys
 import unittest
 import unittest.mock
 
+from mlgo.corpus.corpus import BITCODE_SUFFIX, Corpus
 from mlgo.corpus.gn import gn_files, make
 from mlgo.run.exit_codes import ExitCode
 from tests.corpora.gn_project import FILES
@@ -101,6 +102,37 @@ class GnTest(BuildTestCase):
         self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true", f"--fingerprints={inputs}")
         anew = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
         self.assertFalse({path for path in again if again[path] == anew.get(path)})
+
+    def test_parts_are_together_the_whole(self):
+        embedded = ("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
+        parts = []
+        for number in (1, 2, 3):
+            self.work = self.root / f"work of machine {number}"
+            said = self.make(*embedded, f"--part={number}/3")
+            self.assertIn(" modules of 2 objects", said)
+            objects = [path.name for path in self.objects.rglob("*.o")]
+            self.assertEqual(len(objects), (len(ODD_NAMES) + 1) // 3, objects)
+            parts.append(self.modules())
+        self.work = self.root / "the whole"
+        self.make(*embedded, "--part=2/3")
+        self.assertEqual(self.modules(), parts[1])
+        kept = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}
+        # The whole reuses the objects of a part, and a part leaves out the objects of the whole.
+        self.make(*embedded)
+        self.assertEqual(kept, {path: path.stat().st_mtime_ns for path in kept})
+        self.assertEqual(self.modules(), {name: digest for part in parts for name, digest in part.items()})
+        self.make(*embedded, "--part=2/3")
+        self.assertEqual(self.modules(), parts[1])
+
+    def modules(self) -> dict[str, str]:
+        """Name -> digest of each module of the corpus that was made last."""
+        return {module.name: module.sha256(BITCODE_SUFFIX) for module in Corpus.load(self.corpus).modules}
+
+    def test_what_has_no_parts(self):
+        said = self.make("--target=//:all", "--part=1/2", "--linked", expected=ExitCode.USER_ERROR)
+        self.assertIn("--part=1/2: is not supported for a ThinLTO link", said)
+        said = self.make("--target=//:all", "--part=9/9", expected=ExitCode.USER_ERROR)
+        self.assertIn("--part=9/9: has no object. Give fewer parts", said)
 
     def test_a_target_that_is_not_there(self):
         said = self.make("--target=//:none", expected=ExitCode.USER_ERROR)

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -50,16 +51,24 @@ def configure(tools: Tools, layout: Layout, root_target: str, environment: Mappi
         )
 
 
-def compile_target(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], jobs: int) -> None:
+def compile_target(
+    tools: Tools,
+    layout: Layout,
+    target: str,
+    environment: Mapping[str, str],
+    jobs: int,
+    ninja_file: str = "build.ninja",
+) -> None:
     """Builds `target`, and reuses the objects of an earlier run.
 
-    Args: jobs: commands at a time. Raises: RunError: a command fails; with its output.
+    Args: jobs: commands at a time. ninja_file: in the build folder, knows the target.
+    Raises: RunError: a command fails; with its output.
     """
     log = layout.work / NINJA_LOG
     with open(log, "wb") as file:
         try:
             done = subprocess.run(
-                [tools.ninja, "-C", layout.build, "-j", str(jobs), target],
+                [tools.ninja, "-C", layout.build, "-f", ninja_file, "-j", str(jobs), target],
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
@@ -81,11 +90,22 @@ def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str
 
     Raises: RunError: ninja does not run, or does not know the target.
     """
-    done = _run([tools.ninja, "-C", layout.build, "-t", "commands", target], layout.build, environment)
+    return _answer(tools, layout, "commands", target, environment)
+
+
+def inputs(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str]) -> list[str]:
+    """All files that a full build of `target` reads or makes, by path from the build folder.
+
+    Raises: RunError: as of `commands`.
+    """
+    # Ninja quotes each for a shell.
+    return [" ".join(shlex.split(line)) for line in _answer(tools, layout, "inputs", target, environment)]
+
+
+def _answer(tools: Tools, layout: Layout, tool: str, target: str, environment: Mapping[str, str]) -> list[str]:
+    done = _run([tools.ninja, "-C", layout.build, "-t", tool, target], layout.build, environment)
     if done.returncode:
-        raise RunError(
-            f"ninja -t commands {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project"
-        )
+        raise RunError(f"ninja -t {tool} {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project")
     return done.stdout.decode("utf-8", "surrogateescape").splitlines()
 
 

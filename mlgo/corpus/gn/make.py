@@ -6,6 +6,7 @@
 The project's toolchain must compile with `-Xclang -fembed-bitcode=all` or, with --linked, link by lld with `-flto=thin
 -Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually enable that. FOLDER keeps the objects: the
 same command resumes an interrupted build. The build starts anew when arguments or inputs (--fingerprints) have changed.
+With --part=N/M, the corpus has every M-th object of the targets; //mlgo:combine_training_corpus joins the parts.
 """
 
 import argparse
@@ -16,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
-from mlgo.corpus.gn import gn_build, gn_files, source_root
-from mlgo.corpus.gn.project import Project, configure
+from mlgo.corpus.gn import build_part, gn_build, gn_files, source_root
+from mlgo.corpus.gn.project import Configured, Project, configure
+from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell
 
@@ -42,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="link the targets with ThinLTO and take the modules as they are after importing",
     )
+    add("--part", default="", help="N/M: the N-th of M parts of the objects; not with --linked. Default: all objects")
     for tool in ("gn", "ninja", "python"):
         add(f"--{tool}", type=pathlib.Path, required=True, help=f"the program {tool}")
     add(
@@ -78,6 +81,11 @@ def _pairs(flag: str, values: Sequence[str]) -> dict[str, str]:
 
 def make(flags: argparse.Namespace) -> None:
     """Does what the flags say. Raises: RunError: it cannot be done."""
+    part = build_part.parse(flags.part)
+    if part and flags.linked:
+        raise RunError(
+            f"--part={flags.part}", "is not supported for a ThinLTO link, which needs all objects", "Leave it out"
+        )
     project = Project(
         tree=flags.tree,
         tools=gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute()),
@@ -89,8 +97,6 @@ def make(flags: argparse.Namespace) -> None:
         fingerprints=flags.fingerprints,
     )
     configured = configure(project, flags.work, flags.target, flags.linked)
-    target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
-    gn_build.compile_target(configured.tools, configured.layout, target, configured.environment, flags.jobs)
     # The folder of the build has links to what lies in the tree.
     settings = {
         "obj_base_dir": configured.layout.build,
@@ -99,7 +105,30 @@ def make(flags: argparse.Namespace) -> None:
         "max_failures": 0,
         "allow_file_root": (flags.tree, configured.layout.source),
     }
+    if part:
+        objects = _compile_part(configured, part, flags.jobs)
+        extract(Extraction(input=objects, input_type="params", **settings))
+        return
+    target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
+    gn_build.compile_target(configured.tools, configured.layout, target, configured.environment, flags.jobs)
     _extract(configured.layout, flags.linked, configured.environment["PATH"], settings)
+
+
+def _compile_part(configured: Configured, part: build_part.BuildPart, jobs: int) -> pathlib.Path:
+    """Builds the objects of a part and what they depend on; returns a file that lists them, one a line.
+
+    Raises: RunError: a command fails, or the part has no object.
+    """
+    layout, tools = configured.layout, configured.tools
+    inputs = gn_build.inputs(tools, layout, gn_files.GROUP, configured.environment)
+    objects = part.of(inputs)
+    if not objects:
+        raise RunError(f"--part={part.number}/{part.count}", "has no object", "Give fewer parts")
+    files.write_atomically(layout.build / build_part.NINJA_FILE, build_part.ninja_text(objects).encode("utf-8"))
+    gn_build.compile_target(tools, layout, build_part.NINJA_TARGET, configured.environment, jobs, build_part.NINJA_FILE)
+    listed = layout.work / "part.params"
+    files.write_atomically(listed, "".join(f"{path}\n" for path in objects).encode("utf-8"))
+    return listed
 
 
 def _extract(layout: source_root.Layout, linked: bool, path: str, settings: Mapping[str, Any]) -> None:

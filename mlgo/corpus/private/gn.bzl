@@ -1,5 +1,6 @@
 """`mlgo_gn_corpus`: a corpus of a project that gn configures and ninja builds, in one action."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load(":modules.bzl", "NO_LICENCE")
 
 # What a gn project is, and what it is configured with.
@@ -47,6 +48,9 @@ def _gn_corpus_impl(ctx):
         arguments.add("--gn_arg=%s=%s" % (name, value))
     if ctx.attr.linked:
         arguments.add("--linked")
+    part = ctx.attr._part[BuildSettingInfo].value
+    if part:
+        arguments.add(part, format = "--part=%s")
     arguments.add(ctx.executable.gn, format = "--gn=%s")
     arguments.add(ctx.executable.ninja, format = "--ninja=%s")
     arguments.add(ctx.executable.python, format = "--python=%s")
@@ -83,5 +87,6 @@ mlgo_gn_corpus = rule(
                                   "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
         "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
+        "_part": attr.label(default = "//mlgo/corpus/gn:part"),
     }),
 )

@@ -1,0 +1,50 @@
+"""Which objects are in a part of a build."""
+
+import unittest
+
+from mlgo.corpus.gn import build_part
+from mlgo.corpus.gn.build_part import BuildPart, parse
+from mlgo.run.exit_codes import RunError
+
+_INPUTS = ["obj/b.o", "obj/a.o", "gen/a.h", "obj/d.o", "obj/c.o", "obj/a.o", "../../a.cc", "obj/e.o", "liba.a"]
+
+
+class BuildPartTest(unittest.TestCase):
+    def test_parts_are_disjoint_and_together_the_whole(self):
+        for count in range(1, 8):
+            parts = [BuildPart(number, count).of(_INPUTS) for number in range(1, count + 1)]
+            with self.subTest(count):
+                self.assertEqual(sorted(sum(parts, [])), [f"obj/{name}.o" for name in "abcde"])
+                sizes = {len(part) for part in parts}
+                self.assertLessEqual(max(sizes) - min(sizes), 1)
+
+    def test_the_order_of_inputs_changes_nothing(self):
+        self.assertEqual(BuildPart(2, 2).of(_INPUTS), BuildPart(2, 2).of(reversed(_INPUTS)))
+        self.assertEqual(BuildPart(2, 2).of(_INPUTS), ["obj/b.o", "obj/d.o"])
+
+    def test_parse(self):
+        self.assertIsNone(parse(""))
+        self.assertEqual(parse("3/8"), BuildPart(3, 8))
+
+    def test_what_is_no_part(self):
+        for text, words in (
+            ("0/4", "--part=0/4: is no part"),
+            ("5/4", "--part=5/4: is no part"),
+            ("1/0", "--part=1/0: is no part"),
+            ("1", "--part=1: is not N/M"),
+            ("1/4 ", "is not N/M"),
+            ("-1/4", "is not N/M"),
+            ("a/b", "is not N/M"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(RunError, words):
+                parse(text)
+
+    def test_ninja_escapes(self):
+        self.assertEqual(
+            build_part.ninja_text(["obj/a b.o", "c:$.o"]),
+            "include build.ninja\nbuild mlgo_part: phony $\n    obj/a$ b.o $\n    c$:$$.o\n",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
