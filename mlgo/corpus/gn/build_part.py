@@ -2,11 +2,11 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mlgo.run.exit_codes import RunError
 
-#: The Ninja file beside build.ninja that builds a part, and its target.
+#: A Ninja file of ours beside build.ninja, and its target for a part.
 NINJA_FILE = "mlgo_part.ninja"
 NINJA_TARGET = "mlgo_part"
 
@@ -48,7 +48,10 @@ def parse(text: str) -> BuildPart | None:
     return BuildPart(int(match[1]), int(match[2]))
 
 
-def ninja_text(objects: Sequence[str]) -> str:
-    """A Ninja file whose only target of ours makes `objects` by the rules of build.ninja."""
-    paths = "".join(" $\n    " + _SPECIAL.sub(r"$\g<0>", path) for path in objects)
-    return f"include build.ninja\nbuild {NINJA_TARGET}: phony{paths}\n"
+def ninja_text(targets: Mapping[str, Sequence[str]]) -> str:
+    """A Ninja file with the rules of build.ninja, and further targets: name -> files that it stands for."""
+    lines = ["include build.ninja\n"]
+    for name, files in targets.items():
+        paths = "".join(" $\n    " + _SPECIAL.sub(r"$\g<0>", path) for path in files)
+        lines.append(f"build {name}: phony{paths}\n")
+    return "".join(lines)

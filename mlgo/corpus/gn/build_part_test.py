@@ -41,7 +41,7 @@ class BuildPartTest(unittest.TestCase):
 
     def test_ninja_escapes(self):
         self.assertEqual(
-            build_part.ninja_text(["obj/a b.o", "c:$.o"]),
+            build_part.ninja_text({"mlgo_part": ["obj/a b.o", "c:$.o"]}),
             "include build.ninja\nbuild mlgo_part: phony $\n    obj/a$ b.o $\n    c$:$$.o\n",
         )
 

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import pathlib
 import shlex
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +15,7 @@ from mlgo.run.exit_codes import RunError
 #: Lines of a failed program's output in messages; the log beside the build has all.
 _SHOWN_LINES = 40
 NINJA_LOG = "ninja.log"
+_NINJA_FILE = "build.ninja"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,12 +54,7 @@ def configure(tools: Tools, layout: Layout, root_target: str, environment: Mappi
 
 
 def compile_target(
-    tools: Tools,
-    layout: Layout,
-    target: str,
-    environment: Mapping[str, str],
-    jobs: int,
-    ninja_file: str = "build.ninja",
+    tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], jobs: int, ninja_file: str = _NINJA_FILE
 ) -> None:
     """Builds `target`, and reuses the objects of an earlier run.
 
@@ -93,20 +90,68 @@ def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str
     return _answer(tools, layout, "commands", target, environment)
 
 
-def inputs(tools: Tools, layout: Layout, target: str, environment: Mapping[str, str]) -> list[str]:
+def inputs(
+    tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], ninja_file: str = _NINJA_FILE
+) -> list[str]:
     """All files that a full build of `target` reads or makes, by path from the build folder.
 
+    Args: ninja_file: in the build folder, knows the target.
     Raises: RunError: as of `commands`.
     """
     # Ninja quotes each for a shell.
-    return [" ".join(shlex.split(line)) for line in _answer(tools, layout, "inputs", target, environment)]
+    return [" ".join(shlex.split(line)) for line in _answer(tools, layout, "inputs", target, environment, ninja_file)]
 
 
-def _answer(tools: Tools, layout: Layout, tool: str, target: str, environment: Mapping[str, str]) -> list[str]:
-    done = _run([tools.ninja, "-C", layout.build, "-t", tool, target], layout.build, environment)
+def _answer(
+    tools: Tools, layout: Layout, tool: str, target: str, environment: Mapping[str, str], ninja_file: str = _NINJA_FILE
+) -> list[str]:
+    file = () if ninja_file == _NINJA_FILE else ("-f", ninja_file)
+    command = [tools.ninja, "-C", layout.build, *file, "-t", tool, target]
+    done = _run(command, layout.build, environment)
     if done.returncode:
         raise RunError(f"ninja -t {tool} {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project")
     return done.stdout.decode("utf-8", "surrogateescape").splitlines()
+
+
+def targets(tools: Tools, layout: Layout, environment: Mapping[str, str]) -> list[str]:
+    """Each file that the build can make, with its rule: lines FILE: RULE. Raises: RunError: ninja does not run."""
+    return _answer(tools, layout, "targets", "all", environment)
+
+
+def attempt(
+    tools: Tools,
+    layout: Layout,
+    target: str,
+    environment: Mapping[str, str],
+    jobs: int,
+    ninja_file: str,
+    seconds: float,
+) -> tuple[str, bool]:
+    """Builds what can be built of `target` within `seconds`; failed steps do not end it.
+
+    Returns: Ninja's output, which is also in the log beside the build, and whether Ninja ended by itself.
+    Raises: RunError: ninja does not run.
+    """
+    command = [str(tools.ninja), "-C", str(layout.build), "-f", ninja_file, "-k", "0", "-j", str(jobs), target]
+    log = layout.work / NINJA_LOG
+    is_complete = True
+    with open(log, "wb") as file:
+        try:
+            process = subprocess.Popen(
+                command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
+            )
+        except OSError as error:
+            raise _does_not_run(tools.ninja, error) from error
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            is_complete = False
+        finally:
+            if process.poll() is None:
+                # Ninja then ends its steps and removes what they have begun to write.
+                process.send_signal(signal.SIGINT)
+                process.wait()
+    return log.read_text(encoding="utf-8", errors="replace"), is_complete
 
 
 def _failures(log: bytes) -> bytes:

@@ -54,6 +54,12 @@ def _parser() -> argparse.ArgumentParser:
         help="NAME=PATH: a folder or file that is //mlgo_toolchain/NAME to the build",
     )
     add(
+        "--placed",
+        action="append",
+        default=[],
+        help="NAME=PATH: a folder or file that is //NAME to the build, beside the files of the tree",
+    )
+    add(
         "--path",
         action="append",
         default=[],
@@ -95,6 +101,7 @@ def make(flags: argparse.Namespace) -> None:
         toolchain={name: pathlib.Path(path) for name, path in _pairs("toolchain", flags.toolchain).items()},
         path=flags.path,
         fingerprints=flags.fingerprints,
+        placed={name: pathlib.Path(path) for name, path in _pairs("placed", flags.placed).items()},
     )
     configured = configure(project, flags.work, flags.target, flags.linked)
     # The folder of the build has links to what lies in the tree.
@@ -124,7 +131,8 @@ def _compile_part(configured: Configured, part: build_part.BuildPart, jobs: int)
     objects = part.of(inputs)
     if not objects:
         raise RunError(f"--part={part.number}/{part.count}", "has no object", "Give fewer parts")
-    files.write_atomically(layout.build / build_part.NINJA_FILE, build_part.ninja_text(objects).encode("utf-8"))
+    text = build_part.ninja_text({build_part.NINJA_TARGET: objects})
+    files.write_atomically(layout.build / build_part.NINJA_FILE, text.encode("utf-8"))
     gn_build.compile_target(tools, layout, build_part.NINJA_TARGET, configured.environment, jobs, build_part.NINJA_FILE)
     listed = layout.work / "part.params"
     files.write_atomically(listed, "".join(f"{path}\n" for path in objects).encode("utf-8"))

@@ -19,6 +19,7 @@ class Project:
     toolchain: names below //mlgo_toolchain and the files or folders they refer to.
     path: folders below //mlgo_toolchain with programs that are started by name.
     fingerprints: small files that change when tree or toolchain change.
+    placed: paths from the project's root and the files or folders that the build finds there besides the tree's.
     """
 
     tree: pathlib.Path
@@ -29,6 +30,7 @@ class Project:
     toolchain: Mapping[str, pathlib.Path]
     path: Sequence[str]
     fingerprints: Sequence[pathlib.Path]
+    placed: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,8 +73,11 @@ def configure(
         "environment": dict(project.environment),
         "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in project.fingerprints],
         "toolchain": sorted(project.toolchain),
+        **({"placed": sorted(project.placed)} if project.placed else {}),
     }
-    layout = source_root.prepare(work.absolute(), project.tree.absolute(), project.toolchain, contents, fingerprints)
+    layout = source_root.prepare(
+        work.absolute(), project.tree.absolute(), project.toolchain, contents, fingerprints, project.placed
+    )
     source_root.add_programs(
         layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]}
     )

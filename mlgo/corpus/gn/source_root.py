@@ -9,7 +9,7 @@ import os
 import pathlib
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from mlgo.corpus.gn import gn_files
 from mlgo.run import files
@@ -46,6 +46,7 @@ def prepare(
     toolchain: Mapping[str, pathlib.Path],
     contents: Mapping[str, str],
     fingerprints: Mapping[str, object],
+    placed: Mapping[str, pathlib.Path] | None = None,
 ) -> Layout:
     """Makes the folder, or reuses it when its fingerprints are equal.
 
@@ -55,8 +56,9 @@ def prepare(
       toolchain: names below //mlgo_toolchain and the files or folders they refer to.
       contents: further files, by path from the root.
       fingerprints: everything that determines the objects, as JSON.
+      placed: further files or folders, by path from the root, which may lie in folders of the tree.
 
-    Raises: RunError: the tree is no gn project, or has a folder that we add.
+    Raises: RunError: the tree is no gn project, or has a folder that we add; a path of `placed` leads out of it.
     """
     if not (tree / ".gn").is_file():
         raise RunError(f"tree {tree}", "has no file .gn", "give the root folder of a project that gn configures")
@@ -73,8 +75,9 @@ def prepare(
         shutil.rmtree(work)
     layout.build.mkdir(parents=True, exist_ok=True)
     layout.programs.mkdir(exist_ok=True)
-    for name in entries:
-        _link(layout.source / name, tree / name)
+    _show(layout.source, tree, _Places.of(placed or {}))
+    for name, target in (placed or {}).items():
+        _link(layout.source / name, target)
     for name, target in toolchain.items():
         _link(layout.source / gn_files.TOOLCHAIN_FOLDER / name, target)
     for name, text in contents.items():
@@ -91,6 +94,45 @@ def add_programs(layout: Layout, programs: Mapping[str, Sequence[pathlib.Path]])
         path = layout.programs / name
         _write_if_other(path, f'#!/bin/sh\nexec {words} "$@"\n')
         path.chmod(0o755)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Places:
+    """Paths that are placed in the project, below one folder.
+
+    Attributes:
+      names: of files and folders placed in the folder itself.
+      folders: name of a folder -> the places below it.
+    """
+
+    names: set[str]
+    folders: dict[str, "_Places"]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> "_Places":
+        top = cls(set(), {})
+        for path in paths:
+            parts = path.split("/")
+            if not all(part not in ("", ".", "..") for part in parts):
+                raise RunError(f"placed file {path!r}", "is no path from the project's root", "Give one such as a/b")
+            here = top
+            for part in parts[:-1]:
+                here = here.folders.setdefault(part, cls(set(), {}))
+            here.names.add(parts[-1])
+        return top
+
+
+def _show(place: pathlib.Path, folder: pathlib.Path, places: _Places) -> None:
+    """Makes `place` a folder with links to the entries of `folder`, but for what `places` puts there."""
+    # Never write through a link into the tree.
+    if place.is_symlink():
+        place.unlink()
+    place.mkdir(parents=True, exist_ok=True)
+    for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
+        if name not in places.names and name not in places.folders:
+            _link(place / name, folder / name)
+    for name, below in places.folders.items():
+        _show(place / name, folder / name, below)
 
 
 def _link(place: pathlib.Path, target: pathlib.Path) -> None:

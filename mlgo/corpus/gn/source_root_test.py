@@ -36,6 +36,27 @@ class SourceRootTest(unittest.TestCase):
         self.assertEqual((layout.build / "../../mlgo_toolchain/bin/clang").resolve(), self.folder)
         self.assertEqual(sorted(os.listdir(self.tree)), [".gn", "lib"])
 
+    def test_placed_files_lie_among_those_of_the_tree(self):
+        (self.tree / "lib/deep").mkdir()
+        for name in ("lib/a", "lib/deep/b", "lib/deep/old"):
+            (self.tree / name).write_text(name, encoding="utf-8")
+        node = self.folder / "a node"
+        node.write_text("node", encoding="utf-8")
+        for _ in range(2):
+            layout = self.prepare(placed={"lib/deep/bin/node": node, "lib/deep/old": node, "new/node": node})
+            for name, text in (
+                ("lib/a", "lib/a"),
+                ("lib/deep/b", "lib/deep/b"),
+                ("lib/deep/bin/node", "node"),
+                ("lib/deep/old", "node"),
+                ("new/node", "node"),
+            ):
+                self.assertEqual((layout.source / name).read_text(encoding="utf-8"), text, name)
+        self.assertEqual(sorted(os.listdir(self.tree / "lib/deep")), ["b", "old"])
+        for name in ("../a", "/a", "a/./b", "a//b", ""):
+            with self.subTest(name), self.assertRaisesRegex(RunError, "is no path from the project's root"):
+                self.prepare(placed={name: node})
+
     def test_the_same_goes_on_with_the_same_time_stamps(self):
         layout = self.prepare()
         built = layout.build / "a.o"

@@ -11,6 +11,10 @@ GN_PROJECT_ATTRIBUTES = {
         doc = "Folders and files that the build sees below //mlgo_toolchain, each with its path there.",
         allow_files = True,
     ),
+    "placed": attr.label_keyed_string_dict(
+        doc = "Folders and files that the build sees among those of the tree, each with its path from the project's root.",
+        allow_files = True,
+    ),
     "tools": attr.label_list(doc = "Files that the programs of `toolchain`, gn, ninja and python need besides.", allow_files = True),
     "path": attr.string_list(doc = "Folders below //mlgo_toolchain with programs that the build starts by name."),
     "env": attr.string_dict(doc = "Environment of gn and ninja; they start in a folder two below the project's root."),
@@ -33,10 +37,73 @@ def only_file(ctx, target, attribute):
              (ctx.label, attribute, target.label, len(files)))
     return files[0]
 
+def _named_files(ctx, attribute):
+    """The paths of an attribute that maps labels to paths, each with its file."""
+    return {name: only_file(ctx, target, attribute) for target, name in getattr(ctx.attr, attribute).items()}
+
+def runfile(file):
+    """The rlocation path of a file.
+
+    Args:
+      file: a File.
+
+    Returns:
+      Its path below the runfiles.
+    """
+    return file.short_path[3:] if file.short_path.startswith("../") else "_main/" + file.short_path
+
+def gn_project(ctx):
+    """The project that the attributes GN_PROJECT_ATTRIBUTES describe.
+
+    Args:
+      ctx: of a rule with these attributes.
+
+    Returns:
+      A struct: `content`, fields of a JSON file that mlgo/corpus/gn/project_file.py reads; `files`, a depset of what they name.
+    """
+    tree = only_file(ctx, ctx.attr.tree, "tree")
+    toolchain, placed = _named_files(ctx, "toolchain"), _named_files(ctx, "placed")
+    programs = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python]
+    return struct(
+        content = {
+            "env": ctx.attr.env,
+            "fingerprints": [runfile(file) for file in ctx.files.fingerprints],
+            "gn": runfile(ctx.executable.gn),
+            "gn_args": ctx.attr.gn_args,
+            "ninja": runfile(ctx.executable.ninja),
+            "path": ctx.attr.path,
+            "placed": {name: runfile(file) for name, file in placed.items()},
+            "python": runfile(ctx.executable.python),
+            "toolchain": {name: runfile(file) for name, file in toolchain.items()},
+            "tree": runfile(tree),
+        },
+        files = depset(
+            [tree] + toolchain.values() + placed.values() + programs + ctx.files.fingerprints,
+            transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
+        ),
+    )
+
+def described_project(ctx, content, files):
+    """What a rule returns that only describes a project for a command.
+
+    Args:
+      ctx: of the rule.
+      content: of NAME.json.
+      files: depset of what the content names.
+
+    Returns:
+      Providers.
+    """
+    output = ctx.actions.declare_file(ctx.label.name + ".json")
+    ctx.actions.write(output, json.encode_indent(content, indent = " ") + "\n", is_executable = True)
+
+    # Of an executable, Bazel puts the runfiles beside it when the command asks for the label alone.
+    return [DefaultInfo(executable = output, runfiles = ctx.runfiles([output], transitive_files = files))]
+
 def _gn_corpus_impl(ctx):
     directory = ctx.actions.declare_directory(ctx.label.name)
     tree = only_file(ctx, ctx.attr.tree, "tree")
-    toolchain = {name: only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
+    toolchain, placed = _named_files(ctx, "toolchain"), _named_files(ctx, "placed")
     arguments = ctx.actions.args()
     arguments.add_all([tree], format_each = "--tree=%s", expand_directories = False)
 
@@ -56,6 +123,8 @@ def _gn_corpus_impl(ctx):
     arguments.add(ctx.executable.python, format = "--python=%s")
     for name, folder in toolchain.items():
         arguments.add_all([folder], format_each = "--toolchain=" + name + "=%s", expand_directories = False)
+    for name, folder in placed.items():
+        arguments.add_all([folder], format_each = "--placed=" + name + "=%s", expand_directories = False)
     arguments.add_all(ctx.attr.path, format_each = "--path=%s")
     for name, value in ctx.attr.env.items():
         arguments.add("--env=%s=%s" % (name, value))
@@ -65,7 +134,7 @@ def _gn_corpus_impl(ctx):
         executable = ctx.executable._make,
         arguments = [arguments],
         inputs = depset(
-            [tree] + toolchain.values() + ctx.files.fingerprints,
+            [tree] + toolchain.values() + placed.values() + ctx.files.fingerprints,
             transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
         ),
         tools = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python],
@@ -88,5 +157,18 @@ mlgo_gn_corpus = rule(
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
         "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
         "_part": attr.label(default = "//mlgo/corpus/gn:part"),
+    }),
+)
+
+def _gn_project_impl(ctx):
+    project = gn_project(ctx)
+    return described_project(ctx, dict(project.content, targets = ctx.attr.targets), project.files)
+
+mlgo_gn_project = rule(
+    implementation = _gn_project_impl,
+    executable = True,
+    doc = "Describes targets of a gn project in NAME.json, for commands such as //mlgo/corpus/gn:sample. The rule builds nothing.",
+    attrs = dict(GN_PROJECT_ATTRIBUTES, **{
+        "targets": attr.string_list(doc = "gn labels.", mandatory = True, allow_empty = False),
     }),
 )

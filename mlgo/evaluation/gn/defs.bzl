@@ -1,36 +1,16 @@
 """`mlgo_gn_programs`: executables of a gn project that //mlgo:evaluate_programs measures."""
 
-load("//mlgo/corpus/private:gn.bzl", "GN_PROJECT_ATTRIBUTES", "only_file")
-
-def _runfile(file):
-    """The rlocation path of `file`."""
-    return file.short_path[3:] if file.short_path.startswith("../") else "_main/" + file.short_path
+load("//mlgo/corpus/private:gn.bzl", "GN_PROJECT_ATTRIBUTES", "described_project", "gn_project", "runfile")
 
 def _gn_programs_impl(ctx):
-    tree = only_file(ctx, ctx.attr.tree, "tree")
-    toolchain = {name: only_file(ctx, target, "toolchain") for target, name in ctx.attr.toolchain.items()}
-    programs = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python]
-    output = ctx.actions.declare_file(ctx.label.name + ".json")
-    ctx.actions.write(output, json.encode_indent({
-        "descriptions": [_runfile(file) for file in ctx.files.descriptions],
-        "env": ctx.attr.env,
-        "gn": _runfile(ctx.executable.gn),
-        "gn_args": ctx.attr.gn_args,
-        "fingerprints": [_runfile(file) for file in ctx.files.fingerprints],
-        "ninja": _runfile(ctx.executable.ninja),
-        "path": ctx.attr.path,
-        "python": _runfile(ctx.executable.python),
-        "srcs": [_runfile(file) for file in ctx.files.srcs],
-        "toolchain": {name: _runfile(file) for name, file in toolchain.items()},
-        "tree": _runfile(tree),
-    }, indent = " ") + "\n", is_executable = True)
-    needed = depset(
-        [tree] + toolchain.values() + programs + ctx.files.fingerprints + ctx.files.srcs + ctx.files.descriptions + ctx.files.data,
-        transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
+    project = gn_project(ctx)
+    content = dict(
+        project.content,
+        descriptions = [runfile(file) for file in ctx.files.descriptions],
+        srcs = [runfile(file) for file in ctx.files.srcs],
     )
-
-    # Of an executable, Bazel puts the runfiles beside it when the command asks for the label alone.
-    return [DefaultInfo(executable = output, runfiles = ctx.runfiles([output], transitive_files = needed))]
+    files = depset(ctx.files.srcs + ctx.files.descriptions + ctx.files.data, transitive = [project.files])
+    return described_project(ctx, content, files)
 
 mlgo_gn_programs = rule(
     implementation = _gn_programs_impl,

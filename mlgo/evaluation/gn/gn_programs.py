@@ -9,6 +9,7 @@ from typing import Any
 
 from mlgo.corpus.gn import gn_build, gn_files
 from mlgo.corpus.gn.project import Configured, Project, configure
+from mlgo.corpus.gn.project_file import project_of
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -37,16 +38,7 @@ def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) 
     """
     content = files.read_json(path, "gn programs", _REMEDY)
     try:
-        project = Project(
-            tree=locate(content["tree"]),
-            tools=gn_build.Tools(locate(content["gn"]), locate(content["ninja"])),
-            python=locate(content["python"]),
-            arguments=content["gn_args"],
-            environment=content["env"],
-            toolchain={name: locate(place) for name, place in content["toolchain"].items()},
-            path=content["path"],
-            fingerprints=list(map(locate, content["fingerprints"])),
-        )
+        project = project_of(content, locate)
         descriptions = {place.stem: place for place in map(locate, content["descriptions"])}
         return GnPrograms(project, list(map(locate, content["srcs"])), descriptions)
     except (AttributeError, KeyError, TypeError) as error:

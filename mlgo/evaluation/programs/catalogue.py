@@ -3,9 +3,10 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.corpus.gn.project_file import runfiles_of
 from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
 from mlgo.evaluation.programs.program import Program, load_program, read_description
 from mlgo.run import locate
@@ -36,7 +37,7 @@ class Catalogue:
         """The executables of the gn project that the command's target names in MLGO_GN_PROGRAMS, else descriptions/."""
         path = locate.of_environment(_GN_PROGRAMS)
         if path is not None:
-            gn = load_gn_programs(path, _runfiles_of(path))
+            gn = load_gn_programs(path, runfiles_of(path))
             return cls(path.stem, gn.descriptions, gn)
         folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent
         return cls("programs", {path.stem: path for path in sorted(folder.glob("*.json"))})
@@ -104,12 +105,6 @@ def _condition(content: Mapping[str, Any]) -> str:
     if content.get("slow"):
         return " (slow: built only when named)"
     return f" (extra: built when named or with --programs={ALL})" if content.get("extra") else ""
-
-
-def _runfiles_of(gn_programs: pathlib.Path) -> Callable[[str], pathlib.Path]:
-    """What finds the runfiles of a target of mlgo_gn_programs: beside its file, or among those of the command."""
-    folder = gn_programs.with_name(f"{gn_programs.name}.runfiles")
-    return folder.joinpath if folder.is_dir() else locate.rlocation
 
 
 class _Packages(Mapping[str, pathlib.Path]):

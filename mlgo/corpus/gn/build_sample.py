@@ -1,0 +1,141 @@
+"""A seeded sample of the C and C++ compiles of a build: which, what became of them, and what the whole would cost."""
+
+import dataclasses
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mlgo.run.exit_codes import ExitCode, RunError
+
+# The rules of gn's tools cc and cxx: `cxx`, or `NAME_cxx` of a toolchain that is not the default.
+_COMPILE_RULE = re.compile(r"(?:.*_)?(?:cc|cxx)")
+_FAILED = "FAILED: "
+_STEP = re.compile(r"\[\d+/\d+\] ")
+_REASON = re.compile(r"(?:fatal )?error:|Error:|rror\b")
+#: Characters of a reason in a report.
+_MOST_CHARACTERS = 300
+
+
+def rules_of(targets: Iterable[str]) -> dict[str, str]:
+    """File -> name of the rule that makes it, from the lines of `ninja -t targets all`."""
+    pairs = (line.rpartition(": ") for line in targets)
+    return {path: rule for path, _, rule in pairs if path}
+
+
+def compiles(inputs: Iterable[str], rules: Mapping[str, str]) -> list[str]:
+    """The objects among the inputs of a target that a C or C++ compiler makes, sorted."""
+    return sorted(path for path in set(inputs) if _COMPILE_RULE.fullmatch(rules.get(path, "")))
+
+
+def chosen(objects: Sequence[str], steps: int, seed: int) -> list[str]:
+    """`steps` of the sorted `objects`, sorted; a larger sample of a seed holds the smaller ones.
+
+    Raises: RunError: there are not so many.
+    """
+    if not 1 <= steps <= len(objects):
+        raise RunError(
+            f"--steps={steps}", f"is not between 1 and {len(objects)}, the number of compiles", "Give another number"
+        )
+    shuffled = list(objects)
+    random.Random(seed).shuffle(shuffled)
+    return sorted(shuffled[:steps])
+
+
+def failures(log: str) -> dict[str, str]:
+    """Outputs of each failed step, as Ninja's output has them -> the first line that names an error, else the last."""
+    found: dict[str, str] = {}
+    lines = log.splitlines()
+    for index, line in enumerate(lines):
+        if not line.startswith(_FAILED):
+            continue
+        said = []
+        # The line after the outputs is the command.
+        for following in lines[index + 2 :]:
+            if following.startswith((_FAILED, "ninja: ")) or _STEP.match(following):
+                break
+            said.append(following.strip())
+        reason = next((text for text in said if _REASON.search(text)), said[-1] if said else "no output")
+        found[line.removeprefix(_FAILED).strip()] = reason[:_MOST_CHARACTERS]
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """One run of Ninja.
+
+    Attributes:
+      cpu_seconds: of all its steps, user and system.
+      wall_seconds: that it took.
+      failed: outputs of a failed step, separated by blanks -> reason.
+      is_complete: it was not ended by the time limit.
+    """
+
+    cpu_seconds: float
+    wall_seconds: float
+    failed: Mapping[str, str]
+    is_complete: bool
+
+
+def report(
+    objects: int, sample: Sequence[str], sizes: Mapping[str, int], needed: Phase, compiled: Phase, seed: int
+) -> dict[str, Any]:
+    """What is known of the sample, as JSON.
+
+    Args:
+      objects: number of C and C++ compiles of the whole build.
+      sizes: bytes of each object of the sample that exists.
+      needed: the run that built what the sample reads.
+      compiled: the run that built the sample itself.
+
+    Raises: RunError: no object of the sample exists.
+    """
+    if not sizes:
+        first = next(iter({**needed.failed, **compiled.failed}.items()), ("no step", "the time limit came first"))
+        raise RunError(
+            f"sample of {len(sample)} compiles",
+            f"none was built (first failure: {first[0]}: {first[1]})",
+            "Read ninja.log beside the build, or raise --minutes",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    failed = {
+        path: reason
+        for path in sample
+        for outputs, reason in compiled.failed.items()
+        if outputs == path or outputs.startswith(f"{path} ")
+    }
+    tried = len(sizes) + len(failed)
+    return {
+        "compiles_of_the_whole": objects,
+        "seed": seed,
+        "sample": list(sample),
+        "compiled": len(sizes),
+        "failed": failed,
+        "not_reached": [path for path in sample if path not in sizes and path not in failed],
+        "needed": {**dataclasses.asdict(needed), "failed": dict(needed.failed)},
+        "cpu_seconds": compiled.cpu_seconds,
+        "bytes": sum(sizes.values()),
+        "extrapolated": {
+            "cpu_hours": compiled.cpu_seconds / tried * objects / 3600,
+            "gigabytes": sum(sizes.values()) / len(sizes) * objects / 1e9,
+        },
+    }
+
+
+def text(content: Mapping[str, Any]) -> str:
+    """The report for people."""
+    whole, sample = content["compiles_of_the_whole"], content["sample"]
+    tried = content["compiled"] + len(content["failed"])
+    megabytes = content["bytes"] / content["compiled"] / 1e6
+    lines = [
+        f"sample        {len(sample)} of {whole:,} C and C++ compiles, seed {content['seed']}",
+        f"compiled      {content['compiled']} of {tried} that were tried; {len(content['not_reached'])} not reached",
+        f"needed        {content['needed']['cpu_seconds']:,.0f} CPU s for what the sample reads,"
+        f" {len(content['needed']['failed'])} steps failed",
+        f"cost          {content['cpu_seconds'] / tried:.1f} CPU s and {megabytes:.2f} MB per compile",
+        f"extrapolated  {content['extrapolated']['cpu_hours']:.0f} CPU hours and"
+        f" {content['extrapolated']['gigabytes']:.0f} GB for all compiles, besides generated code",
+    ]
+    for kind, failed in (("failed", content["failed"]), ("failed before", content["needed"]["failed"])):
+        lines += [f"{kind:<13} {path}: {reason}" for path, reason in failed.items()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,74 @@
+"""What a sample of compiles says about a build."""
+
+import unittest
+
+from mlgo.corpus.gn import build_sample
+from mlgo.corpus.gn.build_sample import Phase
+from mlgo.run.exit_codes import ExitCode, RunError
+
+_LOG = """ninja: Entering directory `out'
+[1/4] CXX obj/a.o
+FAILED: obj/b.o obj/b.d \n../clang++ -Werror -c b.cc
+../b.cc:1:2: warning: odd
+../b.cc:3:4: error: no such thing
+2 errors generated.
+[3/4] ACTION //x
+FAILED: gen/x.h \npython3 x.py
+x.py gives up
+ninja: build stopped: cannot make progress due to previous errors.
+"""
+
+
+class BuildSampleTest(unittest.TestCase):
+    def test_compiles_are_told_by_their_rules(self):
+        rules = build_sample.rules_of(
+            ["obj/a.o: cxx", "obj/b.o: clang_x64_cc", "obj/c.o: asm", "lib.a: alink", "gen/d.o: rustc", "x: y.o: cxx"]
+        )
+        inputs = ["obj/b.o", "obj/a.o", "obj/c.o", "lib.a", "gen/d.o", "../../a.cc", "obj/a.o"]
+        self.assertEqual(build_sample.compiles(inputs, rules), ["obj/a.o", "obj/b.o"])
+        self.assertEqual(rules["x: y.o"], "cxx")
+
+    def test_the_seed_chooses_and_a_larger_sample_holds_a_smaller_one(self):
+        objects = [f"{number:03}.o" for number in range(100)]
+        small, large = build_sample.chosen(objects, 10, 7), build_sample.chosen(objects, 20, 7)
+        self.assertEqual((len(small), len(large)), (10, 20))
+        self.assertLess(set(small), set(large))
+        self.assertEqual(small, build_sample.chosen(objects, 10, 7))
+        self.assertNotEqual(small, build_sample.chosen(objects, 10, 8))
+        for steps in (0, 101):
+            with self.assertRaisesRegex(RunError, f"--steps={steps}: is not between 1 and 100"):
+                build_sample.chosen(objects, steps, 7)
+
+    def test_failures_with_reasons(self):
+        self.assertEqual(
+            build_sample.failures(_LOG),
+            {"obj/b.o obj/b.d": "../b.cc:3:4: error: no such thing", "gen/x.h": "x.py gives up"},
+        )
+
+    def test_extrapolation(self):
+        needed = Phase(50.0, 30.0, {"gen/x.h": "gives up"}, True)
+        compiled = Phase(9.0, 6.0, {"b.o b.d": "error: no", "elsewhere": "error: yes"}, True)
+        content = build_sample.report(1000, ["a.o", "b.o", "c.o", "d.o"], {"a.o": 10, "d.o": 30}, needed, compiled, 1)
+        self.assertEqual(content["not_reached"], ["c.o"])
+        self.assertEqual(content["failed"], {"b.o": "error: no"})
+        # Three were tried, two have a size.
+        self.assertAlmostEqual(content["extrapolated"]["cpu_hours"], 3.0 * 1000 / 3600)
+        self.assertAlmostEqual(content["extrapolated"]["gigabytes"], 20 * 1000 / 1e9)
+        said = build_sample.text(content)
+        for words in (
+            "4 of 1,000 C and C++ compiles, seed 1",
+            "2 of 3 that were tried; 1 not reached",
+            "failed        b.o: error: no",
+            "failed before gen/x.h: gives up",
+        ):
+            self.assertIn(words, said)
+
+    def test_nothing_built(self):
+        none = Phase(0.0, 0.0, {}, False)
+        with self.assertRaisesRegex(RunError, "sample of 1 compiles: none was built .*the time limit") as caught:
+            build_sample.report(9, ["a.o"], {}, none, none, 1)
+        self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+
+if __name__ == "__main__":
+    unittest.main()
