@@ -9,6 +9,7 @@ until a target asks for one.
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
+load(":browser.bzl", "browser_build", "browser_repositories")
 load(":repository.bzl", "chromium_repository")
 load(":rust.bzl", "chromium_rust_repository")
 load(":trees.bzl", "ALL", "BASE", "BASE_EXCLUDE", "LIBRARIES", "LIBRARIES_EXCLUDE")
@@ -91,7 +92,15 @@ def _chromium_impl(mctx):
         patch = patch,
         patches = rust,
     )
-    chromium_repository(name = "chromium_complete", include = ALL, own_patches = _OWN_PATCHES, patch = patch, patches = rust)
+    browser_repositories(lock)
+    chromium_repository(
+        name = "chromium_complete",
+        build = browser_build(lock),
+        include = ALL,
+        own_patches = _OWN_PATCHES,
+        patch = patch,
+        patches = rust,
+    )
     for module in mctx.modules:
         for tag in module.tags.tree:
             chromium_repository(

@@ -32,12 +32,13 @@ def _chromium_repository_impl(rctx):
         "patch_set": rctx.attr.patch_set,
         "patches": [str(rctx.path(patch)) for patch in rctx.attr.patches],
         "unbundle": rctx.attr.unbundle,
-    }, _BUILD)
+    }, _BUILD + rctx.attr.build)
 
 chromium_repository = repository_rule(
     implementation = _chromium_repository_impl,
     doc = "Listed paths of Chromium's source, straight from the compressed tarball, patched. Made by the module extension.",
     attrs = {
+        "build": attr.string(doc = "Further text of its BUILD file."),
         "exclude": attr.string_list(doc = "Shell patterns of paths that are not unpacked."),
         "include": attr.string_list(doc = "Path prefixes (ending in /) or shell patterns that are unpacked.", mandatory = True),
         "lock": attr.label(doc = "The lock.", default = "//third_party/chromium:lock.json", allow_single_file = True),

@@ -1,4 +1,4 @@
-"""Writes the locks from requirements.in, requirements_ray.in and requirements_tools.in, and prints what changed.
+"""Writes the locks from requirements.in and requirements_{node,ray,tools}.in, and prints what changed.
 
 Example:
   ./bazelw run //toolchains/python:lock                 # everything at today's versions
@@ -22,6 +22,7 @@ FOLDER = "toolchains/python"
 # Requirements and their locks. The first are those of all targets; the other sites extend it.
 SITES = {
     "requirements.in": "requirements_lock.txt",
+    "requirements_node.in": "requirements_node_lock.txt",
     "requirements_ray.in": "requirements_ray_lock.txt",
     "requirements_tools.in": "requirements_tools_lock.txt",
 }

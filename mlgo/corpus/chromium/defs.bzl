@@ -1,10 +1,11 @@
 """`chromium_corpus`: targets of Chromium as an mlgo corpus, with the arguments that a release is built with.
 
-`chromium_project`: the same tree and arguments as attributes, for rules that build something else of them.
+`chromium_described`: the same as a file for commands. `chromium_project`: the same as attributes, for rules that build something else.
 """
 
 load("@llvm//:chosen.bzl", "CHOSEN")
 load("//mlgo/corpus:defs.bzl", "mlgo_gn_corpus")
+load("//mlgo/corpus/private:gn.bzl", "mlgo_gn_project")
 
 # What a release of Chromium sets, and what a compiler and a C++ library that are not Chromium's own need. Source of both:
 # debian/rules of the source package, and build/config/*.gni of the tree.
@@ -72,25 +73,100 @@ _BASE_TOOLCHAIN_FILES = {
     "@chromium_rust//:rust": "rust",
     "@chromium_system_libraries//:libraries": "system",
 }
+
+# The browser as Debian builds it (debian/rules), without the system services whose headers are not in its sysroot.
+_BROWSER_ARGUMENTS = dict(
+    {
+        "ffmpeg_branding": "\"Chrome\"",
+        "system_libdir": "\"lib/x86_64-linux-gnu\"",
+    } | {name: "true" for name in [
+        "disable_fieldtrial_testing_config",
+        "enable_widevine",
+        "icu_use_data_file",
+        "proprietary_codecs",
+        "use_system_freetype",
+        "use_system_harfbuzz",
+        "use_system_lcms2",
+        "use_system_libjpeg",
+        "use_system_libopenjpeg2",
+        "use_system_libpng",
+        "use_system_zlib",
+        "v8_enable_backtrace",
+    ]} | {name: "false" for name in [
+        "angle_build_tests",
+        "angle_has_histograms",
+        "build_dawn_tests",
+        "enable_enterprise_companion",
+        "enable_hangout_services_extension",
+        "enable_nocompile_tests",
+        "enable_perfetto_unittests",
+        "enable_screen_ai_browsertests",
+        "enable_vr",
+        "optimize_webui",
+        "rtc_use_pipewire",
+        "rtc_video_psnr",
+        "safe_browsing_use_unrar",
+        "skia_enable_skshaper_tests",
+        "tint_build_unittests",
+        "use_alsa",
+        "use_cups",
+        "use_gio",
+        "use_gtk",
+        "use_kerberos",
+        "use_libpci",
+        "use_pulseaudio",
+        "use_qt5",
+        "use_qt6",
+        "use_system_libtiff",
+        "use_udev",
+        "use_vaapi",
+        "webnn_use_litert",
+        "webnn_use_tflite",
+    ]},
+)
+
+# In place of @sysroot, and a program that gn starts.
+_BROWSER_TOOLCHAIN_FILES = {
+    "@chromium_complete//:pkg_config": "programs/pkg-config",
+    "@chromium_complete//:sysroot_lib": "sysroot/lib",
+    "@chromium_complete//:sysroot_lib64": "sysroot/lib64",
+    "@chromium_complete//:sysroot_usr": "sysroot/usr",
+}
+
+# Where debian/rules puts them.
+_DEVTOOLS = "third_party/devtools-frontend/src/"
+_BROWSER_PLACED = {
+    "@chromium_complete//:rollup3": _DEVTOOLS + "node_modules/rollup3",
+    "@chromium_complete//:esbuild": _DEVTOOLS + "third_party/esbuild/esbuild",
+    "@chromium_complete//:esbuild_package": _DEVTOOLS + "node_modules/esbuild",
+    "@chromium_complete//:gperf": "third_party/gperf/cipd/bin/gperf",
+    "@chromium_complete//:rollup": "third_party/node/node_modules/rollup",
+    "@chromium_complete//:node": "third_party/node/linux/node-linux-x64/bin/node",
+}
+
+# Placed programs are links: Node.js is to look for packages where it is told to, not where links lead.
+_NODE_OPTIONS = "--preserve-symlinks --preserve-symlinks-main"
+
 _SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
 _SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
 
 # A library that is linked for its modules exports what it has; hidden symbols without callers would be dropped.
 _EXPORTED = "-fvisibility=default"
 
-def environment(linked, with_base = False):
+def environment(linked, with_base = False, with_browser = False):
     """What the toolchain //build/toolchain/linux/unbundle reads.
 
     Args:
       linked: for a ThinLTO link.
       with_base: the targets need what //base needs.
+      with_browser: the targets need what //chrome needs.
 
     Returns:
       Environment variables; paths count from the build folder.
     """
     compile = (" " + _SYSTEM_HEADERS if with_base else "") + (" " + _EXPORTED if linked else "")
     link = _SYSTEM_ARCHIVES + " " if with_base else ""
-    return {
+    return ({"NODE_OPTIONS": _NODE_OPTIONS} if with_browser else {}) | {
         # By name: Debian's gn cannot say that a tool depends on the file of its archiver.
         "AR": "llvm-ar",
         "CC": _TOOLCHAIN + "/llvm/bin/clang",
@@ -101,7 +177,7 @@ def environment(linked, with_base = False):
         "NM": "llvm-nm",
     }
 
-def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False):
+def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False, with_browser = False):
     """The arguments of a corpus.
 
     Args:
@@ -110,6 +186,7 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False):
       profile: name of the profile below //mlgo_toolchain, or "".
       given: arguments that count before all others.
       with_base: the targets need what //base needs.
+      with_browser: the targets need what //chrome needs.
 
     Returns:
       Names and values as gn writes them.
@@ -124,6 +201,8 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False):
         arguments["clang_embed_bitcode"] = "true"
     if with_base:
         arguments.update(_BASE_ARGUMENTS)
+    if with_browser:
+        arguments.update(_BROWSER_ARGUMENTS)
     if profile:
         arguments["pgo_data_path"] = "\"//mlgo_toolchain/{}\"".format(profile)
     arguments.update(given)
@@ -138,6 +217,7 @@ def chromium_corpus(
         profile = None,
         linked = False,
         with_base = False,
+        with_browser = False,
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang.
 
@@ -150,6 +230,7 @@ def chromium_corpus(
       profile: label of an indexed profile (.profdata) that this LLVM reads; it is carried into the corpus.
       linked: link with ThinLTO, and take the modules as they are after importing.
       with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
+      with_browser: add what //chrome needs besides: Node.js, rollup, esbuild, gperf, and headers of system libraries.
       **kwargs: common attributes; not `path` and `env` of mlgo_gn_corpus.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
@@ -160,10 +241,36 @@ def chromium_corpus(
         linked = linked,
         tags = kwargs.pop("tags", []) + ["manual"],
         targets = targets,
-        **(chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base) | kwargs)
+        **(chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser) | kwargs)
     )
 
-def chromium_project(tree, gn_args, linked = False, chrome_pgo_phase = 0, profile = None, with_base = False):
+def chromium_described(name, tree, targets, gn_args = {}, with_base = False, with_browser = False, **kwargs):
+    """Describes targets of Chromium for a command, such as //mlgo/corpus/gn:sample, which builds them as a corpus does.
+
+    Args:
+      name: of the target.
+      tree: see chromium_corpus.
+      targets: see there.
+      gn_args: see there.
+      with_base: see there.
+      with_browser: see there.
+      **kwargs: common attributes.
+    """
+    mlgo_gn_project(
+        name = name,
+        tags = kwargs.pop("tags", []) + ["manual"],
+        targets = targets,
+        **(chromium_project(tree, gn_args, with_base = with_base, with_browser = with_browser) | kwargs)
+    )
+
+def chromium_project(
+        tree,
+        gn_args,
+        linked = False,
+        chrome_pgo_phase = 0,
+        profile = None,
+        with_base = False,
+        with_browser = False):
     """The attributes of mlgo_gn_corpus and mlgo_gn_programs that describe Chromium and how it is compiled.
 
     Args:
@@ -173,34 +280,42 @@ def chromium_project(tree, gn_args, linked = False, chrome_pgo_phase = 0, profil
       chrome_pgo_phase: see there.
       profile: see there.
       with_base: see there.
+      with_browser: see there.
 
     Returns:
       Names and values of attributes.
     """
+    with_base = with_base or with_browser
     toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base else {}))
     if with_base:
         toolchain.update(_BASE_TOOLCHAIN_FILES)
+    if with_browser:
+        toolchain = {label: path for label, path in toolchain.items() if not path.startswith("sysroot/")} | _BROWSER_TOOLCHAIN_FILES
     if profile:
         toolchain[profile] = _PROFILE
     return dict(
-        env = environment(linked, with_base),
+        env = environment(linked, with_base, with_browser),
         gn = "@gn_tools//:gn",
-        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base),
+        gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base, with_browser),
         fingerprints = [
             tree + "//:source.json",
             Label("//third_party/chromium:toolchain"),
         ] + ([
             "@chromium_rust//:fingerprints.json",
             Label("//third_party/chromium:system_libraries"),
-        ] if with_base else []),
+        ] if with_base else []) + ([
+            "@chromium_complete//:browser_packages",
+            Label("//toolchains/python:requirements_node_lock.txt"),
+        ] if with_browser else []),
         ninja = "@gn_tools//:ninja",
-        path = ["llvm/bin"],
+        path = ["llvm/bin"] + (["programs"] if with_browser else []),
+        placed = _BROWSER_PLACED if with_browser else {},
         toolchain = toolchain,
         tools = [
             "@gn_tools//:runtime",
             "@llvm//:all_tools",
             "@python311//:files",
             "@sysroot",
-        ],
+        ] + (["@chromium_complete//:runtime"] if with_browser else []),
         tree = tree + "//:tree",
     )

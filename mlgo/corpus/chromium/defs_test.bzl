@@ -19,6 +19,12 @@ def _defs_test_impl(ctx):
     asserts.equals(env, "1", linked["symbol_level"])
     asserts.true(env, "clang_embed_bitcode" not in linked)
     asserts.true(env, "/system/include" in environment(False, with_base = True)["CFLAGS"])
+    browser = gn_arguments(False, 0, "", {"use_gtk": "true"}, with_browser = True)
+    asserts.equals(env, "\"lib/x86_64-linux-gnu\"", browser["system_libdir"])
+    asserts.equals(env, ["true", "false"], [browser["use_gtk"], browser["use_qt6"]])
+    asserts.true(env, "use_gtk" not in gn_arguments(False, 0, "", {}, with_base = True))
+    asserts.true(env, "NODE_OPTIONS" not in environment(False, with_base = True))
+    asserts.true(env, "--preserve-symlinks" in environment(False, with_browser = True)["NODE_OPTIONS"])
     for is_linked in [True, False]:
         asserts.false(env, "/system/" in environment(is_linked)["CXXFLAGS"] + environment(is_linked)["LDFLAGS"])
         asserts.equals(env, is_linked, "-fvisibility=default" in environment(is_linked)["CXXFLAGS"])
