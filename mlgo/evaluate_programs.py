@@ -14,8 +14,8 @@ and write the same; a program whose builds differ is reported as an error and is
 - inlining_for_size: bytes of code at -Oz, linked with --gc-sections, with --icf=all, and through ThinLTO. The default
   is the packaged clang; --inline_thresholds adds it with other values of -inline-threshold.
 - regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's
-  Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters). The default is the
-  release clang without policy.
+  Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters, and the events of
+  --perf_events). The default is the release clang without policy.
 - --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
 - --target: the same of another target's programs. QEMU runs them, and a plugin of it counts in place of Cachegrind.
   Seconds and cycles would be the emulator's and are not measured.
@@ -39,10 +39,11 @@ from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
 from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
+from mlgo.evaluation.programs.perf import Perf, perf_given
 from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides, linker_beside, lto_kinds
 from mlgo.evaluation.programs.target import HOST, target_given
 from mlgo.run import locate
-from mlgo.run.exit_codes import ExitCode
+from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
 
@@ -78,6 +79,12 @@ flags.DEFINE_bool("cost", True, "Measure compile time and memory.")
 flags.DEFINE_integer("cost_sources", CostSettings.sources, "Sources compiled per program for --cost.", lower_bound=1)
 flags.DEFINE_integer("cost_turns", CostSettings.turns, "Compiles of each source per compiler.", lower_bound=1)
 flags.DEFINE_integer("repeats", 7, "Timed runs of each program.", lower_bound=1)
+flags.DEFINE_list(
+    "perf_events",
+    [],
+    "Events, as `perf list` names them, that perf counts in the timed runs besides cycles, such as branch-misses. The"
+    " machine must have hardware counters.",
+)
 flags.DEFINE_integer("symbols", 20, "Functions recorded per program that grew, and that shrank, most.", lower_bound=0)
 flags.DEFINE_integer("seed", CostSettings.seed, "Seed of the bootstraps.", lower_bound=0)
 flags.DEFINE_integer("workers", None, "Parallel compiles. Default: one per core. Changes no result.", lower_bound=1)
@@ -95,6 +102,7 @@ def main(arguments: list[str]) -> int:
         show(catalogue.lines())
         return ExitCode.DONE
     target = target_given(FLAGS.target)
+    perf = _perf(target == HOST)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
     described = [locate.user_path(path) for path in FLAGS.program_file]
     packages = packages_given(FLAGS.package)
@@ -118,6 +126,7 @@ def main(arguments: list[str]) -> int:
         symbols=FLAGS.symbols,
         repeats=FLAGS.repeats if target == HOST else 0,
         counter=cachegrind_given(FLAGS.valgrind) if target == HOST else Emulator(target),
+        perf=perf,
         cost_settings=CostSettings(FLAGS.cost_sources, FLAGS.cost_turns, FLAGS.seed),
         seen=results.seen_given(FLAGS.seen, programs),
         seed=FLAGS.seed,
@@ -127,6 +136,16 @@ def main(arguments: list[str]) -> int:
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
     return results.write(folder.path, results.measure(evaluation, programs, plan), Demangler.of_command())
+
+
+def _perf(is_timed: bool) -> Perf | None:
+    """What counts events in timed runs; None: nothing does. Raises: RunError: --perf_events cannot be counted."""
+    if FLAGS.problem != INLINING and is_timed:
+        return perf_given(FLAGS.perf_events)
+    if FLAGS.perf_events:
+        wrong = "is for timed runs, which this command does not do"
+        raise RunError(f"--perf_events={','.join(FLAGS.perf_events)}", wrong, "Leave it, --target or --problem out")
+    return None
 
 
 if __name__ == "__main__":

@@ -1,21 +1,18 @@
 """Counts instructions, loads and stores with Valgrind's Cachegrind, or with a plugin of the emulator that runs programs
-of another target; and cycles with `perf` where the machine has counters.
+of another target.
 
 Cachegrind's counts are the same in every run. They depend on the program, its input and, by some hundred instructions
-during the start of the C library, on the path of Valgrind's tools, which is in the environment. Counts of perf vary.
+during the start of the C library, on the path of Valgrind's tools, which is in the environment.
 
 For Cachegrind, an instruction that reads and writes the same memory, such as `inc`, is one load and no store (manual,
 "Cache simulation specifics"). Compare instructions and data references, the sum of loads and stores.
 """
 
-import csv
 import dataclasses
-import math
 import pathlib
 import tempfile
 from typing import ClassVar, Protocol
 
-from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
 from mlgo.evaluation.programs.target import Target
@@ -24,8 +21,6 @@ from mlgo.run import locate
 #: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data
 #: writes.
 _EVENTS = {"Ir": "instructions", "Dr": "loads", "Dw": "stores"}
-_PERF_EVENTS = {"cycles:u": "cycles", "instructions:u": "perf_instructions"}
-_PERF_SECONDS = 60
 
 
 class CounterFailure(Exception):
@@ -154,41 +149,3 @@ class Emulator:
                 counts[run.name], digests[run.name] = parse_plugin(text), digest
                 path.unlink()
         return counts, digests
-
-
-def parse_perf(text: str) -> dict[str, float]:
-    """Event -> count in the output of `perf stat -x,`, without events that the machine does not have.
-
-    Raises: CounterFailure: a line is malformed.
-    """
-    found = {}
-    for row in csv.reader(line for line in text.splitlines() if line.strip() and not line.startswith("#")):
-        if len(row) < 3:
-            raise CounterFailure(f"perf wrote {','.join(row)!r}")
-        event = next((name for name in _PERF_EVENTS if row[2].startswith(name)), None)
-        if event is None or row[0].startswith("<"):
-            continue
-        try:
-            value = float(row[0])
-        except ValueError as error:
-            raise CounterFailure(f"perf wrote {','.join(row)!r}") from error
-        if not math.isfinite(value) or value < 0:
-            raise CounterFailure(f"perf wrote {','.join(row)!r}")
-        found[_PERF_EVENTS[event]] = value
-    return found
-
-
-def perf_command(perf: pathlib.Path, output: pathlib.Path) -> list[str]:
-    """The words before a program's command with which `perf` counts it and writes to `output`."""
-    return [str(perf), "stat", "-x", ",", "-e", ",".join(_PERF_EVENTS), "-o", str(output), "--"]
-
-
-def perf_works(perf: pathlib.Path) -> bool:
-    """Whether `perf` counts cycles on this machine."""
-    with tempfile.TemporaryDirectory(prefix="mlgo-perf-") as folder:
-        output = pathlib.Path(folder, "counts")
-        try:
-            ended = child.run([*perf_command(perf, output), "/bin/true"], pathlib.Path(folder), _PERF_SECONDS)
-            return not ended.exit_code and "cycles" in parse_perf(output.read_text(encoding="utf-8"))
-        except (child.NotRun, CounterFailure, FileNotFoundError):
-            return False

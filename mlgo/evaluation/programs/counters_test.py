@@ -1,21 +1,11 @@
-"""Reading the output of Cachegrind and perf."""
+"""Reading the output of Cachegrind and of the emulator's plugin."""
 
-import pathlib
-import sys
-import tempfile
 import unittest
 
 import hypothesis
 from hypothesis import strategies
 
-from mlgo.evaluation.programs.counters import (
-    CounterFailure,
-    Counts,
-    parse_cachegrind,
-    parse_perf,
-    parse_plugin,
-    perf_works,
-)
+from mlgo.evaluation.programs.counters import CounterFailure, Counts, parse_cachegrind, parse_plugin
 
 hypothesis.settings.register_profile("mlgo", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("mlgo")
@@ -30,9 +20,6 @@ fn=???
 0 12 1 1 3 0 0 2 0 0
 summary: 147291 1190 1173 39151 1470 1221 14530 653 603
 """
-# Written by perf 6.1 on a machine with counters, and on one without.
-_PERF = "# started on Fri\n\n1234567,,cycles:u,1000,100.00,,\n2000000,,instructions:u,1000,100.00,1.62,insn per cycle\n"
-_NO_PERF = "<not supported>,,cycles:u,0,100.00,,\n<not supported>,,instructions:u,0,100.00,,\n"
 
 
 class CachegrindTest(unittest.TestCase):
@@ -65,27 +52,6 @@ class CachegrindTest(unittest.TestCase):
         ):
             with self.subTest(message), self.assertRaisesRegex(CounterFailure, message):
                 parse_cachegrind(text)
-
-
-class PerfTest(unittest.TestCase):
-    def test_counts_are_found_where_there_are_some(self):
-        self.assertEqual(parse_perf(_PERF), {"cycles": 1234567.0, "perf_instructions": 2000000.0})
-        self.assertEqual(parse_perf(_NO_PERF), {})
-
-    def test_malformed_output_of_perf_is_refused(self):
-        for text in ("perf: not found\n", "many,,cycles:u,1,1\n", "nan,,cycles:u,1,1\n", "-1,,cycles:u,1,1\n"):
-            with self.subTest(text), self.assertRaises(CounterFailure):
-                parse_perf(text)
-
-    def test_it_is_tried_before_it_is_relied_on(self):
-        with tempfile.TemporaryDirectory() as scratch:
-            perf = pathlib.Path(scratch, "perf")
-            for said, works in ((_PERF, True), (_NO_PERF, False), ("nonsense\n", False)):
-                script = f"import sys\nopen(sys.argv[sys.argv.index('-o') + 1], 'w').write({said!r})\n"
-                perf.write_text(f"#!{sys.executable} -IS\n{script}", encoding="utf-8")
-                perf.chmod(0o755)
-                self.assertEqual(perf_works(perf), works, said)
-            self.assertFalse(perf_works(pathlib.Path(scratch, "absent")))
 
 
 class PluginTest(unittest.TestCase):

@@ -11,6 +11,7 @@ from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain
 from mlgo.evaluation.programs.counters import Counter, CounterFailure
 from mlgo.evaluation.programs.image import symbol_differences
+from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.programs.sides import DEFAULT
@@ -149,12 +150,7 @@ class ProgramEvaluation:
         return table, by_run
 
     def runs(
-        self,
-        programs: Sequence[Program],
-        sides: Sequence[Side],
-        counter: Counter,
-        repeats: int,
-        perf: pathlib.Path | None,
+        self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter, repeats: int, perf: Perf | None
     ) -> tuple[Table, dict[str, Any]]:
         """What the programs execute at -O2, and their run time in alternating runs. Args: repeats: 0: no run time.
 
@@ -219,14 +215,15 @@ class ProgramEvaluation:
         return cost.summarize_cost(samples, DEFAULT, settings.seed), left_out
 
     def _times(
-        self, program: Program, sides: Sequence[Side], repeats: int, perf: pathlib.Path | None
+        self, program: Program, sides: Sequence[Side], repeats: int, perf: Perf | None
     ) -> dict[str, dict[str, list[float]]]:
         images = {side.name: self.path / f"run/{program.name}/{side.name}" / run_time.IMAGE for side in sides}
         inputs = {f"image {name}": digest_of_file(path) for name, path in images.items()}
+        chosen = [] if perf is None else list(perf.chosen)
         return self._measured(
             f"time/{program.name}",
             {**inputs, "program": program.digest()},
-            {"repeats": repeats, "perf": perf is not None},
+            {"repeats": repeats, "perf": perf is not None, **({"perf_events": chosen} if chosen else {})},
             lambda _: run_time.time_in_turns(program, images, repeats, perf),
         )
 

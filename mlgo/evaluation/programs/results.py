@@ -2,7 +2,6 @@
 
 import dataclasses
 import pathlib
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,9 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.building import Side
-from mlgo.evaluation.programs.counters import Counter, perf_works
+from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation, Table
+from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
@@ -34,6 +34,7 @@ class Plan:
       symbols: how many functions that grew most, and that shrank most, are recorded per program.
       repeats: timed runs of each program; 0: none, as under an emulator.
       counter: counts what programs execute.
+      perf: counts events of the timed runs; None: only their time is measured.
       cost_settings: what is compiled to measure the cost.
       seen: programs whose sources training saw; the others have totals of their own.
       seed: seed of the bootstraps.
@@ -46,6 +47,7 @@ class Plan:
     symbols: int
     repeats: int
     counter: Counter
+    perf: Perf | None
     cost_settings: CostSettings
     seen: frozenset[str]
     seed: int
@@ -84,14 +86,13 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         _add(result, "size", table, (*size.SIZES, *size.LTO_SIZES.values()), plan)
         _add(result, "executed", Table(executed, {}, {}), run_time.COUNTS, plan)
     if plan.runs:
-        perf = shutil.which("perf")
-        usable = pathlib.Path(perf) if perf and plan.repeats and perf_works(pathlib.Path(perf)) else None
-        result["counters"]["perf"] = usable is not None
-        table, details = evaluation.runs(programs, plan.runs, plan.counter, plan.repeats, usable)
+        result["counters"]["perf"] = plan.perf is not None
+        table, details = evaluation.runs(programs, plan.runs, plan.counter, plan.repeats, plan.perf)
         times = {program: {side: of["times"] for side, of in sides.items()} for program, sides in details.items()}
         result["run_details"], result["run_times"] = details, timing_ratios(times, DEFAULT, plan.seed)
         through_lto = [name for counts in run_time.LTO_COUNTS.values() for name in counts.values()]
-        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", "cycles", *through_lto), plan)
+        events = ["cycles", *(plan.perf.chosen.values() if plan.perf is not None else ())]
+        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", *events, *through_lto), plan)
     for level, sides in plan.cost.items():
         found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)
         result["cost"] |= {level: found} if found else {}

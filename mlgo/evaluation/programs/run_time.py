@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs.building import LTO_KINDS, Side, Toolchain, compile_objects, link, link_through_lto
-from mlgo.evaluation.programs.counters import Counter, Counts, parse_perf, perf_command
+from mlgo.evaluation.programs.counters import Counter, Counts
+from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests, run_program
 from mlgo.evaluation.programs.size import count_runs
@@ -67,14 +68,14 @@ def all_figures(measured: Mapping[str, Any]) -> dict[str, int]:
 
 
 def time_in_turns(
-    program: Program, images: Mapping[str, pathlib.Path], repeats: int, perf: pathlib.Path | None
+    program: Program, images: Mapping[str, pathlib.Path], repeats: int, perf: Perf | None
 ) -> dict[str, dict[str, list[float]]]:
     """Runs the images in alternation, A B B A ..., so that other load on the machine affects all of them.
 
     Args:
       images: side -> its image.
       repeats: of each image.
-      perf: the program, if it counts cycles on this machine.
+      perf: what it counts besides; None: nothing.
 
     Returns: side -> "wall_seconds", "cpu_seconds" and events of perf -> a number per repeat, summed over all runs.
     Raises: RunFailure: a run fails.
@@ -93,15 +94,15 @@ def medians(samples: Mapping[str, list[float]]) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
-def _one_turn(program: Program, image: pathlib.Path, perf: pathlib.Path | None) -> dict[str, float]:
+def _one_turn(program: Program, image: pathlib.Path, perf: Perf | None) -> dict[str, float]:
     taken = {"wall_seconds": 0.0, "cpu_seconds": 0.0}
     with tempfile.TemporaryDirectory(prefix="mlgo-perf-") as folder:
         output = pathlib.Path(folder, "counts")
-        prefix = [] if perf is None else perf_command(perf, output)
+        prefix = [] if perf is None else perf.command(output)
         for _, ended, _ in run_program(program, image, prefix, {"PATH": os.defpath}):
             taken["wall_seconds"] += ended.wall_seconds
             taken["cpu_seconds"] += ended.user_seconds + ended.system_seconds
             if perf is not None:
-                for name, value in parse_perf(output.read_text(encoding="utf-8")).items():
+                for name, value in perf.parse(output.read_text(encoding="utf-8")).items():
                     taken[name] = taken.get(name, 0.0) + value
     return taken

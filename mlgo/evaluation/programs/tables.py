@@ -5,6 +5,7 @@ from typing import Any
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs.cost import MEASURES
+from mlgo.evaluation.programs.perf import CHOSEN
 from mlgo.evaluation.programs.run_time import COUNTS, LTO_COUNTS
 from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.size import LTO_SIZES, SIZES
@@ -95,12 +96,13 @@ def size_lines(result: Mapping[str, Any]) -> list[str]:
 def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
     """Instructions of the default and changes of the other sides per program; then means over programs.
 
-    Times and cycles, which only the part "run" has, are changes of medians with intervals.
+    Times and events of perf, which only the part "run" has, are changes of medians with intervals.
     """
     table, totals = result[part], result["totals"][part]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
     through_lto = [counts[name] for counts in LTO_COUNTS.values() for name in ("instructions", "data_references")]
-    measures = (*COUNTS, "cpu_seconds", "cycles", *through_lto)
+    chosen = sorted({name for of_side in totals.values() for name in of_side if name.startswith(CHOSEN)})
+    measures = (*COUNTS, "cpu_seconds", "cycles", *chosen, *through_lto)
     columns = [(side, measure) for side in sides for measure in measures if measure in totals.get(side, {})]
     heads = [f"{side}: {measure.replace('_', ' ')}" for side, measure in columns]
     lines = markdown_head(["program", "default, instructions", *heads])

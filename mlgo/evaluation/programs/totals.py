@@ -14,11 +14,11 @@ _RESAMPLES = 2000
 def ratios_of(
     table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str
 ) -> dict[str, float]:
-    """Program -> ratio of `measure` on `side` to `base`, for programs where both are known."""
+    """Program -> ratio of `measure` on `side` to `base`, for programs where both are known and not 0."""
     found = {}
     for program, sides in table.items():
         new, old = sides.get(side, {}).get(measure), sides.get(base, {}).get(measure)
-        if new is not None and old:
+        if new and old:
             found[program] = new / old
     return found
 
