@@ -86,7 +86,7 @@ def report(
       objects: number of C and C++ compiles of the whole build.
       sizes: bytes of each object of the sample that exists.
       needed: the run that built what the sample reads.
-      compiled: the run that built the sample itself.
+      compiled: the run that built the sample itself. Its CPU seconds are extrapolated if `needed` was complete.
 
     Raises: RunError: no object of the sample exists.
     """
@@ -116,7 +116,8 @@ def report(
         "cpu_seconds": compiled.cpu_seconds,
         "bytes": sum(sizes.values()),
         "extrapolated": {
-            "cpu_hours": compiled.cpu_seconds / tried * objects / 3600,
+            # After the time limit, the second run also builds what the first one left, which is not the sample's cost.
+            "cpu_hours": compiled.cpu_seconds / tried * objects / 3600 if needed.is_complete else None,
             "gigabytes": sum(sizes.values()) / len(sizes) * objects / 1e9,
         },
     }
@@ -126,16 +127,19 @@ def text(content: Mapping[str, Any]) -> str:
     """The report for people."""
     whole, sample = content["compiles_of_the_whole"], content["sample"]
     tried = content["compiled"] + len(content["failed"])
+    needed = content["needed"]
     megabytes = content["bytes"] / content["compiled"] / 1e6
+    cost = f"{content['cpu_seconds'] / tried:.1f} CPU s and " if needed["is_complete"] else ""
+    hours = content["extrapolated"]["cpu_hours"]
     lines = [
         f"sample        {len(sample)} of {whole:,} C and C++ compiles, seed {content['seed']}",
         f"compiled      {content['compiled']} of {tried} that were tried; {len(content['not_reached'])} not reached",
-        f"needed        {content['needed']['cpu_seconds']:,.0f} CPU s for what the sample reads,"
-        f" {len(content['needed']['failed'])} steps failed",
-        f"cost          {content['cpu_seconds'] / tried:.1f} CPU s and {megabytes:.2f} MB per compile",
-        f"extrapolated  {content['extrapolated']['cpu_hours']:.0f} CPU hours and"
-        f" {content['extrapolated']['gigabytes']:.0f} GB for all compiles, besides generated code",
+        f"needed        {needed['cpu_seconds']:,.0f} CPU s for what the sample reads,"
+        f" {len(needed['failed'])} steps failed{'' if needed['is_complete'] else '; ended by --minutes'}",
+        f"cost          {cost}{megabytes:.2f} MB per compile",
+        f"extrapolated  {'' if hours is None else f'{hours:.0f} CPU hours and '}"
+        f"{content['extrapolated']['gigabytes']:.0f} GB for all compiles, besides generated code",
     ]
-    for kind, failed in (("failed", content["failed"]), ("failed before", content["needed"]["failed"])):
+    for kind, failed in (("failed", content["failed"]), ("failed before", needed["failed"])):
         lines += [f"{kind:<13} {path}: {reason}" for path, reason in failed.items()]
     return "\n".join(lines) + "\n"

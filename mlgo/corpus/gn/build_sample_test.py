@@ -63,6 +63,15 @@ class BuildSampleTest(unittest.TestCase):
         ):
             self.assertIn(words, said)
 
+    def test_a_cost_that_is_not_the_samples_is_not_extrapolated(self):
+        ended, compiled = Phase(50.0, 30.0, {}, False), Phase(900.0, 600.0, {}, True)
+        content = build_sample.report(1000, ["a.o", "b.o"], {"a.o": 10}, ended, compiled, 1)
+        self.assertIsNone(content["extrapolated"]["cpu_hours"])
+        said = build_sample.text(content)
+        self.assertIn("ended by --minutes", said)
+        self.assertNotIn("CPU hours", said)
+        self.assertNotIn("900", said)
+
     def test_nothing_built(self):
         none = Phase(0.0, 0.0, {}, False)
         with self.assertRaisesRegex(RunError, "sample of 1 compiles: none was built .*the time limit") as caught:
