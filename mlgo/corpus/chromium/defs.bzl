@@ -144,6 +144,9 @@ _BROWSER_PLACED = {
     "@chromium_complete//:node": "third_party/node/linux/node-linux-x64/bin/node",
 }
 
+# Its scripts compare where they lie with paths in the build folder.
+_BROWSER_COPIED = ["tools/typescript"]
+
 # Placed programs are links: Node.js is to look for packages where it is told to, not where links lead.
 _NODE_OPTIONS = "--preserve-symlinks --preserve-symlinks-main"
 
@@ -294,6 +297,7 @@ def chromium_project(
     if profile:
         toolchain[profile] = _PROFILE
     return dict(
+        copied = _BROWSER_COPIED if with_browser else [],
         env = environment(linked, with_base, with_browser),
         gn = "@gn_tools//:gn",
         gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base, with_browser),

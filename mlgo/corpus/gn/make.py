@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="NAME=PATH: a folder or file that is //NAME to the build, beside the files of the tree",
     )
+    add("--copied", action="append", default=[], help="folder of the tree of which the build sees a copy, not a link")
     add(
         "--path",
         action="append",
@@ -102,6 +103,7 @@ def make(flags: argparse.Namespace) -> None:
         path=flags.path,
         fingerprints=flags.fingerprints,
         placed={name: pathlib.Path(path) for name, path in _pairs("placed", flags.placed).items()},
+        copied=flags.copied,
     )
     configured = configure(project, flags.work, flags.target, flags.linked)
     # The folder of the build has links to what lies in the tree.

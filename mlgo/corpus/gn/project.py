@@ -20,6 +20,8 @@ class Project:
     path: folders below //mlgo_toolchain with programs that are started by name.
     fingerprints: small files that change when tree or toolchain change.
     placed: paths from the project's root and the files or folders that the build finds there besides the tree's.
+    copied: folders of the tree of which the build sees copies instead of links: scripts there that compare where they
+      lie with paths in the build would be led into the tree.
     """
 
     tree: pathlib.Path
@@ -31,6 +33,7 @@ class Project:
     path: Sequence[str]
     fingerprints: Sequence[pathlib.Path]
     placed: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
+    copied: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,9 +77,16 @@ def configure(
         "inputs": [hashlib.sha256(path.read_bytes()).hexdigest() for path in project.fingerprints],
         "toolchain": sorted(project.toolchain),
         **({"placed": sorted(project.placed)} if project.placed else {}),
+        **({"copied": sorted(project.copied)} if project.copied else {}),
     }
     layout = source_root.prepare(
-        work.absolute(), project.tree.absolute(), project.toolchain, contents, fingerprints, project.placed
+        work.absolute(),
+        project.tree.absolute(),
+        project.toolchain,
+        contents,
+        fingerprints,
+        project.placed,
+        project.copied,
     )
     source_root.add_programs(
         layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]}

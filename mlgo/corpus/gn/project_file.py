@@ -29,6 +29,7 @@ def project_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]
         path=content["path"],
         fingerprints=list(map(locate, content["fingerprints"])),
         placed=located(content.get("placed", {})),
+        copied=content.get("copied", []),
     )
 
 

@@ -47,6 +47,7 @@ def prepare(
     contents: Mapping[str, str],
     fingerprints: Mapping[str, object],
     placed: Mapping[str, pathlib.Path] | None = None,
+    copied: Sequence[str] = (),
 ) -> Layout:
     """Makes the folder, or reuses it when its fingerprints are equal.
 
@@ -57,8 +58,10 @@ def prepare(
       contents: further files, by path from the root.
       fingerprints: everything that determines the objects, as JSON.
       placed: further files or folders, by path from the root, which may lie in folders of the tree.
+      copied: folders of the tree, by path from the root, of which the build sees copies instead of links.
 
-    Raises: RunError: the tree is no gn project, or has a folder that we add; a path of `placed` leads out of it.
+    Raises: RunError: the tree is no gn project, or has a folder that we add; a path of `placed` or `copied` leads out
+      of it, or one of `copied` is no folder.
     """
     if not (tree / ".gn").is_file():
         raise RunError(f"tree {tree}", "has no file .gn", "give the root folder of a project that gn configures")
@@ -75,7 +78,9 @@ def prepare(
         shutil.rmtree(work)
     layout.build.mkdir(parents=True, exist_ok=True)
     layout.programs.mkdir(exist_ok=True)
-    _show(layout.source, tree, _Places.of(placed or {}))
+    _show(layout.source, tree, _Places.of([*(placed or {}), *copied]))
+    for name in copied:
+        _copy(layout.source / name, tree / name)
     for name, target in (placed or {}).items():
         _link(layout.source / name, target)
     for name, target in toolchain.items():
@@ -133,6 +138,20 @@ def _show(place: pathlib.Path, folder: pathlib.Path, places: _Places) -> None:
             _link(place / name, folder / name)
     for name, below in places.folders.items():
         _show(place / name, folder / name, below)
+
+
+def _copy(place: pathlib.Path, folder: pathlib.Path) -> None:
+    """Makes `place` a copy of `folder` with its time stamps, unless it is there: with its name, a copy is whole."""
+    if place.is_symlink():
+        place.unlink()
+    if place.is_dir():
+        return
+    if not folder.is_dir():
+        raise RunError(f"copied folder {folder}", "is not in the tree", "Name folders of the tree")
+    begun = place.with_name(f".{place.name}.copy")
+    shutil.rmtree(begun, ignore_errors=True)
+    shutil.copytree(folder, begun)
+    begun.replace(place)
 
 
 def _link(place: pathlib.Path, target: pathlib.Path) -> None:

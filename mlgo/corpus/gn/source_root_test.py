@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -56,6 +57,32 @@ class SourceRootTest(unittest.TestCase):
         for name in ("../a", "/a", "a/./b", "a//b", ""):
             with self.subTest(name), self.assertRaisesRegex(RunError, "is no path from the project's root"):
                 self.prepare(placed={name: node})
+
+    def test_copied_folders_know_where_the_build_sees_them(self):
+        (self.tree / "lib/deep").mkdir()
+        (self.tree / "lib/deep/where.py").write_text("print(__file__)\n", encoding="utf-8")
+        (self.tree / "lib/deep/script.py").write_text("import where\n", encoding="utf-8")
+        node = self.folder / "a node"
+        node.write_text("node", encoding="utf-8")
+
+        def place_of_module(**changes) -> pathlib.Path:
+            script = self.prepare(**changes).build / "../../lib/deep/script.py"
+            # Of the environment, PYTHONSAFEPATH would hide the modules beside the script.
+            command = [sys.executable, "-B", script]
+            return pathlib.Path(subprocess.check_output(command, text=True, env={}).strip())
+
+        self.assertEqual(place_of_module(), self.tree / "lib/deep/where.py")
+        for _ in range(2):
+            found = place_of_module(copied=["lib/deep"], placed={"lib/node": node})
+            self.assertEqual(found, self.work / "src/lib/deep/where.py")
+        self.assertTrue((self.work / "src/lib/node").is_file())
+        self.assertEqual(found.stat().st_mtime_ns, (self.tree / "lib/deep/where.py").stat().st_mtime_ns)
+        for names, message in (
+            (["lib/deeper"], "is not in the tree"),
+            (["../x"], "is no path from the project's root"),
+        ):
+            with self.subTest(names), self.assertRaisesRegex(RunError, message):
+                self.prepare(copied=names, fingerprints={"copied": names})
 
     def test_the_same_goes_on_with_the_same_time_stamps(self):
         layout = self.prepare()

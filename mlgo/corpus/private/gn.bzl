@@ -15,6 +15,10 @@ GN_PROJECT_ATTRIBUTES = {
         doc = "Folders and files that the build sees among those of the tree, each with its path from the project's root.",
         allow_files = True,
     ),
+    "copied": attr.string_list(
+        doc = "Folders of the tree of which the build sees copies instead of links. A script that Python starts knows the " +
+              "place that a link leads to: one that compares it with paths in the build needs this.",
+    ),
     "tools": attr.label_list(doc = "Files that the programs of `toolchain`, gn, ninja and python need besides.", allow_files = True),
     "path": attr.string_list(doc = "Folders below //mlgo_toolchain with programs that the build starts by name."),
     "env": attr.string_dict(doc = "Environment of gn and ninja; they start in a folder two below the project's root."),
@@ -66,6 +70,7 @@ def gn_project(ctx):
     programs = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python]
     return struct(
         content = {
+            "copied": ctx.attr.copied,
             "env": ctx.attr.env,
             "fingerprints": [runfile(file) for file in ctx.files.fingerprints],
             "gn": runfile(ctx.executable.gn),
@@ -125,6 +130,7 @@ def _gn_corpus_impl(ctx):
         arguments.add_all([folder], format_each = "--toolchain=" + name + "=%s", expand_directories = False)
     for name, folder in placed.items():
         arguments.add_all([folder], format_each = "--placed=" + name + "=%s", expand_directories = False)
+    arguments.add_all(ctx.attr.copied, format_each = "--copied=%s")
     arguments.add_all(ctx.attr.path, format_each = "--path=%s")
     for name, value in ctx.attr.env.items():
         arguments.add("--env=%s=%s" % (name, value))
