@@ -17,7 +17,6 @@ _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 SERVER_PACKAGES = ("postgresql", "busybox-static")
 WORKER_PACKAGES = ("buildbox", "bubblewrap", "busybox-static")
 ACTION_PACKAGES = ("libc6", "busybox-static", "bash-static")
-_APPLETS = ("sh", "env", "cp", "ln")
 _DONE = "installed"
 
 
@@ -54,9 +53,10 @@ def install(folder: pathlib.Path) -> None:
     apt.unpack(ACTION_PACKAGES, folder / "actions")
     (folder / "actions/usr/bin/bash").symlink_to("bash-static")
     for root in ("server", "actions"):
-        for name in _APPLETS:
-            (folder / root / "usr/bin" / name).unlink(missing_ok=True)
-            (folder / root / "usr/bin" / name).symlink_to("busybox")
+        programs = folder / root / "usr/bin"
+        for name in run([programs / "busybox", "--list"], "busybox").split():
+            if not os.path.lexists(programs / name):
+                (programs / name).symlink_to("busybox")
     _prepare_server(folder / "server")
     shutil.rmtree(folder / "apt")
     (folder / _DONE).touch()
