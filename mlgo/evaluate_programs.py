@@ -4,6 +4,7 @@
     ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
     ./bazelw run //mlgo:evaluate_programs -- --lto=thin,full                # and with the policies in the linker
+    ./bazelw run //mlgo:evaluate_programs -- --pgo                          # with profiles, from other inputs
     ./bazelw run //mlgo:evaluate_programs -- --target=aarch64 --nocost      # for AArch64, run under QEMU
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
 
@@ -17,6 +18,8 @@ and write the same; a program whose builds differ is reported as an error and is
   Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters, and the events of
   --perf_events). The default is the release clang without policy.
 - --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
+- --pgo, for both: all sides are compiled with a profile of the program's training runs, whose inputs are not the
+  measured ones. The packaged clang makes it; a program without training runs is left out.
 - --target: the same of another target's programs. QEMU runs them, and a plugin of it counts in place of Cachegrind.
   Seconds and cycles would be the emulator's and are not measured.
 - --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage.
@@ -40,6 +43,7 @@ from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
 from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf, perf_given
+from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides, linker_beside, lto_kinds
 from mlgo.evaluation.programs.target import HOST, target_given
 from mlgo.run import locate
@@ -75,6 +79,9 @@ flags.DEFINE_list(
     "Kinds of LTO within the linker that programs are linked through besides: thin, full. The policy's side uses the"
     " ld.lld beside --clang, which has the policies too. none: no LTO.",
 )
+flags.DEFINE_bool(
+    "pgo", False, "Compile all sides with profiles of the programs' training runs, whose inputs are not measured."
+)
 flags.DEFINE_bool("cost", True, "Measure compile time and memory.")
 flags.DEFINE_integer("cost_sources", CostSettings.sources, "Sources compiled per program for --cost.", lower_bound=1)
 flags.DEFINE_integer("cost_turns", CostSettings.turns, "Compiles of each source per compiler.", lower_bound=1)
@@ -103,25 +110,26 @@ def main(arguments: list[str]) -> int:
         return ExitCode.DONE
     target = target_given(FLAGS.target)
     perf = _perf(target == HOST)
+    profiling = profile_tools(target) if FLAGS.pgo else None
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
     described = [locate.user_path(path) for path in FLAGS.program_file]
     packages = packages_given(FLAGS.package)
     programs = catalogue.programs(FLAGS.programs, described, packages, folder.path / _GN_PROGRAMS)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
-    release = locate.user_path(FLAGS.clang).resolve()
+    release = locate.program(FLAGS.clang, "--clang", variable="").resolve()
     lto = lto_kinds(FLAGS.lto)
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
     runs = compilers.for_runs() if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
+    levels = [level for level, sides in measured.items() if sides]
     for program in programs:
-        if (note := program.level_note([level for level, sides in measured.items() if sides])) is not None:
+        if (note := program.level_note(levels)) is not None:
             tell(note)
-    levels = measured if FLAGS.cost else {}
     plan = results.Plan(
         sizes=sizes,
         runs=runs,
-        cost={level: compilers.for_cost(sides) for level, sides in levels.items() if sides},
+        cost={level: compilers.for_cost(measured[level]) for level in levels if FLAGS.cost},
         thinlto=FLAGS.thinlto,
         symbols=FLAGS.symbols,
         repeats=FLAGS.repeats if target == HOST else 0,
@@ -135,7 +143,12 @@ def main(arguments: list[str]) -> int:
     workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
-    return results.write(folder.path, results.measure(evaluation, programs, plan), Demangler.of_command())
+    left_out: dict[str, str] = {}
+    if profiling is not None:
+        programs, left_out = with_profiles(evaluation, programs, levels, profiling)
+    result = results.measure(evaluation, programs, plan)
+    result["left_out"] |= {"profile": left_out} if left_out else {}
+    return results.write(folder.path, result, Demangler.of_command())
 
 
 def _perf(is_timed: bool) -> Perf | None:

@@ -106,6 +106,16 @@ TARGETS_LABELS = _TARGETS_ENV | {"MLGO_COUNT_PLUGIN": _COUNT_PLUGIN} | {
     for name, emulator in EMULATORS.items()
 }
 
+# What --pgo takes. The command fetches the library when it uses it.
+PROFILE_LABELS = {
+    "MLGO_PACKAGED_PROFDATA": "@llvm//:llvm-profdata",
+    "MLGO_PROFILE_RUNTIME": "@profile_runtime//:archive",
+}
+
+PROFILE_DATA = PROFILE_LABELS.values()
+
+PROFILE_ENV = {name: "$(rlocationpath %s)" % label for name, label in PROFILE_LABELS.items()}
+
 def target_data(name):
     """Data of a target that runs the command with --target=`name`."""
     return ["@sysroot_%s//:usr" % name, EMULATORS[name].program, "@qemu//:runtime", _COUNT_PLUGIN]

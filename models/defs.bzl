@@ -13,6 +13,31 @@ HELD_OUT_LIBRARIES = [
     "ninja",
 ]
 
+# Programs with runs for a profile: all but mbedtls (docs/evaluate-a-policy.md).
+PROGRAMS_WITH_TRAINING = [
+    "box2d",
+    "brotli",
+    "bzip2",
+    "cmark",
+    "cwebp",
+    "graphite2",
+    "harfbuzz",
+    "lua",
+    "lz4",
+    "minigzip",
+    "mujs",
+    "ninja",
+    "opus_demo",
+    "pcre2test",
+    "re2",
+    "sqlite",
+    "tidy",
+    "xmlwf",
+    "xz",
+    "yaml_cpp",
+    "zstd",
+]
+
 def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
     """The policy in the folder `name`, and the target `train`, which repeats its training.
 

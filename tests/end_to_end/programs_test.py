@@ -206,6 +206,33 @@ class ProgramsTest(unittest.TestCase):
         )
         self.assertEqual(code, ExitCode.NOTHING_PRODUCED, said)
 
+    def test_profiles_are_those_of_the_training_runs(self):
+        run = {"name": "go", "arguments": ["out"], "stdin": "lines"}
+        trained = [
+            self.describe(f"trained_{number}", training={"inputs": {"lines": patterns}, "runs": runs})
+            for number, (patterns, runs) in enumerate(((["main.c"], [run]), (["main.c"], [run]), (["work.cc"], [run])))
+        ]
+        given = [f"--program_file={path}" for path in (*trained, self.second)]
+        code, said = command.run(
+            *self.tools(),
+            *given,
+            "--pgo",
+            "--nocost",
+            "--repeats=1",
+            f"--output_dir={self.folder / 'profiles'}",
+            "--problem=regalloc_eviction",
+            program="evaluate_programs",
+        )
+        self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
+        self.assertIn("Left out of profile: second: no profile: its description has no `training`", said)
+        self.assertIn("compiled with profiles (-fprofile-use) of runs with other inputs", said)
+        result = json.loads((self.folder / "profiles" / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual(list(result["run"]), ["trained_0", "trained_1", "trained_2"])
+        first, again, other = (program["profiles"] for program in result["programs"].values())
+        self.assertEqual(list(first), ["-O2"])
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
     def test_refusals(self):
         for flags, message in (
             (["--program_file=/absent.json"], "does not exist"),
@@ -217,6 +244,7 @@ class ProgramsTest(unittest.TestCase):
             ([f"--program_file={self.first}", "--compiler=mine"], "is not NAME=PATH[,FLAG...]"),
             ([f"--program_file={self.first}", f"--compiler=policy={_CLANG}"], "has the name 'policy', which is taken"),
             ([f"--program_file={self.first}", "--compiler=mine=/absent"], "is not an executable file"),
+            ([f"--program_file={self.first}", "--clang=/absent"], "--clang=/absent: is not an executable file"),
             ([f"--program_file={self.first}", "--programs=emacs"], "names 'emacs'. Known: all, box2d, brotli, bzip2"),
             ([f"--program_file={self.first}", "--package=x"], "is not NAME=FOLDER"),
             ([f"--program_file={self.first}", "--lto=thick"], "holds 'thick'. Give none, thin or full"),

@@ -158,7 +158,7 @@ _CXX = {
         exclude = ["src/hb-{}.cc".format(name) for name in ["coretext", "directwrite", "ft", "gdi", "glib", "gobject-*", "graphite2", "icu", "uniscribe"]],
         defines = ["HAVE_ATEXIT", "HAVE_GETPAGESIZE", "HAVE_MMAP", "HAVE_MPROTECT", "HAVE_PTHREAD", "HAVE_SYSCONF", "HAVE_SYS_MMAN_H", "HAVE_UNISTD_H"],
         hdrs = ["src/**/*.h", "src/**/*.hh"],
-        program = ["perf/fonts/Amiri-Regular.ttf", "perf/fonts/Roboto-Regular.ttf"],
+        program = ["perf/fonts/*.ttf"],
     ),
     "jsoncpp": library_entry("libjsoncpp", "MIT", ["src/lib_json/*.cpp"], includes = ["include"], hdrs = ["**/*.h", "**/*.inl"]),
     "leveldb": library_entry(

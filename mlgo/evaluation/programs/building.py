@@ -122,7 +122,9 @@ def compile_command(
     """The command that compiles one unit in its folder, `program.directory_of(path)`, without -o."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
-    if pathlib.PurePath(path).suffix != ".S":  # Policies do not apply to assembly.
+    if pathlib.PurePath(path).suffix != ".S":  # Policies and profiles do not apply to assembly.
+        if level in program.profiles:
+            words.append(f"-fprofile-use={program.profiles[level]}")
         words += (*side.flags, *side.model_flags)
     return [*words, "-c", path]
 
@@ -164,7 +166,7 @@ def _shared_object(
         side.digest(),
         *command[1:],
         digest_of_file(program.root / path),
-        *map(digest_of_file, program.fingerprints),
+        *map(digest_of_file, (*program.fingerprints, *program.profiles.values())),
     ]
     return toolchain.objects / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
 

@@ -1,11 +1,12 @@
-"""Sharing of objects between programs."""
+"""Commands, and sharing of objects between programs."""
 
+import dataclasses
 import json
 import pathlib
 import tempfile
 import unittest
 
-from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_objects
+from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_command, compile_objects
 from mlgo.evaluation.programs.program import load_program
 
 # Its object tells how often it was started before.
@@ -31,8 +32,7 @@ class SharedObjectsTest(unittest.TestCase):
         self.side = Side("side", clang)
         self.toolchain = Toolchain(None, clang, clang, 1, self.folder / "objects")
 
-    def compile(self, *sources, fingerprints=("stamp",), option="-DX", side=None):
-        """Contents of the objects."""
+    def program(self, *sources, fingerprints=("stamp",), option="-DX"):
         entries = [
             {"directory": str(self.folder), "file": source, "arguments": ["clang", option, source]}
             for source in sources
@@ -45,7 +45,12 @@ class SharedObjectsTest(unittest.TestCase):
             "runs": [{"name": "go"}],
         }
         (self.folder / "p.json").write_text(json.dumps(description), encoding="utf-8")
-        program = load_program(self.folder / "p.json", {})
+        return load_program(self.folder / "p.json", {})
+
+    def compile(self, *sources, side=None, profile=None, **fields):
+        """Contents of the objects."""
+        profiles = {} if profile is None else {"-O2": profile}
+        program = dataclasses.replace(self.program(*sources, **fields), profiles=profiles)
         with tempfile.TemporaryDirectory() as place:
             objects = compile_objects(self.toolchain, side or self.side, program, pathlib.Path(place), "-O2")
             return [path.read_text(encoding="utf-8").strip() for path in objects]
@@ -62,7 +67,18 @@ class SharedObjectsTest(unittest.TestCase):
         self.assertEqual(self.compile("both.c"), ["4"])
         (self.folder / "both.c").write_text("changed", encoding="utf-8")
         self.assertEqual(self.compile("both.c"), ["5"])
+        profile = self.folder / "profile"
+        for content in ("6", "7"):
+            profile.write_text(content, encoding="utf-8")
+            self.assertEqual(self.compile("both.c", profile=profile), [content])
         self.assertEqual(self.compile("both.c"), ["5"])
+
+    def test_a_profile_is_for_compiles_at_its_level_and_not_for_assembly(self):
+        (self.folder / "code.S").write_text("", encoding="utf-8")
+        program = dataclasses.replace(self.program("both.c", "code.S"), profiles={"-O2": pathlib.Path("p")})
+        for source, level, is_used in (("both.c", "-O2", True), ("both.c", "-Oz", False), ("code.S", "-O2", False)):
+            command = compile_command(self.toolchain, self.side, program, source, level, ())
+            self.assertEqual("-fprofile-use=p" in command, is_used)
 
     def test_nothing_is_shared_where_headers_are_not_known(self):
         self.assertEqual(

@@ -40,6 +40,14 @@ class ProgramRun:
 
 
 @dataclasses.dataclass(frozen=True)
+class Training:
+    """What an instrumented build does for a profile. Attributes: as those of `Program`; `inputs` are not its inputs."""
+
+    inputs: Mapping[str, tuple[pathlib.Path, ...]]
+    runs: tuple[ProgramRun, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
     """A program and its runs.
 
@@ -59,6 +67,8 @@ class Program:
       directories: source -> folder in which it is compiled, where that is not `root`.
       levels: optimisation levels of the database's commands; an evaluation compiles at its own.
       fingerprints: files that change whenever the headers of such sources change.
+      training: runs for a profile; None: there are none.
+      profiles: optimisation level -> profile that compiles at it use, made by llvm-profdata.
     """
 
     name: str
@@ -77,6 +87,8 @@ class Program:
     directories: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
     fingerprints: tuple[pathlib.Path, ...] = ()
     levels: tuple[str, ...] = ()
+    training: Training | None = None
+    profiles: Mapping[str, pathlib.Path] = dataclasses.field(default_factory=dict)
 
     def level_note(self, measured: Sequence[str]) -> str | None:
         """A line for the user when its build has other optimisation levels than an evaluation, else None.
@@ -121,6 +133,8 @@ class Program:
         if self.directories:
             folders = {path: str(folder) for path, folder in self.directories.items()}
             whole.update(digest_of_json(folders).encode())
+        for level, path in sorted(self.profiles.items()):
+            whole.update(f"{level} {digest_of_file(path)}\n".encode())
         for path in sorted({self.root / path for path in self.sources} | (set() if self.options else self._included())):
             whole.update(f"{self._place(path)} {digest_of_file(path)}\n".encode())
         for folder in (pathlib.Path(self._spelled(folder)) for folder in self.includes if folder.startswith("@")):
@@ -215,6 +229,7 @@ class _Reader:
         if not sources and not mains:
             raise self._wrong("names no sources")
         inputs = self._inputs(root)
+        runs = self._runs(inputs)
         includes = self._texts("includes")
         used = {folder[1:].partition("/")[0] for folder in includes if folder.startswith("@")}
         if unknown := used - packages.keys():
@@ -233,12 +248,13 @@ class _Reader:
             flags=self._texts("flags"),
             libraries=self._texts("libraries"),
             inputs=inputs,
-            runs=self._runs(inputs),
+            runs=runs,
             packages={name: packages[name] for name in sorted(used)},
             options={} if commands is None else commands.options,
             directories={} if commands is None else commands.directories,
             levels=() if commands is None else commands.levels,
             fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
+            training=self._training(root, inputs, runs),
         )
         for field in ("extra", "slow"):  # The catalogue reads them.
             self._content.pop(field, None)
@@ -278,6 +294,23 @@ class _Reader:
         if package not in packages:
             raise self._wrong(f"is built from the package {package!r}; known: {', '.join(sorted(packages)) or 'none'}")
         return packages[package]
+
+    def _training(
+        self, root: pathlib.Path, inputs: Mapping[str, tuple[pathlib.Path, ...]], runs: tuple[ProgramRun, ...]
+    ) -> Training | None:
+        given = self._content.pop("training", None)
+        if given is None:
+            return None
+        if not isinstance(given, dict) or not given:
+            raise self._wrong("has a `training` that is not a JSON object with inputs or runs")
+        reader = _Reader(self._subject, given, self._folder)
+        others = {**inputs, **reader._inputs(root)}
+        training = Training(others, reader._runs(others) if "runs" in given else runs)
+        if reader._content:
+            raise self._wrong(f"has a `training` with the unknown field {min(reader._content)!r}")
+        if training == Training(inputs, runs):
+            raise self._wrong("has a `training` that is what is measured")
+        return training
 
     def _runs(self, inputs: Mapping[str, Any]) -> tuple[ProgramRun, ...]:
         given = self._content.pop("runs", None)

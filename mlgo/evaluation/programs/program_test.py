@@ -204,6 +204,10 @@ class ProgramTest(unittest.TestCase):
             ({"sources": ["/etc/passwd"]}, "which is not usable"),
             ({"sources": [], "mains": []}, "names no sources"),
             ({"mains": ["absent.c"]}, "'absent.c', which is not in"),
+            ({"training": {}}, "has a `training` that is not a JSON object with inputs or runs"),
+            ({"training": {"input": {}}}, "has a `training` with the unknown field 'input'"),
+            ({"training": {"inputs": {"text": ["data/*"]}}}, "has a `training` that is what is measured"),
+            ({"training": {"runs": [{**_RUN, "stdin": "other"}]}}, "reads 'other', which is not an input"),
             ({"runs": []}, "has no list of runs"),
             ({"runs": [_RUN, _RUN]}, "two runs of one name"),
             ({"runs": [{**_RUN, "stdin": "nothing"}]}, "reads 'nothing', which is not an input"),
@@ -219,6 +223,24 @@ class ProgramTest(unittest.TestCase):
     def test_a_level_in_the_flags_is_refused(self):
         with self.assertRaisesRegex(RunError, "has the level -O3 in `flags`; sizes are measured at -Oz"):
             self.load(flags=["-DA", "-O3"])
+
+    def test_training_has_other_inputs_or_runs(self):
+        self.assertIsNone(self.load().training)
+        program = self.load(training={"inputs": {"text": ["data/2"], "more": ["data/1"]}})
+        self.assertEqual(program.training.inputs["text"], (self.tree / "data/2",))
+        self.assertEqual(program.training.runs, program.runs)
+        program = self.load(training={"runs": [{"name": "go", "arguments": ["5"]}]})
+        self.assertEqual(program.training.inputs, program.inputs)
+        self.assertEqual(program.training.runs[0].arguments, ("5",))
+        self.assertEqual(program.digest(), self.load().digest())
+
+    def test_a_profile_is_part_of_the_digest(self):
+        profile = self.folder / "profile"
+        digests = []
+        for content in ("1", "2"):
+            profile.write_text(content, encoding="utf-8")
+            digests.append(dataclasses.replace(self.load(), profiles={"-O2": profile}).digest())
+        self.assertEqual(len({*digests, self.load().digest()}), 3)
 
     def test_the_built_in_descriptions_name_files_that_are_there(self):
         folder = locate.runfile("mlgo/evaluation/programs/descriptions/lua.json").parent

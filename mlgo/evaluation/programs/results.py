@@ -17,6 +17,7 @@ from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.manifest import digest_of_file
 from mlgo.run.progress import show
 
 _PARTS = ("size", "executed", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")
@@ -74,7 +75,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
             **{f"{side.name} at {size.LEVEL}": side.digest() for side in plan.sizes},
             **{f"{side.name} at {run_time.LEVEL}": side.digest() for side in plan.runs},
         },
-        "programs": {program.name: {"about": program.about, "digest": program.digest()} for program in programs},
+        "programs": {program.name: _described(program) for program in programs},
         "counters": {"counts": plan.counter.name, "perf": False},
         **{part: {} for part in _PARTS},
     }
@@ -122,6 +123,11 @@ def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler 
             ExitCode.NOTHING_PRODUCED,
         )
     return ExitCode.TOO_MANY_FAILURES if result["left_out"] else ExitCode.DONE
+
+
+def _described(program: Program) -> dict[str, Any]:
+    profiles = {level: digest_of_file(path) for level, path in program.profiles.items()}
+    return {"about": program.about, "digest": program.digest(), **({"profiles": profiles} if profiles else {})}
 
 
 def _add(result: dict[str, Any], part: str, table: Table, measures: Sequence[str], plan: Plan) -> None:

@@ -60,6 +60,10 @@ def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> s
         "",
         "Against the default; minus is better. Intervals are 95 % bootstraps, over programs or sources.",
     ]
+    if any("profiles" in program for program in result.get("programs", {}).values()):
+        parts += [
+            "All sides are compiled with profiles (-fprofile-use) of runs with other inputs than the measured ones."
+        ]
     if result["size"]:
         title = "## Size at -Oz: the program's own code in the linked image"
         parts += ["", title, "", *size_lines(result), *_symbol_lines(result, demangler or Demangler())]

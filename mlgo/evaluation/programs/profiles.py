@@ -1,0 +1,109 @@
+"""Profiles of programs: an instrumented build, run with other inputs than the measured ones."""
+
+import dataclasses
+import pathlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlgo.evaluation.programs.building import BuildFailure, Side, compile_objects, link, run_tool
+from mlgo.evaluation.programs.evaluation import ProgramEvaluation
+from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.running import RunFailure, run_program
+from mlgo.evaluation.programs.target import HOST, Target
+from mlgo.run import locate, progress
+from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import digest_of_file
+
+_PROFILE = "profile.profdata"
+
+
+@dataclasses.dataclass(frozen=True)
+class ProfileTools:
+    """Attributes:
+    runtime: the library of instrumented programs, libclang_rt.profile.
+    profdata: llvm-profdata.
+    """
+
+    runtime: pathlib.Path
+    profdata: pathlib.Path
+
+
+def profile_tools(target: Target) -> ProfileTools:
+    """The packaged tools; they are fetched if they are not yet.
+
+    Raises: RunError: programs of `target` cannot be instrumented, or the command has no tools for it.
+    """
+    if target != HOST:
+        remedy = f"Leave out --pgo or --target={target.name}"
+        raise RunError("--pgo", f"has a library for instrumented programs of {HOST.name} alone", remedy)
+    runtime = locate.of_environment("MLGO_PROFILE_RUNTIME")
+    if runtime is None:
+        wrong = "needs the packaged library of instrumented programs, which this command does not have"
+        raise RunError("--pgo", wrong, "Start the command with ./bazelw run in a clone of mlgo")
+    return ProfileTools(runtime.resolve(), locate.program(None, "--pgo", "MLGO_PACKAGED_PROFDATA").resolve())
+
+
+def with_profiles(
+    evaluation: ProgramEvaluation, programs: Sequence[Program], levels: Sequence[str], tools: ProfileTools
+) -> tuple[list[Program], dict[str, str]]:
+    """The programs with profiles, and program -> reason for those that have none and are left out.
+
+    The packaged clang, without any policy, builds the instrumented programs, so that all sides use one profile.
+
+    Args: levels: of optimisation, one profile for each: the code that is instrumented depends on it.
+    """
+    found, left_out = [], {}
+    bar = progress.start("profiles", len(programs) * len(levels), "builds")
+    for program in programs:
+        try:
+            profiles = {}
+            for level in levels:
+                profiles[level] = _profile(evaluation, program, level, tools)
+                bar.advance()
+            found.append(dataclasses.replace(program, profiles=profiles))
+        except (BuildFailure, RunFailure) as error:
+            left_out[program.name] = f"no profile: {error}"
+    bar.close()
+    return found, left_out
+
+
+def _profile(evaluation: ProgramEvaluation, program: Program, level: str, tools: ProfileTools) -> pathlib.Path:
+    if program.training is None:
+        raise RunFailure("its description has no `training`, the runs for a profile")
+    stage = f"profile/{program.name}/{level.removeprefix('-')}"
+    training = dataclasses.replace(program, inputs=program.training.inputs, runs=program.training.runs)
+    inputs = {
+        "program": training.digest(),
+        "toolchain": evaluation.toolchain.digest(),
+        "compiler": Side("instrumented", evaluation.toolchain.driver).digest(),
+        "runtime": digest_of_file(tools.runtime),
+        "profdata": digest_of_file(tools.profdata),
+    }
+
+    def work(folder: pathlib.Path) -> Mapping[str, Any]:
+        _make_profile(evaluation, training, level, tools, folder / _PROFILE)
+        return {}
+
+    evaluation.stage(stage, inputs, {"level": level}, work)
+    return evaluation.path / stage / _PROFILE
+
+
+def _make_profile(
+    evaluation: ProgramEvaluation, program: Program, level: str, tools: ProfileTools, profile: pathlib.Path
+) -> None:
+    toolchain = evaluation.toolchain
+    side = Side("instrumented", toolchain.driver)
+    with tempfile.TemporaryDirectory(prefix="mlgo-profile-") as scratch:
+        folder = pathlib.Path(scratch)
+        objects = compile_objects(toolchain, side, program, folder / "objects", level, ("-fprofile-generate",))
+        runtime = ("-Wl,-u,__llvm_profile_runtime", str(tools.runtime))
+        link(toolchain, side, program, objects, folder / "program", runtime)
+        counts = folder / "counts"
+        counts.mkdir()
+        for _ in run_program(program, folder / "program", (), {"LLVM_PROFILE_FILE": str(counts / "%p.profraw")}):
+            pass
+        raw = sorted(map(str, counts.iterdir()))
+        if not raw:
+            raise RunFailure("the instrumented program wrote no counts")
+        run_tool(side, "llvm-profdata", [str(tools.profdata), "merge", "-o", str(profile), *raw], folder)
