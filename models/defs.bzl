@@ -38,6 +38,37 @@ PROGRAMS_WITH_TRAINING = [
     "zstd",
 ]
 
+_FEW_PROGRAMS = [
+    "cmark",
+    "lua",
+    "re2",
+    "sqlite",
+    "tidy",
+    "xmlwf",
+]
+
+# Programs that are measured on other targets: those that one core builds and QEMU runs in some minutes.
+TARGET_PROGRAMS = {
+    "aarch64": [
+        "box2d",
+        "brotli",
+        "bzip2",
+        "cmark",
+        "graphite2",
+        "lua",
+        "lz4",
+        "minigzip",
+        "mujs",
+        "re2",
+        "sqlite",
+        "tidy",
+        "xmlwf",
+        "zstd",
+    ],
+    "armv7_thumb": _FEW_PROGRAMS,
+    "riscv64": _FEW_PROGRAMS,
+}
+
 def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
     """The policy in the folder `name`, and the target `train`, which repeats its training.
 
