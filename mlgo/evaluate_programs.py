@@ -33,13 +33,13 @@ program behave differently, 130 interrupted.
 
 from absl import flags
 
-from mlgo.commands.counting import define_program_tool_flags
+from mlgo.commands.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs import results, run_time, size
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
-from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
+from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf, perf_given
@@ -57,17 +57,9 @@ FLAGS = flags.FLAGS
 _GN_PROGRAMS = "gn_programs"
 
 define_program_tool_flags()
+define_program_choice_flags()
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
-flags.DEFINE_list(
-    "programs",
-    [],
-    "Names of built-in programs, or all: those that are not slow. Default: those of the published results; with"
-    " --program_file: none.",
-)
 flags.DEFINE_list("seen", [], "Programs whose sources training saw. The others then have means of their own.")
-flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
-flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
-flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
 flags.DEFINE_string("clang", "//release:clang", "Release clang with policies inside: a path or a label.")
 flags.DEFINE_multi_string("compiler", [], "Further side, as NAME=PATH[,FLAG...]; repeatable.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
@@ -112,9 +104,7 @@ def main(arguments: list[str]) -> int:
     perf = _perf(target == HOST)
     profiling = profile_tools(target) if FLAGS.pgo else None
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, catalogue.name), _GN_PROGRAMS)
-    described = [locate.user_path(path) for path in FLAGS.program_file]
-    packages = packages_given(FLAGS.package)
-    programs = catalogue.programs(FLAGS.programs, described, packages, folder.path / _GN_PROGRAMS)
+    programs = chosen_programs(catalogue, folder.path / _GN_PROGRAMS)
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     release = locate.program(FLAGS.clang, "--clang", variable="").resolve()
     lto = lto_kinds(FLAGS.lto)

@@ -11,7 +11,7 @@ from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.evaluation.corpora.sides import Side
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
-from mlgo.evaluation.programs.catalogue import packages_given
+from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
 from mlgo.evaluation.programs.counters import cachegrind_given
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.policy_counts import NONE, PolicyCounts, count_policies
@@ -43,6 +43,30 @@ def define_program_tool_flags() -> None:
         "sysroot", None, "Headers and libraries. Default: the packaged Debian 12; empty: the machine's."
     )
     flags.DEFINE_string("valgrind", None, "Path of Valgrind. Default: the packaged one.")
+
+
+@flag_group("Programs")
+def define_program_choice_flags() -> None:
+    """Defines the flags that name programs."""
+    flags.DEFINE_list(
+        "programs",
+        [],
+        "Names of built-in programs, or all: those that are not slow. Default: those of the published results; with"
+        " --program_file: none.",
+    )
+    flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")
+    flags.DEFINE_multi_string("package", [], "Source tree that descriptions name, as NAME=FOLDER; repeatable.")
+    flags.DEFINE_bool("list", False, "List the built-in programs and exit.")
+
+
+def chosen_programs(catalogue: Catalogue, work: pathlib.Path) -> list[Program]:
+    """The programs of these flags.
+
+    Args: work: a folder for the build of a gn project's programs.
+    Raises: RunError: a name is unknown or comes twice, or a description is not usable.
+    """
+    described = [locate.user_path(path) for path in FLAGS.program_file]
+    return catalogue.programs(FLAGS.programs, described, packages_given(FLAGS.package), work)
 
 
 @flag_group("Programs")

@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+from collections.abc import Mapping
 
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import DESCRIPTION_NAME, FILES_FOLDER, LICENCES_NAME, UNKNOWN_LICENCE, encode, is_safe_name
@@ -62,6 +63,17 @@ def combine(root: pathlib.Path) -> Combined:
     content = {**descriptions[first], "modules": sorted(licences)}
     files.write_atomically(root / DESCRIPTION_NAME, encode(content))
     return Combined({name: len(corpus.modules) for name, corpus in parts.items()})
+
+
+def combine_copies(output: pathlib.Path, corpora: Mapping[str, pathlib.Path]) -> Combined:
+    """Copies the corpora to `output`/NAME, and combines them there.
+
+    Raises: CorpusError, RunError: see `combine`.
+    """
+    for name, corpus in corpora.items():
+        # Plain copies: files of other actions are read-only, and links to them would lead nowhere elsewhere.
+        shutil.copytree(corpus, output / name, copy_function=shutil.copyfile)
+    return combine(output)
 
 
 def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:

@@ -6,7 +6,6 @@ Unlike //mlgo:combine_training_corpus it copies them, because an output of Bazel
 """
 
 import pathlib
-import shutil
 import sys
 from collections.abc import Sequence
 
@@ -19,11 +18,8 @@ def main(arguments: Sequence[str]) -> int:
     """Returns the exit code."""
     output = pathlib.Path(arguments[0])
     try:
-        for named in arguments[1:]:
-            name, _, corpus = named.partition("=")
-            # Plain copies: files of other actions are read-only, and links to them would lead nowhere elsewhere.
-            shutil.copytree(corpus, output / name, copy_function=shutil.copyfile)
-        combination.combine(output)
+        named = (argument.partition("=") for argument in arguments[1:])
+        combination.combine_copies(output, {name: pathlib.Path(corpus) for name, _, corpus in named})
     except RunError as error:
         print(printable_message(f"combine: {error}"), file=sys.stderr)
         return error.exit_code

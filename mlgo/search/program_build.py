@@ -9,7 +9,7 @@ from typing import Any
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.corpora.linked_code import code_of_modules
-from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_objects, link
+from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, output_digests
 from mlgo.evaluation.programs.size import LEVEL, OutputDiffers, SideSize, differing, measure_side
@@ -21,7 +21,6 @@ from mlgo.search.module_search import DEFAULT
 from mlgo.search.tuning import Linking
 
 _STAGE, _OBJECTS, _CORPUS = "program", "objects", "corpus"
-_EMBEDDED = ("-Xclang", "-fembed-bitcode=all")
 _LOCATED = ("-gline-tables-only",)
 
 
@@ -50,7 +49,7 @@ class ProgramBuild:
         side = Side("default", self.clang)
 
         def work(stage: pathlib.Path) -> Mapping[str, Any]:
-            more = (*_EMBEDDED, *(_LOCATED if self.located else ()))
+            more = (*EMBEDDED, *(_LOCATED if self.located else ()))
             try:
                 objects = compile_objects(self.toolchain, side, self.program, stage / _OBJECTS, LEVEL, more)
                 self._check_runs(side, objects)

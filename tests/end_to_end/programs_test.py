@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+from mlgo.corpus.corpus import Corpus
 from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command, program_tools
 
@@ -232,6 +233,28 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(list(first), ["-O2"])
         self.assertEqual(first, again)
         self.assertNotEqual(first, other)
+
+    def test_a_corpus_with_profiles(self):
+        run = {"name": "go", "arguments": ["out"], "stdin": "lines"}
+        trained = self.describe("trained", training={"inputs": {"lines": ["main.c"]}, "runs": [run]})
+        tools = [flag for flag in self.tools() if not flag.startswith("--clang=")]
+        flags = [*tools, f"--program_file={trained}", f"--program_file={self.second}"]
+        for output in ("corpora", "corpora_again"):
+            code, said = command.run(*flags, f"--output_dir={self.folder / output}", program="program_corpus")
+            self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
+            self.assertIn("left out second: no profile: its description has no `training`", said)
+        corpus = Corpus.load(self.folder / "corpora" / "corpus")
+        self.assertEqual([module.name for module in corpus.modules], ["trained/0000_main.o", "trained/0001_work.o"])
+        (profile,) = corpus.carried_files
+        for module in corpus.modules:
+            self.assertIn(f"-fprofile-instrument-use-path={profile}", module.command)
+        self.assertEqual(corpus.digest, Corpus.load(self.folder / "corpora_again" / "corpus").digest)
+        code, said = command.run(*flags, "--nopgo", f"--output_dir={self.folder / 'plain'}", program="program_corpus")
+        self.assertEqual(code, ExitCode.DONE, said)
+        plain = Corpus.load(self.folder / "plain" / "corpus")
+        self.assertEqual((len(plain.modules), list(plain.carried_files)), (4, []))
+        code, said = command.run(*flags, "--nopgo", f"--output_dir={self.folder / 'corpora'}", program="program_corpus")
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
 
     def test_refusals(self):
         for flags, message in (

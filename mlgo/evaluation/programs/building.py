@@ -19,6 +19,8 @@ from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
 #: What -flto= takes.
 LTO_KINDS = ("thin", "full")
+#: Flags of a compile whose object has the bitcode and the command of its module, for a corpus.
+EMBEDDED = ("-Xclang", "-fembed-bitcode=all")
 #: Time limit of one compile or link, seconds.
 _COMPILE_SECONDS = 600
 #: Flags of every compile; the output does not depend on its time and place.
