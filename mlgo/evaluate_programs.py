@@ -4,7 +4,7 @@
     ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
     ./bazelw run //mlgo:evaluate_programs -- --lto=thin,full                # and with the policies in the linker
-    ./bazelw run //mlgo:evaluate_programs -- --pgo                          # with profiles, from other inputs
+    ./bazelw run //mlgo:evaluate_programs -- --pgo --allocations=18         # with profiles, from other inputs
     ./bazelw run //mlgo:evaluate_programs -- --target=aarch64 --nocost      # for AArch64, run under QEMU
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
 
@@ -16,7 +16,8 @@ and write the same; a program whose builds differ is reported as an error and is
   is the packaged clang; --inline_thresholds adds it with other values of -inline-threshold.
 - regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's
   Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters, and the events of
-  --perf_events). The default is the release clang without policy.
+  --perf_events). The default is the release clang without policy; --allocations adds it with the best of several
+  allocations.
 - --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
 - --pgo, for both: all sides are compiled with a profile of the program's training runs, whose inputs are not the
   measured ones. The packaged clang makes it; a program without training runs is left out.
@@ -44,7 +45,15 @@ from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf, perf_given
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
-from mlgo.evaluation.programs.sides import EVICTION, INLINING, Compilers, compiler_sides, linker_beside, lto_kinds
+from mlgo.evaluation.programs.sides import (
+    EVICTION,
+    INLINING,
+    Compilers,
+    allocation_counts,
+    compiler_sides,
+    linker_beside,
+    lto_kinds,
+)
 from mlgo.evaluation.programs.target import HOST, target_given
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -64,6 +73,12 @@ flags.DEFINE_string("clang", "//release:clang", "Release clang with policies ins
 flags.DEFINE_multi_string("compiler", [], "Further side, as NAME=PATH[,FLAG...]; repeatable.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
+flags.DEFINE_list(
+    "allocations",
+    [],
+    "Numbers of register allocations that the policy's clang tries, as further sides of the run-time comparison"
+    " (release/search).",
+)
 flags.DEFINE_bool("thinlto", True, "Link through ThinLTO too, except with --inline_thresholds.")
 flags.DEFINE_list(
     "lto",
@@ -110,7 +125,7 @@ def main(arguments: list[str]) -> int:
     lto = lto_kinds(FLAGS.lto)
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
-    runs = compilers.for_runs() if FLAGS.problem != INLINING else []
+    runs = compilers.for_runs(allocation_counts(FLAGS.allocations)) if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
     levels = [level for level, sides in measured.items() if sides]
     for program in programs:

@@ -134,7 +134,7 @@ def mlgo_llc(name, policies = None, backend = None, visibility = None, **slots):
       visibility: visibility of `name`.
       **slots: as of `mlgo_clang`.
     """
-    _program(name, "llc", policies, backend, slots, visibility)
+    _program(name, "llc", policies, backend, slots, visibility, units = [Label("//release/search:allocations")])
 
 def mlgo_lld(name, policies = None, backend = None, visibility = None, **slots):
     """LLVM's linker for ELF with policies inside, for link-time optimisation behind another clang of the same LLVM.

@@ -16,6 +16,7 @@
 #include "llvm/MC/MCRegister.h"
 
 namespace llvm {
+class MachineBlockFrequencyInfo;
 class MachineFunction;
 class Module;
 } // namespace llvm
@@ -70,7 +71,7 @@ public:
   };
 
   // The allocation of a function begins. A target may allocate the registers of a function in several rounds.
-  virtual void beginFunction(const llvm::MachineFunction &) {}
+  virtual void beginFunction(const llvm::MachineFunction &, const llvm::MachineBlockFrequencyInfo &) {}
   // Returns one of the candidates, or one of the alternatives' answers.
   virtual llvm::MCRegister answer(const EvictionQuestion &Question, const Alternatives &By) = 0;
   // The function is allocated. Called by development programs alone. Cost: lower is better.

@@ -44,7 +44,9 @@ std::unique_ptr<EvictionDecisions> EvictionDecisions::of(Module &M) {
       new EvictionDecisions(M, Section ? std::move(*Section) : EvictionSection(), std::move(File)));
 }
 
-void EvictionDecisions::beginFunction(const MachineFunction &MF) { Registers = MF.getSubtarget().getRegisterInfo(); }
+void EvictionDecisions::beginFunction(const MachineFunction &MF, const MachineBlockFrequencyInfo &) {
+  Registers = MF.getSubtarget().getRegisterInfo();
+}
 
 MCRegister EvictionDecisions::answer(const EvictionQuestion &Question, const Alternatives &By) {
   const auto Found = Section.Decisions.find(Question.Name);

@@ -16,7 +16,7 @@ public:
   // Null if no option of ours concerns `M`. Ends the program with one error if the file is not what it should be.
   static std::unique_ptr<EvictionDecisions> of(llvm::Module &M);
 
-  void beginFunction(const llvm::MachineFunction &MF) override;
+  void beginFunction(const llvm::MachineFunction &MF, const llvm::MachineBlockFrequencyInfo &) override;
   llvm::MCRegister answer(const EvictionQuestion &Question, const Alternatives &By) override;
   // Reports the coverage as a remark, and writes what was decided.
   void endModule() override;

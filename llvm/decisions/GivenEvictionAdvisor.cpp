@@ -170,7 +170,7 @@ public:
     if (Answers && Function != MF.getName()) {
       Function = MF.getName().str();
       Names = mlgo::EvictionNames(Function);
-      Answers->beginFunction(MF);
+      Answers->beginFunction(MF, *Frequencies);
     }
     // The first advisor creates the policy.
     const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());

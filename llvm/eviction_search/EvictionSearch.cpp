@@ -1,207 +1,83 @@
-// -mlgo-eviction-search: the search for better eviction decisions while a module is compiled (README.md).
-#include "DecisionFormat.h"
-#include "EvictionDecisions.h"
-#include "FunctionSearch.h"
-#include "InliningDecisions.h"
+#include "EvictionSearch.h"
 #include "UsageError.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/CodeGen/MachineFunction.h"
-#include "llvm/CodeGen/TargetRegisterInfo.h"
-#include "llvm/CodeGen/TargetSubtargetInfo.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/xxhash.h"
 
-#include <cstdio>
-#include <string>
 #include <system_error>
 #include <utility>
 
 using namespace llvm;
 
-namespace llvm {
-// LLVM's createDevelopmentModeAdvisorAnalysisLegacy, renamed in the compile of MLRegAllocEvictAdvisor.cpp.
-RegAllocEvictionAdvisorAnalysisLegacy *createTrainingAdvisorAnalysisLegacy();
-} // namespace llvm
-
+namespace mlgo {
 namespace {
 
-std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy);
-
-cl::opt<std::string> ReportFile("mlgo-eviction-search", cl::Hidden, cl::value_desc("file"),
-                                cl::desc("Search better eviction decisions for each function, compile with the best, "
-                                         "and write the costs to this file and the decisions to FILE.decisions"),
-                                cl::callback([](const std::string &) {
-                                  mlgo::answerEvictionsBy(answersOf);
-                                  mlgo::replaceDefaultEvictionAdvisor();
-                                }));
-
-cl::opt<unsigned> NoisyTries("mlgo-eviction-noisy-tries", cl::Hidden, cl::init(16),
-                             cl::desc("Allocations of a function with random changes that -mlgo-eviction-search tries; "
-                                      "default 16"));
-
-cl::opt<unsigned> Flips("mlgo-eviction-flips", cl::Hidden, cl::init(64),
-                        cl::desc("Single decisions of a function that -mlgo-eviction-search tries the other way; "
-                                 "default 64"));
-
-cl::opt<double> FlipsPerRootCost("mlgo-eviction-flips-per-root-cost", cl::Hidden, cl::init(0),
-                                 cl::desc("Further flips of a function for -mlgo-eviction-search, by the square root "
-                                          "of what it costs by default; default 0"));
-
-cl::opt<unsigned> MoreFlips("mlgo-eviction-more-flips", cl::Hidden, cl::init(0),
-                            cl::desc("Further flips of -mlgo-eviction-flips-per-root-cost at most; default 0"));
-
-cl::opt<unsigned> SearchSeed("mlgo-eviction-seed", cl::Hidden, cl::init(1),
-                             cl::desc("Seed of the random changes of -mlgo-eviction-search; default 1"));
-
-constexpr char ReportHead[] = "function\tquestions\tdefault\tasked\tgiven\tbest\ttries\tcurve\n";
-
-void write(const std::string &Path, StringRef Content) {
-  std::error_code Error;
-  raw_fd_ostream File(Path, Error);
-  if (!Error) {
-    File << Content;
-    File.close();
-    Error = File.error();
-    File.clear_error();
-  }
-  if (Error)
-    mlgo::endWithUsageError("-mlgo-eviction-search: cannot write " + Path + ": " + Error.message());
+// A copy of the process has a single thread: locks that others hold would stay locked.
+bool hasOneThread() {
+  std::error_code Failed;
+  unsigned Count = 0;
+  for (sys::fs::directory_iterator Thread("/proc/self/task", Failed), End; !Failed && Thread != End;
+       Thread.increment(Failed))
+    ++Count;
+  return Count <= 1;
 }
 
-// Text that a reader turns into the same number.
-std::string number(double Value) {
-  char Text[32];
-  std::snprintf(Text, sizeof(Text), "%.17g", Value);
-  return Text;
-}
+} // namespace
 
-std::string costOf(const std::optional<mlgo::Allocation> &Made) { return Made ? number(Made->Cost) : ""; }
-
-class EvictionSearch final : public mlgo::EvictionAnswers {
-public:
-  EvictionSearch(Module &M, bool HasPolicy, std::optional<mlgo::EvictionSection> Section)
-      : M(M), HasPolicy(HasPolicy), Section(std::move(Section)) {}
-
-  void beginFunction(const MachineFunction &MF) override;
-  MCRegister answer(const mlgo::EvictionQuestion &Question, const Alternatives &By) override {
-    return Answers.answer(Question, By);
-  }
-  void endFunction(const MachineFunction &MF, function_ref<float()> Cost) override;
-  void endModule() override;
-
-private:
-  StringMap<unsigned> givenTo(const MachineFunction &MF);
-  void report(const MachineFunction &MF, const mlgo::FunctionResult &Found);
-
-  Module &M;
-  const bool HasPolicy;
-  const std::optional<mlgo::EvictionSection> Section;
-  // Sections name registers, searches number them.
-  StringMap<StringMap<StringRef>> GivenByFunction;
-  bool IsChild = false;
-  std::string Function;
-  mlgo::PlannedAnswers Answers{mlgo::AllocationPlan()};
-  // What the function must cost with the answers above; empty: it is not searched.
-  std::optional<double> Expected;
-  std::string Report = ReportHead, Taken;
-};
-
-std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy) {
-  std::optional<mlgo::EvictionSection> Section;
-  if (const auto File = mlgo::givenDecisions())
-    Section = File->evictionsOf(M.getSourceFileName());
-  return std::make_unique<EvictionSearch>(M, HasPolicy, std::move(Section));
-}
-
-StringMap<unsigned> EvictionSearch::givenTo(const MachineFunction &MF) {
-  if (Section && GivenByFunction.empty())
-    for (const auto &[Question, Decision] : Section->Decisions)
-      GivenByFunction[Question.split('\t').first][Question] = Decision.Register;
-  StringMap<unsigned> Given;
-  const auto Found = GivenByFunction.find(mlgo::escaped(MF.getName()));
-  if (Found == GivenByFunction.end())
-    return Given;
-  const TargetRegisterInfo &Registers = *MF.getSubtarget().getRegisterInfo();
-  StringMap<unsigned> Numbers;
-  for (unsigned Number = 1; Number < Registers.getNumRegs(); ++Number)
-    Numbers[Registers.getName(Number)] = Number;
-  for (const auto &Entry : Found->second) {
-    const auto Number = Numbers.find(Entry.second);
-    // A decision about a register that the target does not have fits nothing.
-    if (Entry.second.empty() || Number != Numbers.end())
-      Given[Entry.getKey()] = Entry.second.empty() ? 0 : Number->second;
-  }
-  return Given;
-}
-
-void EvictionSearch::beginFunction(const MachineFunction &MF) {
+void EvictionSearch::beginFunction(const MachineFunction &MF, const MachineBlockFrequencyInfo &Frequencies) {
   // The tried function never came to its end.
   if (IsChild)
-    mlgo::giveUp();
+    giveUp();
   Function = MF.getName().str();
   Expected.reset();
-  const auto Try = [this](const mlgo::AllocationPlan &Plan) {
-    mlgo::Attempt Forked = mlgo::forkAllocation();
+  Answers = PlannedAnswers(AllocationPlan());
+  Current = &MF;
+  Waiting = limitsOf(MF, Frequencies);
+}
+
+MCRegister EvictionSearch::answer(const EvictionQuestion &Question, const Alternatives &By) {
+  if (const auto Limits = std::exchange(Waiting, std::nullopt))
+    search(*Current, *Limits);
+  return Answers.answer(Question, By);
+}
+
+void EvictionSearch::search(const MachineFunction &MF, const SearchLimits &Limits) {
+  if (!hasOneThread())
+    endWithUsageError("the search for better evictions cannot work in a process with several threads, such as a linker "
+                      "that compiles. Give the option to the compiler, or remove it");
+  const auto Try = [this](const AllocationPlan &Plan) {
+    Attempt Forked = forkAllocation();
     if (Forked.IsChild) {
       IsChild = true;
-      Answers = mlgo::PlannedAnswers(Plan);
+      Answers = PlannedAnswers(Plan);
     }
     return Forked;
   };
-  const mlgo::SearchLimits Limits = {NoisyTries, Flips, FlipsPerRootCost, MoreFlips};
-  const mlgo::FunctionResult Found =
-      mlgo::searchFunction(Try, Limits, HasPolicy, givenTo(MF), xxh3_64bits(Function) + SearchSeed);
-  if (IsChild)
+  const FunctionResult Found = searchFunction(Try, Limits, HasPolicy, givenTo(MF), xxh3_64bits(Function) + Seed);
+  if (IsChild || !Found.Best)
     return;
-  if (!Found.Best) {
-    Answers = mlgo::PlannedAnswers(mlgo::AllocationPlan());
-    return;
-  }
-  Answers = mlgo::PlannedAnswers(mlgo::repeating(*Found.Best));
+  Answers = PlannedAnswers(repeating(*Found.Best));
   Expected = Found.Best->Cost;
-  if (!Found.Best->Decisions.empty())
-    report(MF, Found);
-}
-
-void EvictionSearch::report(const MachineFunction &MF, const mlgo::FunctionResult &Found) {
-  Report += mlgo::escaped(Function) + '\t' + utostr(Found.Best->Decisions.size()) + '\t' + costOf(Found.Default) +
-            '\t' + costOf(Found.Asked) + '\t' + costOf(Found.Given) + '\t' + costOf(Found.Best) + '\t' +
-            utostr(Found.Tries) + '\t';
-  for (const auto &[Number, Cost] : Found.Curve)
-    Report += (Number == Found.Curve.front().first ? "" : ",") + utostr(Number) + ':' + number(Cost);
-  Report += '\n';
-  const TargetRegisterInfo &Registers = *MF.getSubtarget().getRegisterInfo();
-  for (const mlgo::Decision &One : Found.Best->Decisions)
-    mlgo::appendEviction(Taken, One.Question, One.Register ? Registers.getName(One.Register) : "");
+  found(MF, Found);
 }
 
 void EvictionSearch::endFunction(const MachineFunction &MF, function_ref<float()> Cost) {
   if (Function != MF.getName())
     return;
   if (IsChild)
-    mlgo::sendToParent({Cost(), Answers.takeDecisions()});
+    sendToParent({Cost(), Answers.takeDecisions()});
   if (Expected && *Expected != Cost())
-    mlgo::endWithUsageError("-mlgo-eviction-search: the decisions found for " + Function + " cost " + number(Cost()) +
-                            " in the compile and cost " + number(*Expected) +
-                            " in the search; report this with the module, or leave the option out");
+    endWithUsageError("the evictions found for " + Function + " cost " + std::to_string(Cost()) +
+                      " in the compile and cost " + std::to_string(*Expected) +
+                      " in the search; report this with the module, or leave the search out");
   Expected.reset();
 }
 
 void EvictionSearch::endModule() {
   if (IsChild)
-    mlgo::giveUp();
-  const std::string Source = M.getSourceFileName();
-  write(ReportFile, Report);
-  write(ReportFile + ".decisions", mlgo::firstLine() + mlgo::evictionsHeader(Source) + Taken);
+    giveUp();
+  moduleIsSearched();
 }
 
-} // namespace
-
-RegAllocEvictionAdvisorAnalysisLegacy *llvm::createDevelopmentModeAdvisorAnalysisLegacy() {
-  std::unique_ptr<RegAllocEvictionAdvisorAnalysisLegacy> Training(createTrainingAdvisorAnalysisLegacy());
-  return mlgo::evictionsAreAnswered() ? mlgo::withEvictionAnswers(std::move(Training)) : Training.release();
-}
+} // namespace mlgo

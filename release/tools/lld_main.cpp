@@ -20,12 +20,15 @@ LLD_HAS_DRIVER(elf)
 // The lines of `clang --version` (llvm/embedded/EmbeddedModel.cpp).
 void mlgoPrintPolicies(llvm::raw_ostream &OS);
 
-// The search is in this program for clang. The linker would accept its option and do nothing.
-static void removeSearch() {
+// The searches are in this program for clang. The linker would accept the option of one and do nothing, and the other
+// needs a process with one thread.
+static void removeSearches() {
   auto &options = llvm::cl::getRegisteredOptions();
-  const auto search = options.find("mlgo-search");
-  if (search != options.end())
-    search->second->removeArgument();
+  for (const llvm::StringRef name : {"mlgo-search", "mlgo-allocations"}) {
+    const auto search = options.find(name);
+    if (search != options.end())
+      search->second->removeArgument();
+  }
 }
 
 // lld for ELF, whose --version names the policies too.
@@ -39,7 +42,7 @@ static bool link(llvm::ArrayRef<const char *> args, llvm::raw_ostream &stdoutOS,
 }
 
 int lld_main(int argc, char **argv, const llvm::ToolContext &) {
-  removeSearch();
+  removeSearches();
   llvm::sys::Process::UseANSIEscapeCodes(true);
   const llvm::ArrayRef<const char *> args(argv, argc);
   // The linker ends the process without leaving this function.

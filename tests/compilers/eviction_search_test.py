@@ -1,4 +1,4 @@
-"""The development clang searches better eviction decisions, and the release clang applies them."""
+"""The development clang searches better eviction decisions; the release clang applies them, or searches itself."""
 
 import csv
 import io
@@ -11,9 +11,26 @@ import unittest
 from mlgo.run.locate import runfile
 from tests.compilers import pressure
 
-DEVELOPMENT, RELEASE = "development/clang", "release/clang"
+DEVELOPMENT, RELEASE, LLC = "development/clang", "release/clang", "release/llc"
+POLICY = "-regalloc-enable-advisor=release"
 TARGET = pressure.SMALL[0]
 LIVE, ARMS = 24, 3
+
+
+def profiled(module: str, calls: int, hot_from: int | None) -> str:
+    """IR whose functions were called so often.
+
+    Args: hot_from: the smallest hot count of the profile's summary; None: there is no summary.
+    """
+    text = module.replace(" {\n", " !prof !99 {\n") + f'!99 = !{{!"function_entry_count", i64 {calls}}}\n'
+    if hot_from is None:
+        return text
+    numbers = ("TotalCount", "MaxCount", "MaxInternalCount", "MaxFunctionCount", "NumCounts", "NumFunctions")
+    fields = ['!{!"ProfileFormat", !"InstrProf"}', *(f'!{{!"{name}", i64 9}}' for name in numbers)]
+    counts = [f"!{{i32 {cutoff}, i64 {hot_from}, i32 1}}" for cutoff in (10_000, 990_000, 999_999)]
+    fields.append(f'!{{!"DetailedSummary", !{{{", ".join(counts)}}}}}')
+    text = text.replace("!llvm.module.flags = !{", "!llvm.module.flags = !{!98, ")
+    return text + f'!98 = !{{i32 1, !"ProfileSummary", !{{{", ".join(fields)}}}}}\n'
 
 
 class EvictionSearchTest(unittest.TestCase):
@@ -27,11 +44,18 @@ class EvictionSearchTest(unittest.TestCase):
         ]
         (self.folder / "x.c").write_text("\n".join(functions).replace(pressure.VECTOR, "") + "int none;\n")
 
+    def compiled(self, program: str, *options: str) -> subprocess.CompletedProcess:
+        """Args: options: of LLVM."""
+        words = [word for option in options for word in ("-mllvm", option)]
+        return self.run_tool(program, *TARGET.flags, "-O2", "-c", "x.c", "-o", "x.o", *words)
+
+    def run_tool(self, program: str, *words: str) -> subprocess.CompletedProcess:
+        command = [str(runfile(program)), *words]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+
     def made(self, program: str, *options: str) -> bytes:
         """The object that a compiler makes, saying nothing. Args: options: of LLVM."""
-        words = [word for option in options for word in ("-mllvm", option)]
-        command = [str(runfile(program)), *TARGET.flags, "-O2", "-c", "x.c", "-o", "x.o", *words]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+        done = self.compiled(program, *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return (self.folder / "x.o").read_bytes()
 
@@ -83,6 +107,56 @@ class EvictionSearchTest(unittest.TestCase):
         made, report, _ = self.searched("-mlgo-eviction-noisy-tries=0", "-mlgo-eviction-flips=0")
         self.assertEqual(made, self.made(DEVELOPMENT))
         self.assertEqual([row["tries"] for row in report.values()], ["1", "1"])
+
+    def test_the_release_clang_finds_the_same(self):
+        by_executed_cost = ("-mlgo-executed-cost=1,1,4", "-mlgo-eviction-noisy-tries=16")
+        for flips in (0, 24):
+            with self.subTest(flips=flips):
+                made, report, _ = self.searched(*by_executed_cost, f"-mlgo-eviction-flips={flips}")
+                for row in report.values():
+                    self.assertLess(float(row["best"]), float(row["default"]))
+                self.assertEqual(self.made(RELEASE, f"-mlgo-allocations={1 + 16 + flips}"), made)
+
+    def test_the_release_clang_starts_from_the_policy(self):
+        default, policy = self.made(RELEASE), self.made(RELEASE, POLICY)
+        self.assertNotEqual(default, policy)
+        self.assertEqual(self.made(RELEASE, "-mlgo-allocations=1", POLICY), policy)
+        self.assertEqual(self.made(RELEASE, "-mlgo-allocations=1"), default)
+        better = self.made(RELEASE, "-mlgo-allocations=18", POLICY)
+        self.assertEqual(self.made(RELEASE, POLICY, "-mlgo-allocations=18"), better)
+        self.assertNotIn(better, (default, policy, self.made(RELEASE, "-mlgo-allocations=18")))
+
+    def test_functions_that_a_profile_calls_cold_are_not_searched(self):
+        made = self.run_tool(RELEASE, *TARGET.flags, "-O2", "-S", "-emit-llvm", "x.c", "-o", "x.ll")
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        text = (self.folder / "x.ll").read_text()
+        for calls, hot_from, is_searched in ((0, None, False), (5, None, True), (5, 10**6, False), (5, 5, True)):
+            with self.subTest(calls=calls, hot_from=hot_from):
+                (self.folder / "x.ll").write_text(profiled(text, calls, hot_from))
+                default, searched = (self.by_llc(*words) for words in ((), ("-mlgo-allocations=17",)))
+                self.assertEqual(default != searched, is_searched)
+
+    def by_llc(self, *words: str) -> bytes:
+        done = self.run_tool(LLC, "-O2", "-filetype=obj", "x.ll", "-o", "x.o", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return (self.folder / "x.o").read_bytes()
+
+    def test_refusals_of_the_release_compilers(self):
+        for options, sentence in (
+            (("-mlgo-allocations=0",), "-mlgo-allocations: 0 allocations make no code. Give 1 or more"),
+            (
+                ("-mlgo-allocations=4", "-mlgo-evictions-taken=taken"),
+                "-mlgo-allocations: does not go together with -mlgo-evictions-taken",
+            ),
+        ):
+            with self.subTest(options):
+                done = self.compiled(RELEASE, *options)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(sentence, done.stderr)
+                self.assertNotIn("PLEASE submit", done.stderr)
+        linker = runfile(RELEASE).resolve().with_name("ld.lld")
+        done = subprocess.run([linker, "-mllvm", "-mlgo-allocations=4"], capture_output=True, text=True, check=False)
+        self.assertIn("Unknown command line argument '-mlgo-allocations=4'", done.stderr)
 
 
 if __name__ == "__main__":

@@ -64,9 +64,11 @@ SWITCHES = frozenset(("enable-ml-inliner", "regalloc-enable-advisor", "regalloc-
 #: They select one of several policies inside the build's clang. Compiles of the corpus choose their own.
 SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "mlgo-priority-selector"))
 
-#: With these, inlining in the build was decided beforehand or searched (llvm/decisions, release/search). Compiles of
+#: With these, decisions in the build were taken beforehand or searched (llvm/decisions, release/search). Compiles of
 #: the corpus decide for themselves.
-DECISIONS = frozenset(("mlgo-decisions", "mlgo-decisions-replay", "mlgo-decisions-taken", "mlgo-search"))
+DECISIONS = frozenset(
+    ("mlgo-allocations", "mlgo-decisions", "mlgo-decisions-replay", "mlgo-decisions-taken", "mlgo-search")
+)
 
 #: Makes ThinLTO's back end embed what it read. The corpus has that already; an object with it is not the linked one.
 EMBEDDING = "lto-embed-bitcode"

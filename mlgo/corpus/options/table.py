@@ -20,7 +20,7 @@ _DEFAULT = _FOLDER / "llvm22.json"
 OF_OUR_COMPILERS = frozenset(
     """
     ml-inliner-model-under-training ml-inliner-output-spec-override ml-inliner-trained-model-feed-prefix
-    mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-flips
+    mlgo-allocations mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-eviction-flips
     mlgo-eviction-flips-per-root-cost mlgo-eviction-more-flips mlgo-eviction-noisy-tries mlgo-eviction-search
     mlgo-eviction-seed mlgo-eviction-selector mlgo-evictions-taken mlgo-executed-cost mlgo-ir2vec
     mlgo-policies mlgo-priority-selector mlgo-search

@@ -14,6 +14,8 @@ from mlgo.run.exit_codes import RunError
 #: The side that the others are compared with.
 DEFAULT = "default"
 _POLICY, _RELEASE = "policy", "release"
+#: Beginning of the name of a side that tries several allocations.
+_ALLOCATIONS = "allocations_"
 #: The problems whose policies change programs measurably.
 INLINING, EVICTION = "inlining_for_size", "regalloc_eviction"
 _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
@@ -40,9 +42,17 @@ class Compilers:
         at_thresholds = [Side(name, self.packaged, flags) for name, flags in by_name.items()]
         return [Side(DEFAULT, self.packaged), *at_thresholds, self._policy(INLINING), *self.others]
 
-    def for_runs(self) -> list[Side]:
-        """Sides of the run-time comparison: the release clang without and with the eviction policy."""
-        return [Side(DEFAULT, self.release), self._policy(EVICTION), *self.others]
+    def for_runs(self, allocations: Sequence[int] = ()) -> list[Side]:
+        """Sides of the run-time comparison: the release clang without and with the eviction policy.
+
+        Args: allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
+        """
+        policy = self._policy(EVICTION)
+        searching = [
+            Side(f"{_ALLOCATIONS}{number}", self.release, (*policy.flags, "-mllvm", f"-mlgo-allocations={number}"))
+            for number in allocations
+        ]
+        return [Side(DEFAULT, self.release), policy, *searching, *self.others]
 
     def for_cost(self, sides: Sequence[Side]) -> list[Side]:
         """Sides of the compile-cost comparison: the packaged clang, the release clang, and `sides` without thresholds.
@@ -89,11 +99,23 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
             example = "Give a value such as mine=/opt/clang,-mllvm,-inline-threshold=20"
             raise RunError(f"--compiler={value}", "is not NAME=PATH[,FLAG...]", example)
         name = match[1]
-        if name in (*sides, DEFAULT, _POLICY, "packaged", _RELEASE) or threshold_of(name) is not None:
+        taken = name in (*sides, DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
+        if taken or threshold_of(name) is not None:
             raise RunError(f"--compiler={value}", f"has the name {name!r}, which is taken", "Give another name")
         clang = locate.program(match[2], "--compiler", "").resolve()
         sides[name] = Side(name, clang, tuple(filter(None, match[3].split(","))))
     return list(sides.values())
+
+
+def allocation_counts(values: Sequence[str]) -> list[int]:
+    """The numbers that --allocations names, without repetition.
+
+    Raises: RunError: a value is not a number of at least 2.
+    """
+    if wrong := [value for value in values if not value.isdecimal() or int(value) < 2]:
+        remedy = "Give numbers of at least 2, such as 18: one allocation is the policy alone"
+        raise RunError(f"--allocations={','.join(values)}", f"holds {wrong[0]!r}", remedy)
+    return sorted(set(map(int, values)))
 
 
 def lto_kinds(values: Sequence[str]) -> list[str]:

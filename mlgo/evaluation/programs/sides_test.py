@@ -9,6 +9,7 @@ from mlgo.evaluation.programs.sides import (
     DEFAULT,
     EVICTION,
     Compilers,
+    allocation_counts,
     compiler_sides,
     development_sides,
     linker_beside,
@@ -32,6 +33,16 @@ class SidesTest(unittest.TestCase):
         sides = Compilers(_PACKAGED, _RELEASE).for_runs()
         self.assertEqual([(side.name, side.clang) for side in sides], [(DEFAULT, _RELEASE), ("policy", _RELEASE)])
         self.assertEqual(sides[0].flags, ())
+
+    def test_allocations_start_from_the_policy(self):
+        _, policy, few, many = Compilers(_PACKAGED, _RELEASE).for_runs(allocation_counts(["18", "2", "18"]))
+        self.assertEqual([few.name, many.name], ["allocations_2", "allocations_18"])
+        self.assertEqual(many.flags, (*policy.flags, "-mllvm", "-mlgo-allocations=18"))
+        for wrong in ("1", "many", "-2"):
+            with self.assertRaisesRegex(RunError, f"--allocations={wrong}: holds '{wrong}'. Give numbers"):
+                allocation_counts([wrong])
+        with self.assertRaisesRegex(RunError, "has the name 'allocations_3', which is taken"):
+            compiler_sides([f"allocations_3={sys.executable}"])
 
     def test_the_linker_of_a_policy_lies_beside_its_clang(self):
         with tempfile.TemporaryDirectory() as folder:

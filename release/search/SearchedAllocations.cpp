@@ -1,0 +1,131 @@
+// -mlgo-allocations: the search for better evictions inside the release compilers (README.md).
+#include "EvictionDecisions.h"
+#include "EvictionSearch.h"
+#include "ExecutedCost.h"
+#include "UsageError.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
+#include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/RegAllocEvictionAdvisor.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+using namespace llvm;
+
+// LLVM's function, which makes a pass that does nothing in release compilers.
+FunctionPass *createIdlePass() __asm__("__real_" MLGO_CREATE_SCORING_PASS);
+// What LLVM calls in its place. The pass comes when the registers of a function are allocated.
+FunctionPass *createScoringPass() __asm__("__wrap_" MLGO_CREATE_SCORING_PASS);
+
+namespace {
+
+// The weights of executed_cost (mlgo/problems/executed_cost.py).
+constexpr double WeightOfReference = 1, WeightOfCalleeSavedRegister = 4;
+
+// Beyond so many random tries, single decisions are tried the other way.
+constexpr unsigned MostNoisyTries = 16;
+
+std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy);
+
+cl::opt<unsigned> Allocations("mlgo-allocations", cl::Hidden, cl::init(1), cl::value_desc("N"),
+                              cl::desc("Allocate the registers of each function up to N times, with different "
+                                       "evictions, and keep the allocation that executes least, by the frequencies of "
+                                       "its blocks. Default: 1"),
+                              cl::callback([](const unsigned &Count) {
+                                if (Count == 0)
+                                  mlgo::endWithUsageError("-mlgo-allocations: 0 allocations make no code. Give 1 or "
+                                                          "more");
+                                if (Count == 1)
+                                  return;
+                                mlgo::answerEvictionsBy(answersOf);
+                                mlgo::replaceDefaultEvictionAdvisor();
+                              }));
+
+void refuseDecisionFiles() {
+  for (const StringRef Name : {"mlgo-decisions", "mlgo-evictions-taken"})
+    if (cl::getRegisteredOptions().find(Name)->second->getNumOccurrences() > 0)
+      mlgo::endWithUsageError("-mlgo-allocations: does not go together with -" + Name +
+                              ", which is about other decisions. Remove one of the two options");
+}
+
+// Of the blocks of a function: how often the hottest one ran. Empty: there is no profile.
+std::optional<uint64_t> mostRuns(const MachineFunction &MF, const MachineBlockFrequencyInfo &Frequencies) {
+  std::optional<uint64_t> Most;
+  for (const MachineBasicBlock &Block : MF)
+    if (const auto Runs = Frequencies.getBlockProfileCount(&Block))
+      Most = std::max(Most.value_or(0), *Runs);
+  return Most;
+}
+
+class SearchedAllocations final : public mlgo::EvictionSearch {
+public:
+  SearchedAllocations(const Module &M, bool HasPolicy) : EvictionSearch(HasPolicy, /*Seed=*/1), Profile(M) {
+    const unsigned Starts = HasPolicy ? 2 : 1;
+    const unsigned More = std::max<unsigned>(Allocations, Starts) - Starts;
+    Limits.NoisyTries = std::min(More, MostNoisyTries);
+    Limits.Flips = More - Limits.NoisyTries;
+  }
+
+private:
+  std::optional<mlgo::SearchLimits> limitsOf(const MachineFunction &MF,
+                                             const MachineBlockFrequencyInfo &Frequencies) const override {
+    const auto Runs = mostRuns(MF, Frequencies);
+    if (Runs && *Runs == 0)
+      return std::nullopt;
+    // Where little time is spent, the better one of heuristic and policy will do.
+    const bool IsHot = !Runs || !Profile.hasProfileSummary() || Profile.isHotCount(*Runs);
+    return IsHot ? Limits : mlgo::SearchLimits();
+  }
+
+  const ProfileSummaryInfo Profile;
+  mlgo::SearchLimits Limits;
+};
+
+std::unique_ptr<mlgo::EvictionAnswers> answersOf(Module &M, bool HasPolicy) {
+  if (Allocations == 1)
+    return mlgo::EvictionDecisions::of(M);
+  refuseDecisionFiles();
+  return std::make_unique<SearchedAllocations>(M, HasPolicy);
+}
+
+// Tells the search what an allocated function costs.
+class AllocationCost final : public MachineFunctionPass {
+public:
+  static char ID;
+  AllocationCost() : MachineFunctionPass(ID) {}
+
+private:
+  StringRef getPassName() const override { return "Cost of the register allocation"; }
+
+  void getAnalysisUsage(AnalysisUsage &AU) const override {
+    AU.setPreservesAll();
+    AU.addRequired<RegAllocEvictionAdvisorAnalysisLegacy>();
+    AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
+    MachineFunctionPass::getAnalysisUsage(AU);
+  }
+
+  bool runOnMachineFunction(MachineFunction &MF) override {
+    const auto Cost = [&] {
+      const MachineBlockFrequencyInfo &Frequencies = getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI();
+      const mlgo::ExecutedCost Executed = mlgo::executedCost(MF, Frequencies);
+      return static_cast<float>(Executed.Instructions + WeightOfReference * Executed.MemoryReferences +
+                                WeightOfCalleeSavedRegister * Executed.CalleeSavedRegisters);
+    };
+    getAnalysis<RegAllocEvictionAdvisorAnalysisLegacy>().logRewardIfNeeded(MF, Cost);
+    return false;
+  }
+};
+
+} // namespace
+
+char AllocationCost::ID = 0;
+
+FunctionPass *createScoringPass() { return Allocations > 1 ? new AllocationCost() : createIdlePass(); }
