@@ -15,6 +15,7 @@ Exit codes: 0 done, 2 wrong flag or input, 10 no program is left, 11 a program w
 """
 
 import pathlib
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -47,8 +48,7 @@ flags.DEFINE_enum("level", "-O2", ("-O1", "-O2", "-O3", "-Os", "-Oz"), "Optimisa
 flags.DEFINE_bool("pgo", True, "Compile with profiles of the programs' training runs.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_integer("workers", None, "Parallel compiles. Default: one per core. Changes no result.", lower_bound=1)
-flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/program_corpus.")
-flags.DEFINE_string("corpus_dir", None, "Folder of the corpus. Default: corpus in --output_dir.")
+flags.DEFINE_string("output_dir", None, "Folder of the corpus. Default: out/program_corpus.")
 
 
 def main(arguments: list[str]) -> int:
@@ -75,7 +75,8 @@ def main(arguments: list[str]) -> int:
     if not parts:
         wrong = "cannot be compiled, or have no training runs (mlgo/evaluation/programs/README.md)"
         raise RunError("the programs", wrong, "Name others", ExitCode.NOTHING_PRODUCED)
-    output = folder.path / _CORPUS if FLAGS.corpus_dir is None else locate.user_path(FLAGS.corpus_dir)
+    output = folder.path / _CORPUS
+    shutil.rmtree(output, ignore_errors=True)  # An interrupted command may have left a part of it.
     made = combination.combine_copies(output, parts).modules
     tell(f"done {sum(made.values()):,} modules of {len(made)} programs -> {output}")
     return ExitCode.TOO_MANY_FAILURES if left_out else ExitCode.DONE

@@ -239,7 +239,8 @@ class ProgramsTest(unittest.TestCase):
         trained = self.describe("trained", training={"inputs": {"lines": ["main.c"]}, "runs": [run]})
         tools = [flag for flag in self.tools() if not flag.startswith("--clang=")]
         flags = [*tools, f"--program_file={trained}", f"--program_file={self.second}"]
-        for output in ("corpora", "corpora_again"):
+        # The third time in the folder of the first.
+        for output in ("corpora", "corpora_again", "corpora"):
             code, said = command.run(*flags, f"--output_dir={self.folder / output}", program="program_corpus")
             self.assertEqual(code, ExitCode.TOO_MANY_FAILURES, said)
             self.assertIn("left out second: no profile: its description has no `training`", said)
