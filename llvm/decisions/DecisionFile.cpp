@@ -3,10 +3,10 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Error.h"
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -19,10 +19,23 @@ namespace {
 // Ten times what a search over all of clang and LLVM would write. A larger file is something else.
 constexpr uint64_t MaxBytes = uint64_t(1) << 30;
 
+constexpr StringRef NoFormat = "is not \"mlgo-decisions 1\"";
 constexpr StringRef Remedy = ". Make it again with //mlgo:tune, or remove the option";
 
 [[noreturn]] void cannotRead(StringRef Path, const Twine &Wrong) {
   endWithUsageError("-mlgo-decisions: cannot read " + Path + ": " + Wrong + Remedy);
+}
+
+// A file is read in blocks of this size, which fit a processor's cache.
+constexpr size_t BlockBytes = size_t(1) << 18;
+
+// Number: of the first line of `Text`.
+void eachLineOf(StringRef Text, size_t Number, function_ref<void(size_t Number, StringRef Line)> Do) {
+  for (; !Text.empty(); ++Number) {
+    const auto [Line, Rest] = Text.split('\n');
+    Do(Number, Line);
+    Text = Rest;
+  }
 }
 
 // Takes the last component from a path; empty if none is left. "a//./b" and "a/b" have the same components.
@@ -56,48 +69,98 @@ std::unique_ptr<DecisionFile> DecisionFile::read(StringRef Path) {
     cannotRead(Path, "it is not a regular file");
   if (Status.getSize() > MaxBytes)
     cannotRead(Path, Twine(Status.getSize()) + " bytes are more than the " + Twine(MaxBytes) + " that are allowed");
-  // Volatile: another process may write the file, and a mapping that shrinks would crash the compile.
-  auto Content = MemoryBuffer::getFile(Path, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
-  if (!Content)
-    cannotRead(Path, Content.getError().message());
-  return std::unique_ptr<DecisionFile>(new DecisionFile(std::move(*Content), Path));
+  Expected<sys::fs::file_t> Open = sys::fs::openNativeFileForRead(Path);
+  if (!Open)
+    cannotRead(Path, toString(Open.takeError()));
+  std::unique_ptr<DecisionFile> File(new DecisionFile(Path));
+  File->Open = *Open;
+  File->findSections();
+  return File;
 }
 
 std::unique_ptr<DecisionFile> DecisionFile::parse(std::string Content, StringRef Path) {
-  return std::unique_ptr<DecisionFile>(new DecisionFile(MemoryBuffer::getMemBufferCopy(Content), Path));
+  std::unique_ptr<DecisionFile> File(new DecisionFile(Path));
+  File->InMemory = std::move(Content);
+  File->findSections();
+  return File;
 }
 
-DecisionFile::~DecisionFile() = default;
+DecisionFile::~DecisionFile() {
+  if (Open)
+    sys::fs::closeFile(*Open);
+}
 
-DecisionFile::DecisionFile(std::unique_ptr<MemoryBuffer> Given, StringRef Path)
-    : Content(std::move(Given)), Path(Path.str()) {
-  const StringRef Text = Content->getBuffer();
-  if (Text.split('\n').first != StringRef(FormatLine))
-    refuse(0, "is not \"mlgo-decisions 1\"");
-  const size_t First = std::min(FormatLine.size() + 1, Text.size());
-  // Where each kind of section begins next. Found once, because a file may have one kind of section alone.
-  size_t NextOf[] = {Text.find("\nmodule\t", First - 1), Text.find("\nevictions\t", First - 1)};
-  const StringRef Starts[] = {StringRef(ModuleStart), StringRef(EvictionsStart)};
-  if (First < Text.size() && std::min(NextOf[0], NextOf[1]) + 1 != First)
-    refuse(First, "does not begin a module: \"module\" or \"evictions\" and, after a tab, its source file");
-  StringSet<> Sources[2];
-  while (std::min(NextOf[0], NextOf[1]) != StringRef::npos) {
-    const unsigned Of = NextOf[1] < NextOf[0];
-    const size_t Start = NextOf[Of] + 1;
-    const size_t NameEnd = std::min(Text.find('\n', Start), Text.size());
-    const size_t Begin = std::min(NameEnd + 1, Text.size());
-    NextOf[Of] = Text.find(("\n" + Starts[Of]).str(), NameEnd);
-    const size_t Next = std::min(NextOf[0], NextOf[1]);
-    const size_t End = Next == StringRef::npos ? Text.size() : Next + 1;
-    Sections.push_back({static_cast<Kind>(Of), unescaped(Text.slice(Start + Starts[Of].size(), NameEnd)), Begin, End});
-    if (!Sources[Of].insert(Sections.back().Source).second)
-      refuse(Start, "names a module a second time");
+// No mapping: another process may write the file, and a mapping that shrinks would crash the compile.
+size_t DecisionFile::readAt(uint64_t Position, MutableArrayRef<char> Buffer) const {
+  if (!Open)
+    return InMemory.copy(Buffer.data(), Buffer.size(), std::min<uint64_t>(Position, InMemory.size()));
+  size_t Filled = 0;
+  while (Filled < Buffer.size()) {
+    Expected<size_t> Read = sys::fs::readNativeFileSlice(*Open, Buffer.drop_front(Filled), Position + Filled);
+    if (!Read)
+      cannotRead(Path, toString(Read.takeError()));
+    if (*Read == 0)
+      break;
+    Filled += *Read;
+  }
+  return Filled;
+}
+
+uint64_t DecisionFile::eachLine(function_ref<void(const Line &)> Do) const {
+  std::vector<char> Buffer(BlockBytes);
+  // The buffer begins with the `Kept` bytes after `Position`, which are the first part of a line.
+  uint64_t Position = 0;
+  size_t Kept = 0, Number = 0;
+  while (true) {
+    const size_t Read = readAt(Position + Kept, MutableArrayRef(Buffer).drop_front(Kept));
+    const StringRef Text(Buffer.data(), Kept + Read);
+    if (Position + Text.size() > MaxBytes)
+      cannotRead(Path, "it grows while it is read, to more than the " + Twine(MaxBytes) + " bytes that are allowed");
+    size_t Start = 0;
+    for (size_t End; (End = Text.find('\n', Start)) != StringRef::npos; Start = End + 1)
+      Do({++Number, Position + Start, Text.slice(Start, End)});
+    if (Text.size() < Buffer.size()) {
+      if (Start < Text.size())
+        Do({++Number, Position + Start, Text.drop_front(Start)});
+      return Position + Text.size();
+    }
+    Position += Start;
+    Kept = Text.size() - Start;
+    std::memmove(Buffer.data(), Buffer.data() + Start, Kept);
+    if (Kept == Buffer.size())
+      Buffer.resize(2 * Kept);
   }
 }
 
-void DecisionFile::refuse(size_t Position, StringRef Wrong) const {
-  const size_t Line = Content->getBuffer().take_front(Position).count('\n') + 1;
-  endWithUsageError("-mlgo-decisions: " + Path + ", line " + Twine(Line) + " " + Wrong + Remedy);
+void DecisionFile::findSections() {
+  StringSet<> Sources[2];
+  const auto Begins = [&](const Line &At, Kind Of, StringRef Start) {
+    if (!At.Text.starts_with(Start))
+      return false;
+    if (!Sections.empty())
+      Sections.back().End = At.Position;
+    const uint64_t Begin = At.Position + At.Text.size() + 1;
+    Sections.push_back({Of, unescaped(At.Text.drop_front(Start.size())), At.Number + 1, Begin, Begin});
+    if (!Sources[static_cast<size_t>(Of)].insert(Sections.back().Source).second)
+      refuse(At.Number, "names a module a second time");
+    return true;
+  };
+  bool IsEmpty = true;
+  const uint64_t Size = eachLine([&](const Line &At) {
+    IsEmpty = false;
+    if (At.Number == 1 && At.Text != StringRef(FormatLine))
+      refuse(1, NoFormat);
+    if (!Begins(At, Kind::Inlining, ModuleStart) && !Begins(At, Kind::Evictions, EvictionsStart) && At.Number == 2)
+      refuse(2, "does not begin a module: \"module\" or \"evictions\" and, after a tab, its source file");
+  });
+  if (IsEmpty)
+    refuse(1, NoFormat);
+  if (!Sections.empty())
+    Sections.back().End = std::max(Sections.back().Begin, Size);
+}
+
+void DecisionFile::refuse(size_t Number, StringRef Wrong) const {
+  endWithUsageError("-mlgo-decisions: " + Path + ", line " + Twine(Number) + " " + Wrong + Remedy);
 }
 
 const DecisionFile::Place *DecisionFile::placeOf(Kind Of, StringRef Source) const {
@@ -125,37 +188,31 @@ const DecisionFile::Place *DecisionFile::placeOf(Kind Of, StringRef Source) cons
   return Best && !Ambiguous ? Best : Any;
 }
 
-void DecisionFile::eachLine(const Place &Of, function_ref<void(size_t, StringRef)> Do) const {
-  const StringRef Text = Content->getBuffer();
-  for (size_t Start = Of.Begin; Start < Of.End;) {
-    const size_t End = std::min(Text.find('\n', Start), Text.size());
-    Do(Start, Text.slice(Start, End));
-    Start = End + 1;
-  }
+std::unique_ptr<MemoryBuffer> DecisionFile::linesOf(const Place &Of) const {
+  auto Lines = WritableMemoryBuffer::getNewUninitMemBuffer(Of.End - Of.Begin, Path);
+  if (readAt(Of.Begin, Lines->getBuffer()) < Lines->getBufferSize())
+    cannotRead(Path, "it became shorter while it was read");
+  return Lines;
 }
 
 std::optional<DecisionSection> DecisionFile::sectionOf(StringRef Source) const {
   const Place *const Found = placeOf(Kind::Inlining, Source);
   if (!Found)
     return std::nullopt;
-  constexpr char NoRule[] = R"(is none of "otherwise default", "otherwise policy" and "otherwise cost-below NUMBER")";
-  if (Found->Begin == Found->End)
-    refuse(Found->Begin, NoRule);
   DecisionSection Section;
-  Section.Decisions.reserve(Content->getBuffer().slice(Found->Begin, Found->End).count('\n'));
-  eachLine(*Found, [&](size_t Position, StringRef Line) {
-    if (Position == Found->Begin) {
-      const std::optional<Otherwise> Elsewhere = parseOtherwise(Line);
-      if (!Elsewhere)
-        refuse(Position, NoRule);
-      Section.Elsewhere = *Elsewhere;
-      return;
-    }
-    const std::optional<DecisionLine> Decision = parseDecision(Line);
+  Section.Lines = linesOf(*Found);
+  auto [First, Decisions] = Section.Lines->getBuffer().split('\n');
+  const std::optional<Otherwise> Elsewhere = parseOtherwise(First);
+  if (!Elsewhere)
+    refuse(Found->FirstNumber, R"(is none of "otherwise default", "otherwise policy" and "otherwise cost-below NUMBER")");
+  Section.Elsewhere = *Elsewhere;
+  Section.Decisions.reserve(Decisions.count('\n'));
+  eachLineOf(Decisions, Found->FirstNumber + 1, [&](size_t Number, StringRef Text) {
+    const std::optional<DecisionLine> Decision = parseDecision(Text);
     if (!Decision)
-      refuse(Position, R"(is no decision: "inline" or "keep" and five fields, separated by tabs)");
+      refuse(Number, R"(is no decision: "inline" or "keep" and five fields, separated by tabs)");
     if (!Section.Decisions.try_emplace(Decision->Site, DecisionSection::Decision{Decision->Inline}).second)
-      refuse(Position, "decides about a call site a second time");
+      refuse(Number, "decides about a call site a second time");
   });
   return Section;
 }
@@ -165,13 +222,15 @@ std::optional<EvictionSection> DecisionFile::evictionsOf(StringRef Source) const
   if (!Found)
     return std::nullopt;
   EvictionSection Section;
-  Section.Decisions.reserve(Content->getBuffer().slice(Found->Begin, Found->End).count('\n'));
-  eachLine(*Found, [&](size_t Position, StringRef Line) {
-    const std::optional<EvictionLine> Decision = parseEviction(Line);
+  Section.Lines = linesOf(*Found);
+  const StringRef Decisions = Section.Lines->getBuffer();
+  Section.Decisions.reserve(Decisions.count('\n'));
+  eachLineOf(Decisions, Found->FirstNumber, [&](size_t Number, StringRef Text) {
+    const std::optional<EvictionLine> Decision = parseEviction(Text);
     if (!Decision)
-      refuse(Position, R"(is no decision: "evict" and four fields, or "spare" and three, separated by tabs)");
+      refuse(Number, R"(is no decision: "evict" and four fields, or "spare" and three, separated by tabs)");
     if (!Section.Decisions.try_emplace(Decision->Question, EvictionSection::Decision{Decision->Register}).second)
-      refuse(Position, "decides about a live range a second time");
+      refuse(Number, "decides about a live range a second time");
   });
   return Section;
 }

@@ -5,18 +5,18 @@
 #include "DecisionFormat.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
-
-namespace llvm {
-class MemoryBuffer;
-} // namespace llvm
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace mlgo {
 
@@ -26,6 +26,8 @@ struct DecisionSection {
     bool Inline;
     bool Used = false;
   };
+  // What the names below refer to.
+  std::unique_ptr<llvm::MemoryBuffer> Lines;
   Otherwise Elsewhere;
   // By the name of a call site, as it stands in the file.
   llvm::DenseMap<llvm::StringRef, Decision> Decisions;
@@ -38,10 +40,14 @@ struct EvictionSection {
     llvm::StringRef Register;
     bool Used = false;
   };
+  // What the names below, and those of the registers, refer to.
+  std::unique_ptr<llvm::MemoryBuffer> Lines;
   // By the name of a question, as it stands in the file.
   llvm::DenseMap<llvm::StringRef, Decision> Decisions;
 };
 
+// The places of a file's sections. The sections themselves stay on the disk, because a large program's file has many and
+// each compile needs one.
 class DecisionFile {
 public:
   // Reads the file, or ends the program with one error.
@@ -52,9 +58,8 @@ public:
 
   llvm::StringRef path() const { return Path; }
 
-  // The section for a module that was compiled from `Source`, if there is one. Its names refer to this object. Only the
-  // section's own lines are checked, because a large program's file has many sections and each compile needs one. Ends
-  // the program with one error if a line is wrong.
+  // The section for a module that was compiled from `Source`, if there is one. Only the section's own lines are checked.
+  // Ends the program with one error if a line is wrong.
   std::optional<DecisionSection> sectionOf(llvm::StringRef Source) const;
   // The same for eviction decisions.
   std::optional<EvictionSection> evictionsOf(llvm::StringRef Source) const;
@@ -62,23 +67,37 @@ public:
 private:
   enum class Kind { Inlining, Evictions };
 
+  // A line with its number, from 1, and its position; without its newline.
+  struct Line {
+    size_t Number;
+    uint64_t Position;
+    llvm::StringRef Text;
+  };
+
   struct Place {
     Kind Of;
     std::string Source;
-    // Position and number of the line after the section's first.
-    size_t Begin;
-    size_t End;
+    // The number and the position of the line after the section's first, and where the next section begins.
+    size_t FirstNumber;
+    uint64_t Begin;
+    uint64_t End;
   };
 
-  DecisionFile(std::unique_ptr<llvm::MemoryBuffer> Content, llvm::StringRef Path);
+  explicit DecisionFile(llvm::StringRef Path) : Path(Path.str()) {}
 
+  void findSections();
+  // All lines, of which only some are in memory at a time. Returns the size of the file.
+  uint64_t eachLine(llvm::function_ref<void(const Line &)> Do) const;
+  // Fills `Buffer` with what follows `Position`; returns how many bytes, which is less only at the end.
+  size_t readAt(uint64_t Position, llvm::MutableArrayRef<char> Buffer) const;
+  std::unique_ptr<llvm::MemoryBuffer> linesOf(const Place &Of) const;
   const Place *placeOf(Kind Of, llvm::StringRef Source) const;
-  // The lines of a section, each with its position; without newlines.
-  void eachLine(const Place &Of, llvm::function_ref<void(size_t Position, llvm::StringRef Line)> Do) const;
-  [[noreturn]] void refuse(size_t Position, llvm::StringRef Wrong) const;
+  [[noreturn]] void refuse(size_t Number, llvm::StringRef Wrong) const;
 
-  const std::unique_ptr<llvm::MemoryBuffer> Content;
   const std::string Path;
+  // What is read: an open file, or the content if it is none.
+  std::optional<llvm::sys::fs::file_t> Open;
+  std::string InMemory;
   std::vector<Place> Sections;
 };
 

@@ -1,6 +1,5 @@
 #include "DecisionFormat.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <system_error>
@@ -15,6 +14,13 @@ constexpr int SiteTabs = 4;
 constexpr std::string_view Evicted = "evict", Unevicted = "spare";
 constexpr int QuestionTabs = 2;
 constexpr std::string_view HexDigits = "0123456789ABCDEF";
+
+int tabsIn(std::string_view Text) {
+  int Tabs = 0;
+  for (const char C : Text)
+    Tabs += C == '\t';
+  return Tabs;
+}
 
 bool takeFront(std::string_view &Text, std::string_view Start) {
   if (Text.substr(0, Start.size()) != Start)
@@ -89,7 +95,7 @@ std::optional<DecisionLine> parseDecision(std::string_view Line) {
   if (Tab == std::string_view::npos)
     return std::nullopt;
   const std::string_view Word = Line.substr(0, Tab), Site = Line.substr(Tab + 1);
-  if ((Word != Inlined && Word != Kept) || std::count(Site.begin(), Site.end(), '\t') != SiteTabs)
+  if ((Word != Inlined && Word != Kept) || tabsIn(Site) != SiteTabs)
     return std::nullopt;
   return DecisionLine{Word == Inlined, Site};
 }
@@ -110,7 +116,7 @@ std::optional<EvictionLine> parseEviction(std::string_view Line) {
   if (Tab == std::string_view::npos)
     return std::nullopt;
   const std::string_view Word = Line.substr(0, Tab), Rest = Line.substr(Tab + 1);
-  const auto Tabs = std::count(Rest.begin(), Rest.end(), '\t');
+  const int Tabs = tabsIn(Rest);
   if (Word == Unevicted && Tabs == QuestionTabs)
     return EvictionLine{Rest, {}};
   const size_t Last = Rest.rfind('\t');
@@ -120,19 +126,20 @@ std::optional<EvictionLine> parseEviction(std::string_view Line) {
 }
 
 void appendEscaped(std::string &Line, std::string_view Text) {
-  const auto IsPlain = [](unsigned char C) { return C > ' ' && C < 0x7f && C != '%'; };
-  // Almost every name is plain, and each question to an advisor has several.
-  while (!Text.empty()) {
-    const auto End = std::find_if_not(Text.begin(), Text.end(), IsPlain);
-    const size_t Plain = End - Text.begin();
-    Line.append(Text.data(), Plain);
-    Text.remove_prefix(Plain);
-    if (Text.empty())
-      return;
-    const unsigned char C = Text.front();
-    (Line += '%') += {HexDigits[C >> 4], HexDigits[C & 15]};
-    Text.remove_prefix(1);
+  const auto IsPlain = [](unsigned char C) { return (C > ' ') & (C < 0x7f) & (C != '%'); };
+  // Almost every name is plain, and each question to an advisor has several. Without a branch the compiler makes vectors.
+  bool AllPlain = true;
+  for (const char C : Text)
+    AllPlain &= IsPlain(C);
+  if (AllPlain) {
+    Line += Text;
+    return;
   }
+  for (const unsigned char C : Text)
+    if (IsPlain(C))
+      Line += C;
+    else
+      (Line += '%') += {HexDigits[C >> 4], HexDigits[C & 15]};
 }
 
 std::string escaped(std::string_view Text) {

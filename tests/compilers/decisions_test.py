@@ -293,7 +293,7 @@ class DecisionsTest(unittest.TestCase):
             ("mlgo-decisions 1\r\n", "line 1 is not"),
             ("mlgo-decisions 1\n\n", "line 2 does not begin a module"),
             ("mlgo-decisions 1\notherwise default\n", "line 2 does not begin a module"),
-            ("mlgo-decisions 1\nmodule\tx.c", "line 2 is none of"),
+            ("mlgo-decisions 1\nmodule\tx.c", "line 3 is none of"),
             ("mlgo-decisions 1\nmodule\tx.c\n", "line 3 is none of"),
             ("mlgo-decisions 1\nmodule\tx.c\nmodule\ty.c\n", "line 3 is none of"),
             (written("", "nothing"), "line 3 is none of"),
@@ -311,6 +311,18 @@ class DecisionsTest(unittest.TestCase):
                 self.assertIn(wrong, error)
                 self.assertIn("-mlgo-decisions: given, line", error)
                 self.assertIn("Make it again", error)
+
+    def test_a_section_far_inside_a_large_file(self):
+        # More than the blocks in which a file is read, in lines of many lengths and one that is longer than a block.
+        lines = "".join(f"keep\ta\tb\t{'c' * (number % 997)}\t0\t{number}\n" for number in range(2000))
+        others = [written(lines, module=f"{name}.c").split("\n", 1)[1] for name in ("first", "second", "d" * 3 * 2**18)]
+        own = written(DECISIONS.replace("keep", "inline")).split("\n", 1)[1]
+        self.write("alone", "mlgo-decisions 1\n" + own)
+        self.write("large", "mlgo-decisions 1\n" + "".join([*others, own, others[0].replace("first", "third")]))
+        self.assertEqual(self.taken(*given("large")), self.taken(*given("alone")))
+        self.write("wrong", "mlgo-decisions 1\n" + "".join([*others, own, "wrong\n"]))
+        number = 1 + 3 * 2002 + own.count("\n") + 1
+        self.assertIn(f"wrong, line {number} is no decision", self.error(*given("wrong")))
 
     def test_paths_that_are_refused(self):
         os.mkfifo(self.folder / "pipe")
