@@ -41,6 +41,7 @@ class ModuleResult:
         compile failed), and with the decisions that were found.
       questions: decisions that the heuristic takes.
       compiles: made by the search.
+      tried: changes that it tried; one compile tries many.
       complete: whether it ended because nothing was left to try.
       curve: (compiles, size) after each improvement.
       untried: changes that a search with more compiles would try next.
@@ -53,6 +54,7 @@ class ModuleResult:
     best: float
     questions: int
     compiles: int
+    tried: int
     complete: bool
     curve: tuple[tuple[int, float], ...]
     untried: int
@@ -169,6 +171,7 @@ def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
         best=found.best.total,
         questions=len(found.start[DEFAULT.name].decided),
         compiles=found.compiles,
+        tried=found.tried,
         complete=found.complete,
         curve=found.curve,
         untried=len(found.untried),
@@ -187,6 +190,7 @@ def _parsed(content: Any, path: pathlib.Path) -> ModuleResult:
         best=fields.read("best", float),
         questions=fields.read("questions", int),
         compiles=fields.read("compiles", int),
+        tried=fields.read("tried", int),
         complete=fields.read("complete", bool),
         curve=tuple((int(compiles), float(size)) for compiles, size in content["curve"]),
         untried=fields.read("untried", int),

@@ -8,7 +8,7 @@ from mlgo.search.curve import curve, picture
 
 def result(default: float, *steps: tuple[int, float]) -> ModuleResult:
     best = steps[-1][1]
-    return ModuleResult(default, None, best, 3, 10, True, steps, 0, 0, ())
+    return ModuleResult(default, None, best, 3, 10, 20, True, steps, 0, 0, ())
 
 
 class CurveTest(unittest.TestCase):

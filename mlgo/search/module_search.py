@@ -57,6 +57,7 @@ class Found:
       best: the smallest build; never larger than one of `start`.
       curve: (compiles, bytes of the best build) after each improvement.
       compiles: all that were made.
+      tried: changes, of a function's calls or of one call, whose effect was measured, each time anew.
       complete: whether the search ended because nothing was left to try.
       untried: what it would have tried next; none if it is complete.
     """
@@ -65,6 +66,7 @@ class Found:
     best: Build
     curve: tuple[tuple[int, float], ...]
     compiles: int
+    tried: int
     complete: bool
     untried: tuple[Move, ...]
 
@@ -110,6 +112,7 @@ class _Search:
         self._measured = measured
         self._curve: list[tuple[int, float]] = []
         self._best: Build
+        self._measurements = 0
         #: Builds of tried moves, which may be the best as they are.
         self._by_the_way: list[Build] = []
         #: Move → its effect when it was tried last, while nothing that it touches has changed.
@@ -126,7 +129,7 @@ class _Search:
             yield from self._mix(sorted(start.values(), key=lambda build: build.total))
             complete = yield from self._improve()
         untried = () if complete else tuple(self._left_to_try(_MOST_ROUNDS))
-        return Found(start, self._best, tuple(self._curve), self._budget - self._left, complete, untried)
+        return self._found(start, complete, untried)
 
     def run_from_policy(self, against_policy: int, order: Callable[[Build], Sequence[Move]]) -> Search:
         start: dict[str, Build] = {}
@@ -136,7 +139,11 @@ class _Search:
             helpful = yield from self._tried(order(self._best), min(against_policy, self._left))
             yield from self._take(helpful)
             complete = yield from self._improve()
-        return Found(start, self._best, tuple(self._curve), self._budget - self._left, complete, ())
+        return self._found(start, complete, ())
+
+    def _found(self, start: dict[str, Build], complete: bool, untried: tuple[Move, ...]) -> Found:
+        compiles = self._budget - self._left
+        return Found(start, self._best, tuple(self._curve), compiles, self._measurements, complete, untried)
 
     def _begin(self, start: dict[str, Build], policies: Sequence[Policy]) -> _Step:
         """Adds builds of whole policies to `start`. Raises: ModuleCannotBeCompiled: there is none."""
@@ -194,6 +201,7 @@ class _Search:
                 for move in group:
                     self._measured(self._best, move.flips, -found[move.name])
                 self._by_the_way.append(build)
+        self._measurements += len(gains)
         self._known |= gains
         self._last |= gains
         helpful = [move for group in groups for move in group if gains.get(move.name, 0.0) < -_LEAST_GAIN]

@@ -41,6 +41,8 @@ class SearchTest(unittest.TestCase):
         program |= {f"user{i}": Function(30, ("callee",), is_local=False) for i in range(4)}
         found = finished(search_module(BUDGET, False), ToyCompiler(program))
         self.assertFalse(any(found.best.decided.values()))
+        # All calls out, each call out and, when they are out, in again: measured in fewer compiles.
+        self.assertGreaterEqual(found.tried, 1 + 4)
 
     def test_a_module_that_fails_is_not_searched(self):
         with self.assertRaises(ModuleCannotBeCompiled):
@@ -59,6 +61,7 @@ class SearchTest(unittest.TestCase):
 
         found = finished(search_module(BUDGET, False), compiler)
         self.assertEqual(found.best.total, found.start[DEFAULT.name].total)
+        self.assertEqual(found.tried, 0)
 
     def test_the_same_twice(self):
         program = {"a": Function(20, saving=4), "b": Function(9, ("a", "a")), "c": Function(40, ("b", "a"), False)}

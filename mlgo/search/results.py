@@ -14,7 +14,7 @@ from mlgo.search.curve import curve, picture
 from mlgo.search.tuning import FOUND, REPLAY, Tuned
 
 DECISIONS_NAME = "tuned.decisions"
-_MODULE_COLUMNS = ("module", "questions", "compiles", "complete", "default", "policy", "best", "untried")
+_MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "default", "policy", "best", "untried")
 _CURVE_COLUMNS = ("compiles_per_module", "bytes", "change")
 #: Modules that the terminal lists, and those that result.json lists.
 _MOST_GAINING, _LISTED = 5, 20
@@ -52,6 +52,7 @@ class Results:
             "left_out": list(tuned.left_out),
             "modules": len(tuned.modules),
             "compiles": tuned.compiles,
+            "tried": tuned.tried,
             "curve": points,
             "gains": [
                 {"module": name, "start": tuned.modules[name].start, "best": tuned.modules[name].best}
@@ -110,8 +111,8 @@ class Results:
     def _remarks(self, folder: pathlib.Path) -> list[str]:
         tuned, cut = self.tuned, self._cut()
         lines = [
-            f"{len(tuned.modules)} modules searched with {tuned.compiles:,} compiles;"
-            f" {cut['modules']} stopped by the number of compiles"
+            f"{len(tuned.modules)} modules searched with {tuned.compiles:,} compiles, which tried {tuned.tried:,}"
+            f" changes; {cut['modules']} stopped by the number of compiles"
         ]
         lines += [
             f"  {name}: {tuned.modules[name].start:,.0f} -> {tuned.modules[name].best:,.0f} bytes"
@@ -142,6 +143,16 @@ def _totals(sides: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 
 def _module_rows(modules: Mapping[str, ModuleResult]) -> list[Sequence[Any]]:
     return [
-        (name, each.questions, each.compiles, int(each.complete), each.default, each.policy, each.best, each.untried)
+        (
+            name,
+            each.questions,
+            each.compiles,
+            each.tried,
+            int(each.complete),
+            each.default,
+            each.policy,
+            each.best,
+            each.untried,
+        )
         for name, each in sorted(modules.items())
     ]

@@ -12,8 +12,10 @@ from mlgo.search.results import Results
 from mlgo.search.tuning import FOUND, Tuned, check_sizes
 
 MODULES = {
-    "a.c": ModuleResult(100.0, 99.0, 90.0, 8, 70, False, ((1, 100.0), (9, 90.0)), 12, 5, ("all calls of f: inlined",)),
-    "b.c": ModuleResult(50.0, None, 20.0, 4, 9, True, ((1, 50.0), (3, 20.0)), 0, 0, ()),
+    "a.c": ModuleResult(
+        100.0, 99.0, 90.0, 8, 70, 400, False, ((1, 100.0), (9, 90.0)), 12, 5, ("all calls of f: inlined",)
+    ),
+    "b.c": ModuleResult(50.0, None, 20.0, 4, 9, 11, True, ((1, 50.0), (3, 20.0)), 0, 0, ()),
 }
 IMAGE = Image({"a.c": FOUND, "b.c": "default"}, {"a.c": 88, "b.c": 50}, {"default": {"a.c": 100, "b.c": 50}})
 
@@ -29,7 +31,7 @@ class ResultsTest(unittest.TestCase):
     def test_the_result(self):
         content = json.loads((self.folder / "result.json").read_text(encoding="utf-8"))
         self.assertEqual(content["kind"], "tuning")
-        self.assertEqual(content["compiles"], 79)
+        self.assertEqual((content["compiles"], content["tried"]), (79, 411))
         self.assertEqual(content["linked_code_bytes"], {"default": 150, "tuned": 138})
         self.assertEqual(content["modules_of_the_start"], ["b.c"])
         self.assertEqual([gain["module"] for gain in content["gains"]], ["b.c", "a.c"])
@@ -43,7 +45,9 @@ class ResultsTest(unittest.TestCase):
 
     def test_the_summary(self):
         said = "\n".join(self.lines)
-        self.assertIn("2 modules searched with 79 compiles; 1 stopped by the number of compiles", said)
+        self.assertIn(
+            "2 modules searched with 79 compiles, which tried 411 changes; 1 stopped by the number of compiles", said
+        )
         self.assertIn("would go on with 12 changes, in 5 compiles", said)
         self.assertIn("Modules left to the compiler: c.c", said)
         self.assertIn("-mllvm -mlgo-decisions=", said)

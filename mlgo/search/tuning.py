@@ -67,6 +67,11 @@ class Tuned:
         """Compiles of all searches."""
         return sum(each.compiles for each in self.modules.values())
 
+    @property
+    def tried(self) -> int:
+        """Changes that all searches tried."""
+        return sum(each.tried for each in self.modules.values())
+
 
 @dataclasses.dataclass(frozen=True)
 class Tuning:
