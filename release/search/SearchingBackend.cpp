@@ -67,13 +67,19 @@ struct Job {
   void emit(Output To) const { emitOnce(CI, Options, DataLayout, &M, Action, Files, std::move(To), Consumer); }
 };
 
+constexpr StringRef SearchOption = "mlgo-search";
+constexpr StringRef AllocationsOption = "mlgo-allocations";
 constexpr StringRef AdvisorMode = "enable-ml-inliner";
 constexpr StringRef GivenDecisions = "mlgo-decisions";
 constexpr StringRef TakenDecisions = "mlgo-decisions-taken";
 constexpr StringRef ReplayDecisions = "mlgo-decisions-replay";
 
 cl::Option &option(StringRef Name) { return *cl::getRegisteredOptions().find(Name)->second; }
-bool isGiven(StringRef Name) { return option(Name).getNumOccurrences() > 0; }
+// Compilers before LLVM 22 do not have all of the options.
+bool isGiven(StringRef Name) {
+  const auto Found = cl::getRegisteredOptions().find(Name);
+  return Found != cl::getRegisteredOptions().end() && Found->second->getNumOccurrences() > 0;
+}
 
 // Empty: the option's default.
 void setOption(StringRef Name, StringRef Value) {
@@ -157,20 +163,18 @@ std::optional<Build> compile(const Job &Of, const Functions &Defined, const Atte
   return Result;
 }
 
-void warn(CompilerInstance &CI, const std::string &Message) {
-  clang::DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
-  Diagnostics.Report(Diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Warning, "-mlgo-search: %0")) << Message;
-}
+using Level = clang::DiagnosticsEngine::Level;
 
-void refuse(CompilerInstance &CI, const std::string &Message) {
+void say(CompilerInstance &CI, Level As, StringRef Option, const Twine &Message) {
   clang::DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
-  Diagnostics.Report(Diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "-mlgo-search: %0")) << Message;
+  Diagnostics.Report(Diagnostics.getCustomDiagID(As, "-%0: %1")) << Option << Message.str();
 }
 
 // Whether a search can make the code smaller. Says so once if the user may have expected that.
 bool canSearch(const Job &Of) {
   if (Of.Action != clang::Backend_EmitObj) {
-    warn(Of.CI, "has no effect, because this compile writes no object. Remove the option, or -flto, -S or -emit-llvm");
+    say(Of.CI, Level::Warning, SearchOption,
+        "has no effect, because this compile writes no object. Remove the option, or -flto, -S or -emit-llvm");
     return false;
   }
   const auto HasBody = [](const Function &F) { return !F.isDeclaration(); };
@@ -178,11 +182,19 @@ bool canSearch(const Job &Of) {
   if (none_of(Of.M, IsForSize)) {
     // Sanitizers add local functions to modules of data, which have nothing to search for.
     if (any_of(Of.M, [&](const Function &F) { return HasBody(F) && !F.hasLocalLinkage(); }))
-      warn(Of.CI, "has no effect, because " + Of.M.getModuleIdentifier() +
-                      " has no function that is optimised for size. Compile with -Oz or -Os, or remove the option");
+      say(Of.CI, Level::Warning, SearchOption,
+          "has no effect, because " + Of.M.getModuleIdentifier() +
+              " has no function that is optimised for size. Compile with -Oz or -Os, or remove the option");
     return false;
   }
   return count_if(Of.M, HasBody) > 1;
+}
+
+// The search of SearchedAllocations.cpp, which such a compile never reaches.
+void warnIfNothingIsAllocated(const Job &Of) {
+  if (isGiven(AllocationsOption) && Of.Action != clang::Backend_EmitObj && Of.Action != clang::Backend_EmitAssembly)
+    say(Of.CI, Level::Warning, AllocationsOption,
+        "has no effect, because this compile allocates no registers. Remove the option, or -flto or -emit-llvm");
 }
 
 void search(const Job &Of, Output To) {
@@ -204,10 +216,11 @@ void emitSearching(CompilerInstance &CI, CodeGenOptions &Options, StringRef Data
                    FileSystem Files, Output To, BackendConsumer *Consumer) {
   using namespace mlgo::search;
   const Job Asked = {CI, Options, DataLayout, *M, Action, std::move(Files), Consumer};
+  warnIfNothingIsAllocated(Asked);
   if (Tries == 0)
-    refuse(CI, "0 compiles write no object. Give 1 or more");
+    say(CI, Level::Error, SearchOption, "0 compiles write no object. Give 1 or more");
   else if (Tries > 1 && isGiven(GivenDecisions))
-    refuse(CI, "-mlgo-decisions has taken the decisions. Remove one of the two options");
+    say(CI, Level::Error, SearchOption, "-mlgo-decisions has taken the decisions. Remove one of the two options");
   else if (Tries == 1 || !canSearch(Asked))
     Asked.emit(std::move(To));
   else

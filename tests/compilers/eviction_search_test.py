@@ -136,6 +136,20 @@ class EvictionSearchTest(unittest.TestCase):
                 default, searched = (self.by_llc(*words) for words in ((), ("-mlgo-allocations=17",)))
                 self.assertEqual(default != searched, is_searched)
 
+    def test_a_compile_that_allocates_no_registers_warns(self):
+        for words, count in (
+            (("-c", "-flto"), 1),
+            (("-c", "-flto=thin"), 1),
+            (("-S", "-emit-llvm"), 1),
+            (("-S",), 0),
+            (("-c",), 0),
+        ):
+            with self.subTest(words):
+                options = ("-mllvm", "-mlgo-allocations=2")
+                done = self.run_tool(RELEASE, *TARGET.flags, "-O2", *words, "x.c", "-o", "x.made", *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("warning: -mlgo-allocations: has no effect, because"), count)
+
     def by_llc(self, *words: str) -> bytes:
         done = self.run_tool(LLC, "-O2", "-filetype=obj", "x.ll", "-o", "x.o", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
