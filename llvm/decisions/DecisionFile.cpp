@@ -135,7 +135,8 @@ uint64_t DecisionFile::eachLine(function_ref<void(const Line &)> Do) const {
 void DecisionFile::findSections() {
   StringSet<> Sources[2];
   const auto Begins = [&](const Line &At, Kind Of, StringRef Start) {
-    if (!At.Text.starts_with(Start))
+    // Most lines are decisions, which differ in the first letter.
+    if (At.Text.empty() || At.Text.front() != Start.front() || !At.Text.starts_with(Start))
       return false;
     if (!Sections.empty())
       Sections.back().End = At.Position;
