@@ -303,6 +303,8 @@ def _in_parallel(workers: int, work: Callable[[Any], pathlib.Path], items: Seque
         except BaseException:
             for future in futures:
                 future.cancel()
+            # One compile may take minutes, and the pool waits for it.
+            child.stop_all()
             raise
 
 

@@ -1,8 +1,10 @@
 """Runs a program and returns its output, CPU time and peak memory."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import threading
@@ -10,6 +12,10 @@ import time
 from collections.abc import Mapping, Sequence
 
 from mlgo.run import signals
+
+#: What runs in all threads, with its lock.
+_running: set[subprocess.Popen[bytes]] = set()
+_running_lock = threading.Lock()
 
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/nonexistent"}
 
@@ -79,19 +85,23 @@ def run(
             )
         except OSError as error:
             raise NotRun(f"{command[0]} does not run: {error.strerror or error}") from error
+        with _running_lock:
+            _running.add(process)
         late = threading.Event()
         guard = threading.Timer(seconds, lambda: (late.set(), process.kill()))
         guard.start()
         try:
             _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
         except BaseException:
             process.kill()
             process.wait()
             raise
         finally:
             guard.cancel()
+            with _running_lock:
+                _running.discard(process)
         wall_seconds = time.monotonic() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)
         said, messages = output.read(), errors.read().decode("utf-8", "replace")
@@ -107,3 +117,12 @@ def run(
         system_seconds=used.ru_stime,
         memory_mb=used.ru_maxrss / 1024.0,
     )
+
+
+def stop_all() -> None:
+    """Kills what `run` has started in other threads and what still runs, for a command that is interrupted."""
+    with _running_lock:
+        for process in _running:
+            # Popen.kill may take the exit code, for which `run` waits.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)

@@ -1,8 +1,10 @@
 """Child processes: results, limits and failures."""
 
+import concurrent.futures
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
 
 from mlgo.evaluation.programs import child
@@ -43,6 +45,21 @@ class ChildTest(unittest.TestCase):
     def test_one_that_is_killed_from_outside(self):
         with self.assertRaisesRegex(KilledFromOutside, "was ended from outside, by SIGKILL"):
             _python("import os; os.kill(os.getpid(), 9)")
+
+    def test_all_are_stopped(self):
+        with concurrent.futures.ThreadPoolExecutor() as pool, tempfile.TemporaryDirectory() as folder:
+            begun = [pathlib.Path(folder, f"{number}") for number in range(2)]
+            code = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(600)"
+            ends = [
+                pool.submit(child.run, [sys.executable, "-IS", "-c", code, path], pathlib.Path(folder), 300)
+                for path in begun
+            ]
+            while not all(path.exists() for path in begun):
+                time.sleep(0.01)
+            child.stop_all()
+            for end in ends:
+                self.assertIsInstance(end.exception(), KilledFromOutside)
+        child.stop_all()
 
     def test_one_that_is_not_there(self):
         with self.assertRaisesRegex(child.NotRun, "/absent does not run: No such file"):
