@@ -47,7 +47,11 @@ def _bitcode(corpus: str, folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def _agreed(
-    theirs: pathlib.Path, ours: pathlib.Path, modules: Sequence[pathlib.Path], flags: Sequence[str], folder: pathlib.Path
+    theirs: pathlib.Path,
+    ours: pathlib.Path,
+    modules: Sequence[pathlib.Path],
+    flags: Sequence[str],
+    folder: pathlib.Path,
 ) -> list[bytes]:
     """What both programs make of each module. The last of `flags` turns the policy on."""
     outputs = [_output(ours, module, flags, folder) for module in modules]

@@ -2,8 +2,9 @@
 
     ./bazelw run //tests/your_own_llvm:whole_build
 
-The policies get in by both ways that LLVM's files have: first as the headers and objects of `cmake_models`, then as SavedModels which TensorFlow
-compiles. After an interruption the same command goes on. LLVM itself is compiled at -O0, because its decisions do not depend on that, in half the time.
+The policies get in by both ways that LLVM's files have: first as the headers and objects of `cmake_models`, then as
+SavedModels which TensorFlow compiles. After an interruption the same command goes on. LLVM itself is compiled at -O0,
+because its decisions do not depend on that, in half the time.
 """
 
 import argparse
@@ -66,8 +67,8 @@ class WholeBuild:
         self._build("headers_and_objects", {}, ["-C", self._models / "mlgo.cmake"])
 
     def as_saved_models(self) -> None:
-        """With SavedModels, and TensorFlow's headers and the sources of its runtime, as pip installs them. Raises: see `_build`."""
-        # The same folder as before: LLVM's files give it to every compile, and another one would compile all of LLVM again.
+        """With SavedModels, and TensorFlow's headers and runtime as pip installs them. Raises: see `_build`."""
+        # The same folder as before: LLVM's files give it to every compile, so another one would compile LLVM again.
         tensorflow = self._models / "runtime"
         shutil.rmtree(tensorflow)
         tensorflow.mkdir()
@@ -75,7 +76,9 @@ class WholeBuild:
         (tensorflow / "xla_aot_runtime_src").symlink_to(self.files["xla_aot_runtime_src"])
         compiler = self.folder / "saved_model_cli"
         path = ":".join(entry for entry in sys.path if entry)
-        compiler.write_text(_SAVED_MODEL_CLI.format(path=shlex.quote(path), python=shlex.quote(sys.executable)), encoding="utf-8")
+        compiler.write_text(
+            _SAVED_MODEL_CLI.format(path=shlex.quote(path), python=shlex.quote(sys.executable)), encoding="utf-8"
+        )
         compiler.chmod(0o755)
         given = {f"LLVM_OVERRIDE_MODEL_{kind}_{model}": "" for kind in ("HEADER", "OBJECT") for model in _MODELS}
         given["LLVM_INLINER_MODEL_PATH"] = _policy("tests/policies/stock_inlining_policy")
