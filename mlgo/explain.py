@@ -32,7 +32,7 @@ from mlgo.explanation import selection
 from mlgo.explanation.corpus_explanation import CorpusRequest, explain_corpus
 from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.module_explanation import FunctionRequest, explain_module
-from mlgo.policy.directory import load_policy
+from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem, problem_names
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     _check_flags(problem)
-    network, record = load_policy(locate.user_path(FLAGS.policy), problem)
+    policy, record = load_any_policy(locate.user_path(FLAGS.policy), problem)
     path = locate.user_path(FLAGS.corpus or held_out_corpus(problem))
     corpus = corpus_given(path, problem, FLAGS.module_filter)
     module = None
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
         module = selection.the_one(FLAGS.module, names, "--module", "module", f"corpus {corpus.path}")
     digest = digest_of_json(record["sha256"])
     with compiling_given(problem, f"explanation/{problem.name}") as (folder, setup, clang):
-        explainer = Explainer(problem, network, digest, corpus, folder, setup, clang, _cxxfilt())
+        explainer = Explainer(problem, policy, digest, corpus, folder, setup, clang, _cxxfilt())
         if module is None:
             settings = (FLAGS.modules, FLAGS.decisions, FLAGS.repeats, FLAGS.examples, FLAGS.seed)
             explain_corpus(explainer, CorpusRequest(*settings))

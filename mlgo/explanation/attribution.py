@@ -4,25 +4,24 @@ The explained value is the difference of the logits of two rows: for a categoric
 alternative's (the margin); otherwise z minus that of a typical row. For a policy that is piecewise linear in its
 features (mlgo/learning/linear_network.py) the contributions are exact. For other networks they are Shapley values: the
 change of the logit when a feature goes from one row's value to the other's, averaged over orders of the features.
-Contributions add up to the explained value.
+Contributions add up to the explained value. Of a policy that tells its decision only, they are Shapley values of that:
+the explained value of a categorical decision is 1 if the choice is lost when it has the alternative's features, else 0.
 """
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mlgo.explanation.asked_policy import LAST_POSITION, AskedPolicy
 from mlgo.explanation.replay import Replay
-from mlgo.learning.exact_network import ExactNetwork, exact_network
 from mlgo.learning.linear_network import WHOLE_PIECE, linear_effect
 from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.normalization import LEVEL_SCALE, Normalizer
+from mlgo.learning.normalization import LEVEL_SCALE
 from mlgo.learning.observations import Observations
-from mlgo.problems.ir2vec import split_element
 from mlgo.run.determinism import generator
 
-#: Display name of the column that marks the last candidate (Normalizer.mark_last_position).
-LAST_POSITION = "(is the last position)"
 #: Orders that Shapley values are averaged over. On 60 decisions of the shipped eviction policy the error against 2,000
 #: orders is 0.013, with an average contribution of 0.94.
 _ORDERS = 128
@@ -46,60 +45,59 @@ class Attribution:
     typical: float | None
 
 
-def attributed_features(normalizer: Normalizer) -> tuple[str, ...]:
-    """The features with separate contributions; an embedding is one feature."""
-    return (*normalizer.tensors, *([LAST_POSITION] if normalizer.mark_last_position else []))
-
-
-def column_features(normalizer: Normalizer) -> np.ndarray:
-    """int64 [width]: which of attributed_features each column belongs to."""
-    index = {feature: number for number, feature in enumerate(attributed_features(normalizer))}
-    columns = [index[split_element(column.feature)[0]] for column in normalizer.columns]
-    return np.array(columns + ([index[LAST_POSITION]] if normalizer.mark_last_position else []), np.int64)
-
-
 def typical_levels(levels: np.ndarray) -> np.ndarray:
-    """uint8 [D]: the level of each column's lower median over the rows [M, D].
+    """[D]: the level of each column's lower median over the rows [M, D].
 
     Levels are monotonic in the value, so the median of the levels is the level of the median.
     """
     return np.partition(levels, (len(levels) - 1) // 2, axis=0)[(len(levels) - 1) // 2]
 
 
-def attribute(network: PolicyNetwork, replayed: Replay, decisions: Sequence[int], typical: np.ndarray) -> Attribution:
+def attribute(policy: AskedPolicy, replayed: Replay, decisions: Sequence[int], typical: np.ndarray) -> Attribution:
     """The contributions to `decisions` of `replayed`.
 
     Args:
       decisions: D indices; each choice among them has an alternative.
-      typical: as typical_levels, uint8 [width].
+      typical: as typical_levels, [width].
     """
-    features = attributed_features(network.normalizer)
-    of_column = column_features(network.normalizer)
+    count = len(policy.features)
     observations = replayed.observations
     own = np.array([replayed.row_of(n, replayed.policy[n]) for n in decisions], np.int64)
     choosing = observations.kind == "categorical"
     other = np.array([replayed.alternative(n) for n in decisions], np.int64) if choosing else None
     explained = replayed.logits[own].astype(np.float64) - (replayed.logits[other] if choosing else 0.0)
-    effect = linear_effect(network)
-    exact = exact_network(network.weights)
     levels = observations.levels
     reference = levels[other] if choosing else np.broadcast_to(typical, (len(own), len(typical)))
-    start = None if choosing else float(exact.row_logits(typical[None, :])[0])
-    if effect is not None:
-        way = (levels[own].astype(np.float64) - reference) * LEVEL_SCALE * effect[:-1]
-        return Attribution(features, _sums(way, of_column, len(features)), explained, start)
-    parts = [shapley(exact, before, after, of_column, len(features)) for before, after in zip(reference, levels[own])]
-    return Attribution(features, np.stack(parts), explained, start)
+    start = None if choosing else float(policy.logits_at(observations, int(own[0]), typical[None, :])[0])
+    if policy.effect is not None:
+        way = (levels[own].astype(np.float64) - reference) * LEVEL_SCALE * policy.effect[:-1]
+        return Attribution(policy.features, _sums(way, policy.of_column, count), explained, start)
+    parts = np.stack(
+        [
+            shapley(
+                functools.partial(policy.logits_at, observations, int(row)),
+                before,
+                levels[row],
+                policy.of_column,
+                count,
+            )
+            for row, before in zip(own, reference)
+        ]
+    )
+    if choosing and not policy.graded:
+        explained = parts.sum(axis=1)
+    return Attribution(policy.features, parts, explained, start)
 
 
 def shapley(
-    exact: ExactNetwork, before: np.ndarray, after: np.ndarray, of_column: np.ndarray, count: int
+    logits: Callable[[np.ndarray], np.ndarray], before: np.ndarray, after: np.ndarray, of_column: np.ndarray, count: int
 ) -> np.ndarray:
     """float64 [count]: the contribution of each feature to the change of the logit from one row to another.
 
     Args:
-      before, after: uint8 [D].
-      of_column: as column_features.
+      logits: rows [K, D] -> [K].
+      before, after: [D].
+      of_column: as AskedNetwork.of_column.
     """
     random = generator(0, "orders of features", count)
     orders = np.stack([random.permutation(count) for _ in range(_ORDERS // 2)])
@@ -108,8 +106,8 @@ def shapley(
     place = np.argsort(orders, axis=1)
     steps = place[:, None, of_column] < np.arange(count + 1)[:, None]
     rows = np.where(steps, after, before).reshape(-1, len(before))
-    logits = exact.row_logits(rows).astype(np.float64).reshape(len(orders), count + 1)
-    return np.take_along_axis(np.diff(logits, axis=1), place, axis=1).mean(axis=0)
+    values = logits(rows).astype(np.float64).reshape(len(orders), count + 1)
+    return np.take_along_axis(np.diff(values, axis=1), place, axis=1).mean(axis=0)
 
 
 @dataclasses.dataclass(frozen=True)

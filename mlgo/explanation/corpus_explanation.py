@@ -11,6 +11,7 @@ import numpy as np
 from mlgo.compiler.symbols import demangled
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import document, terminal
+from mlgo.explanation.asked_policy import AskedNetwork
 from mlgo.explanation.attribution import formula
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.explainer import Explainer
@@ -26,6 +27,8 @@ from mlgo.trace.outcomes import Outcome
 from mlgo.trace.trace import Trace
 
 _CHART_NAME = "importance.svg"
+#: The most decisions for the importance of features of a policy that is asked one state at a time.
+_ONE_BY_ONE = 1_000
 T = TypeVar("T")
 
 
@@ -66,7 +69,8 @@ def explain_corpus(explainer: Explainer, request: CorpusRequest) -> None:
         if record.outcome is Outcome.FAILED
     }
     modules = [module.name for module in corpus.modules if module.name not in failed]
-    rate = min(1.0, request.decisions / max(1, sum(records[0][name].decisions for name in modules)))
+    sampled = request.decisions if explainer.asked.graded else min(request.decisions, _ONE_BY_ONE)
+    rate = min(1.0, sampled / max(1, sum(records[0][name].decisions for name in modules)))
     views = _of_modules(explainer, default, modules, False, lambda *view: observe(problem, *view, rate, seed))
     views = [view for view in views if view.decisions]
     if not any(len(view.sample) for view in views):
@@ -95,7 +99,7 @@ def _explanation(
     own: Share | None,
     failed: Mapping[str, str],
 ) -> Explanation:
-    problem, network, seed = explainer.problem, explainer.network, request.seed
+    problem, asked, seed = explainer.problem, explainer.asked, request.seed
     sample = concatenate([view.sample for view in views])
     module_of = np.repeat(np.arange(len(views)), [len(view.sample) for view in views])
     modules = [view.module for view in views]
@@ -104,7 +108,7 @@ def _explanation(
     for candidate in chosen:
         decided, answers = explainer.replayed(default, candidate.module, check=False)
         typical = typical_of(problem, [decided], [answers.observations])
-        examples += explain(network, problem, decided, answers, [candidate.decision], typical)
+        examples += explain(asked, problem, decided, answers, [candidate.decision], typical)
     return Explanation(
         problem=problem.name,
         policy=explainer.digest,
@@ -116,8 +120,8 @@ def _explanation(
         ways=ways_of(views),
         by_module=differing(views),
         sampled=len(sample),
-        importance=importances(network, problem, sample, modules, module_of, seed, request.repeats),
-        formula=formula(network),
+        importance=importances(asked, problem, sample, modules, module_of, seed, request.repeats),
+        formula=formula(asked.network) if isinstance(asked, AskedNetwork) else None,
         examples=examples,
         failed=failed,
         demangled=demangled(

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlgo.explanation.attribution import LAST_POSITION, attribute, has_alternative, typical_levels
+from mlgo.explanation.asked_policy import LAST_POSITION, AskedPolicy
+from mlgo.explanation.attribution import attribute, has_alternative, typical_levels
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
-from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
 from mlgo.problems.problem import Problem
 
@@ -77,7 +77,7 @@ class Typical:
     """A typical state: lower medians over rows.
 
     Attributes:
-      levels: uint8 [width].
+      levels: [width], see typical_levels.
       values: feature -> value, NaN taken as infinity.
     """
 
@@ -97,7 +97,7 @@ def typical_of(problem: Problem, recorded: Sequence[RecordedDecisions], samples:
 
 
 def explain(
-    network: PolicyNetwork,
+    policy: AskedPolicy,
     problem: Problem,
     recorded: RecordedDecisions,
     replayed: Replay,
@@ -112,7 +112,7 @@ def explain(
     """
     number_of = {n: number for numbers in recorded.by_function().values() for number, n in enumerate(numbers)}
     open_ones = [n for n in decisions if has_alternative(replayed.observations, n)]
-    why = attribute(network, replayed, open_ones, typical.levels) if open_ones else None
+    why = attribute(policy, replayed, open_ones, typical.levels) if open_ones else None
     place = {n: index for index, n in enumerate(open_ones)}
     explained = []
     for n in decisions:

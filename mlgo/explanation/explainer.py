@@ -1,14 +1,16 @@
 """Compiles modules under the default and under a policy, and asks the policy about the states of these compiles."""
 
 import dataclasses
+import functools
 import pathlib
 from collections.abc import Mapping
 
 from mlgo.corpus.corpus import Corpus
 from mlgo.explanation import recorded
+from mlgo.explanation.asked_policy import AskedPolicy, asked_policy
 from mlgo.explanation.replay import disagreements, replay
 from mlgo.explanation.sections import View
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -22,7 +24,7 @@ class Explainer:
     """A policy and the corpus that it is explained on.
 
     Attributes:
-      problem, network: what the policy decides, and the policy.
+      problem, policy: what the policy decides, and the policy.
       digest: digest of the policy.
       corpus: all modules that may be compiled.
       folder: folder of results and compiles.
@@ -32,13 +34,18 @@ class Explainer:
     """
 
     problem: Problem
-    network: PolicyNetwork
+    policy: AnyPolicy
     digest: str
     corpus: Corpus
     folder: RunFolder
     setup: CompileSetup
     clang_digest: str
     cxxfilt: pathlib.Path | None
+
+    @functools.cached_property
+    def asked(self) -> AskedPolicy:
+        """The policy, to be asked about states."""
+        return asked_policy(self.policy, self.problem)
 
     def compiled(self, name: str, corpus: Corpus, under_policy: bool) -> pathlib.Path:
         """The folder with the decisions recorded in `corpus`; compiles the modules that have no record yet.
@@ -50,7 +57,7 @@ class Explainer:
         def work(folder: pathlib.Path) -> Mapping[str, int]:
             model = None
             if under_policy:
-                model = write_greedy_model(self.network, self.problem, self.folder.work, "explained")
+                model = write_greedy_model(self.policy, self.problem, self.folder.work, "explained")
             return recorded.record_corpus(folder, corpus, self.setup, f"{name}, {side}", model)
 
         inputs = {
@@ -75,11 +82,12 @@ class Explainer:
         found = recorded.load(folder, module, self.problem)
         if found is None:
             return None
-        answers = replay(self.network, self.problem, found)
-        if check and (wrong := disagreements(answers, found)):
+        answers = replay(self.asked, self.problem, found)
+        wrong = disagreements(answers, found) if check else 0
+        if wrong > self.asked.tolerated * len(found):
             raise RunError(
                 f"decisions of {module}",
-                f"{wrong} of {len(found)} decisions of the compiler differ from those of the policy in NumPy",
+                f"{wrong} of {len(found)} decisions of the compiler differ from those of the policy, asked again",
                 "This is a defect of mlgo; please report it with the policy and the module",
                 ExitCode.INTERNAL_ERROR,
             )

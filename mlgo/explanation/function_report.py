@@ -76,14 +76,22 @@ def outcome_lines(problem: Problem, function: str, default: ModuleRecord, policy
     return lines
 
 
-def basis(choosing: bool, linear: bool, what: str) -> str:
-    """An explanation of the contributions. Args: what: over what the medians are taken."""
+def basis(choosing: bool, linear: bool, graded: bool, what: str) -> str:
+    """An explanation of the contributions.
+
+    Args: graded: whether more than decisions is known; what: over what the medians are taken.
+    """
     whole = "the margin" if choosing else "z"
     start = (
         "what each feature adds to the margin, the policy's logit for its choice minus that for the alternative"
         if choosing
         else f"what each feature adds to z, counted from a state in which all have their medians ({what})"
     )
+    if choosing and not graded:
+        start = "how much each feature does to make the policy choose this candidate and not the alternative"
+        whole = "1 if the choice depends on them, else 0"
+    elif not graded:
+        whole = "z, which is 1 or -1: this policy tells its decision only"
     if linear:
         end = f"; they add up to {whole}, but where the policy cuts z off at +-{TOP_LOGIT:g}"
     else:

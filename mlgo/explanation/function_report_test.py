@@ -7,6 +7,7 @@ import unittest
 
 from mlgo.explanation import function_report as reports
 from mlgo.explanation import terminal
+from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.function_report import FunctionReport, Section
 from mlgo.explanation.page import page
@@ -22,9 +23,10 @@ _HOSTILE = "f<script>alert('x')</script>&\"{{ 7 * 7 }}"
 
 
 def _report(network, problem, recorded, count, name="f0", all_values=False, reasons=1):
-    answers = replay(network, problem, recorded)
+    asked = asked_policy(network, problem)
+    answers = replay(asked, problem, recorded)
     explained = explain(
-        network, problem, recorded, answers, range(count), typical_of(problem, [recorded], [answers.observations])
+        asked, problem, recorded, answers, range(count), typical_of(problem, [recorded], [answers.observations])
     )
     sections = [
         Section("Here", "A remark.", explained, count + 2, sum(each.differs for each in explained)),

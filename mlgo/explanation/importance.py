@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mlgo.evaluation.statistics import summarize_totals
-from mlgo.explanation.attribution import column_features
+from mlgo.explanation.asked_policy import LAST_POSITION, AskedPolicy
 from mlgo.explanation.replay import comparable, confidence
-from mlgo.learning.exact_network import ExactNetwork, exact_network, greedy_decisions
-from mlgo.learning.network import PolicyNetwork
+from mlgo.learning.exact_network import greedy_decisions
 from mlgo.learning.observations import Observations
 from mlgo.problems.problem import Problem
 from mlgo.run.determinism import generator
@@ -56,7 +55,7 @@ class FeatureImportance:
       feature: name.
       changed: share of decisions that change when it is permuted.
       confidence_lost: mean loss of the original decision's probability, in [-1, 1]; for continuous decisions the mean
-        change, in units of the network's output.
+        change, in units of the network's output; where only decisions are known, the share of `changed`.
     """
 
     feature: str
@@ -78,7 +77,7 @@ def share_of(counts: Mapping[str, tuple[float, int]], seed: int) -> Share:
 
 
 def importances(
-    network: PolicyNetwork,
+    policy: AskedPolicy,
     problem: Problem,
     sample: Observations,
     modules: Sequence[str],
@@ -94,19 +93,22 @@ def importances(
       module_of: int [N], index into `modules`.
       repeats: how often each feature is permuted; the shares are averages.
     """
-    exact = exact_network(network.weights)
-    logits = exact.row_logits(sample.levels)
+    logits = policy.logits(sample)
     before = comparable(greedy_decisions(logits, sample), sample)
     sure = confidence(logits, sample)
-    of_column = column_features(network.normalizer)
     found = []
-    for index, feature in enumerate(network.normalizer.tensors):
+    for index, feature in enumerate(policy.features):
+        if feature == LAST_POSITION:
+            continue
         changed, lost = np.zeros(len(sample)), np.zeros(len(sample))
         for repeat in range(repeats):
             random = generator(seed, "permutation", feature, repeat)
-            after, surely = _permuted(exact, problem, sample, feature, of_column == index, random)
+            after, surely = _permuted(policy, problem, sample, feature, policy.of_column == index, random)
             changed += after != before
-            lost += np.abs(sure - surely) if sample.kind == "continuous" else sure - surely
+            if not policy.graded:
+                lost += after != before
+            else:
+                lost += np.abs(sure - surely) if sample.kind == "continuous" else sure - surely
         totals = np.bincount(module_of, minlength=len(modules))
         sums = np.bincount(module_of, changed / repeats, minlength=len(modules))
         counts = {name: (float(s), int(t)) for name, s, t in zip(modules, sums, totals) if t}
@@ -117,7 +119,7 @@ def importances(
 def permuted_levels(
     problem: Problem, sample: Observations, feature: str, columns: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
-    """uint8 [M, D]: the sample's levels with one feature permuted; see the module's docstring.
+    """[M, D]: the sample's levels with one feature permuted; see the module's docstring.
 
     Args: columns: bool [D], those of the feature.
     """
@@ -136,7 +138,7 @@ def permuted_levels(
 
 
 def _permuted(
-    exact: ExactNetwork,
+    policy: AskedPolicy,
     problem: Problem,
     sample: Observations,
     feature: str,
@@ -144,5 +146,6 @@ def _permuted(
     random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The decisions with the feature permuted, as `comparable`, and the confidence in the original decisions then."""
-    logits = exact.row_logits(permuted_levels(problem, sample, feature, columns, random))
+    levels = permuted_levels(problem, sample, feature, columns, random)
+    logits = policy.logits(dataclasses.replace(sample, levels=levels))
     return comparable(greedy_decisions(logits, sample), sample), confidence(logits, sample)

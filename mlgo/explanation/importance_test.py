@@ -5,6 +5,7 @@ import unittest
 
 import numpy as np
 
+from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.importance import importances, permuted_levels, share_of
 from mlgo.explanation.replay import replay
 from mlgo.explanation.testing import states
@@ -14,10 +15,11 @@ from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 
 
 def _importances(network, problem, recorded, seed=1, repeats=4):
-    parts = [replay(network, problem, each).observations for each in recorded]
+    asked = asked_policy(network, problem)
+    parts = [replay(asked, problem, each).observations for each in recorded]
     module_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     found = importances(
-        network, problem, concatenate(parts), [each.module for each in recorded], module_of, seed, repeats
+        asked, problem, concatenate(parts), [each.module for each in recorded], module_of, seed, repeats
     )
     return {each.feature: each for each in found}
 
@@ -58,7 +60,7 @@ class ImportanceTest(unittest.TestCase):
 
     def test_values_are_only_dealt_out_anew_and_among_their_like(self):
         network = states.smallest_evictor()
-        sample = replay(network, EVICTION, states.eviction("a", 60, 1)).observations
+        sample = replay(asked_policy(network, EVICTION), EVICTION, states.eviction("a", 60, 1)).observations
         features = [column.feature for column in network.normalizer.columns]
         last = sample.positions == sample.position_count - 1
         for feature in features:

@@ -12,7 +12,6 @@ from mlgo.explanation.explainer import Explainer
 from mlgo.explanation.function_report import FunctionReport
 from mlgo.explanation.page import page
 from mlgo.explanation.sections import Shown, View, sections_of
-from mlgo.learning.linear_network import linear_effect
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.trace.outcomes import ModuleRecord
@@ -112,7 +111,7 @@ def _report(
     names: Mapping[str, str],
     request: FunctionRequest,
 ) -> FunctionReport:
-    problem, network = explainer.problem, explainer.network
+    problem, asked = explainer.problem, explainer.asked
     decided, answers = default or policy
     typical = typical_of(problem, [decided], [answers.observations])
     return FunctionReport(
@@ -124,10 +123,11 @@ def _report(
         outcome=function_report.outcome_lines(problem, shown.function, *records),
         basis=function_report.basis(
             problem.decision_kind == "categorical",
-            linear_effect(network) is not None,
+            asked.effect is not None,
+            asked.graded,
             f"over the {len(decided)} decisions of this module",
         ),
-        sections=sections_of(network, problem, default, policy, typical, shown),
+        sections=sections_of(asked, problem, default, policy, typical, shown),
         reasons=0 if request.all_features else request.features,
         all_values=request.all_features,
     )

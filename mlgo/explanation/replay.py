@@ -1,4 +1,5 @@
-"""Evaluates a policy in recorded states of a compile, in NumPy, bit for bit as every backend computes it.
+"""Evaluates a policy in recorded states of a compile; a network of ours in NumPy, bit for bit as every backend computes
+it.
 
 Categorical and binary decisions differ when they are unequal. Continuous decisions (priorities) only order live ranges:
 one differs when it orders its live range against the preceding one of the same function differently.
@@ -8,10 +9,10 @@ import dataclasses
 
 import numpy as np
 
+from mlgo.explanation.asked_policy import AskedPolicy
 from mlgo.explanation.recorded import RecordedDecisions
-from mlgo.learning.exact_network import exact_network, greedy_decisions, log_probabilities
-from mlgo.learning.network import PolicyNetwork
-from mlgo.learning.observations import ObservationError, Observations, pack
+from mlgo.learning.exact_network import greedy_decisions, log_probabilities
+from mlgo.learning.observations import ObservationError, Observations
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 
@@ -26,6 +27,7 @@ class Replay:
       policy: [N], the decisions as the compiler would log them.
       heuristic: [N], the heuristic's decisions in the same states; None: unknown.
       differs: bool [N]; None where the heuristic is unknown.
+      graded: whether logits tell how sure the policy is (AskedNetwork.graded).
     """
 
     observations: Observations
@@ -33,6 +35,7 @@ class Replay:
     policy: np.ndarray
     heuristic: np.ndarray | None
     differs: np.ndarray | None
+    graded: bool = True
 
     def row_of(self, decision: int, choice: float) -> int:
         """The row of `choice` in one state: the candidate at that position, or the only row."""
@@ -48,9 +51,9 @@ class Replay:
         return max(others, key=lambda row: (self.logits[row], -row), default=None)
 
     def probability(self, decision: int, choice: float) -> float | None:
-        """The policy's probability of `choice`; None for continuous decisions."""
+        """The policy's probability of `choice`; None for continuous decisions, and where only decisions are known."""
         kind = self.observations.kind
-        if kind == "continuous":
+        if kind == "continuous" or not self.graded:
             return None
         begin, end = self.observations.offsets[decision : decision + 2]
         logits = self.logits[begin:end].astype(np.float64)
@@ -62,9 +65,9 @@ class Replay:
     def margin(self, decision: int) -> float | None:
         """The margin of the policy's answer in logits over `alternative`; |z| for binary decisions.
 
-        None: there is no alternative, or the decision is continuous.
+        None: there is no alternative, the decision is continuous, or only decisions are known.
         """
-        if self.observations.kind == "continuous":
+        if self.observations.kind == "continuous" or not self.graded:
             return None
         own = self.row_of(decision, self.policy[decision])
         if self.observations.kind == "binary":
@@ -82,31 +85,29 @@ class Replay:
         return self.runner_up(decision)
 
 
-def replay(network: PolicyNetwork, problem: Problem, recorded: RecordedDecisions) -> Replay:
-    """The answers of `network` in the states of `recorded`.
+def replay(policy: AskedPolicy, problem: Problem, recorded: RecordedDecisions) -> Replay:
+    """The answers of `policy` in the states of `recorded`.
 
     Raises: RunError: the states are not those of a compile of this problem.
     """
-    exact = exact_network(network.weights)
     try:
-        observations = pack(recorded.features, recorded.taken, network.normalizer, problem, recorded.context)
+        observations = policy.packed(recorded, recorded.taken)
         heuristic = recorded.heuristic
         if heuristic is not None:
-            theirs = pack(recorded.features, heuristic, network.normalizer, problem, recorded.context)
+            theirs = policy.packed(recorded, heuristic)
     except ObservationError as error:
         raise RunError(
             f"decisions of {recorded.module}", str(error), "Delete the output folder and run again"
         ) from error
-    logits = exact.row_logits(observations.levels)
+    logits = policy.logits(observations)
     greedy = greedy_decisions(logits, observations)
     differs = None
     if heuristic is not None:
         differs = comparable(greedy, observations) != comparable(theirs.actions, observations)
     observations = with_decisions(observations, greedy)
     unit = problem.output_unit or 1
-    return Replay(
-        observations, logits, greedy * unit if observations.kind == "continuous" else greedy, heuristic, differs
-    )
+    decisions = greedy * unit if observations.kind == "continuous" else greedy
+    return Replay(observations, logits, decisions, heuristic, differs, policy.graded)
 
 
 def with_decisions(observations: Observations, decisions: np.ndarray) -> Observations:

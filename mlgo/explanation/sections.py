@@ -3,11 +3,11 @@
 import dataclasses
 from collections.abc import Sequence
 
+from mlgo.explanation.asked_policy import AskedPolicy
 from mlgo.explanation.decision import Typical, explain
 from mlgo.explanation.function_report import Section
 from mlgo.explanation.recorded import RecordedDecisions
 from mlgo.explanation.replay import Replay
-from mlgo.learning.network import PolicyNetwork
 from mlgo.problems.problem import Problem
 
 #: The decisions of a compile, and the policy's answers in the same states.
@@ -37,7 +37,7 @@ class Shown:
 
 
 def sections_of(
-    network: PolicyNetwork, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
+    asked: AskedPolicy, problem: Problem, default: View | None, policy: View | None, typical: Typical, shown: Shown
 ) -> list[Section]:
     """One section per compile with decisions; leading states that both share are shown once."""
     sections, seen = [], []
@@ -45,7 +45,7 @@ def sections_of(
         seen = shown.among(default[0])
         remark = "The heuristic took these decisions; the policy is evaluated in the same states."
         sections.append(
-            _section(network, problem, default, typical, shown, seen, "In the states of the default's compile", remark)
+            _section(asked, problem, default, typical, shown, seen, "In the states of the default's compile", remark)
         )
     if policy is not None:
         decided = policy[0]
@@ -56,12 +56,12 @@ def sections_of(
         seen_before = _same_remark(decided, shown.function, numbers, same)
         remark = f"The policy took these decisions; {known} {seen_before}".rstrip()
         title = "In the states of the policy's own compile"
-        sections.append(_section(network, problem, policy, typical, shown, numbers[same:], title, remark))
+        sections.append(_section(asked, problem, policy, typical, shown, numbers[same:], title, remark))
     return sections
 
 
 def _section(
-    network: PolicyNetwork,
+    asked: AskedPolicy,
     problem: Problem,
     view: View,
     typical: Typical,
@@ -73,7 +73,7 @@ def _section(
     decided, answers = view
     differing = None if answers.differs is None else [n for n in numbers if answers.differs[n]]
     kept = differing if shown.only_different and differing is not None else numbers
-    explained = explain(network, problem, decided, answers, kept[: shown.limit or None], typical)
+    explained = explain(asked, problem, decided, answers, kept[: shown.limit or None], typical)
     return Section(title, remark, explained, len(numbers), None if differing is None else len(differing))
 
 

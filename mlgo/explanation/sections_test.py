@@ -2,31 +2,27 @@
 
 import unittest
 
+from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.decision import typical_of
 from mlgo.explanation.replay import replay
 from mlgo.explanation.sections import Shown, sections_of
 from mlgo.explanation.testing import states
 from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
 
-_NETWORK = states.stock_inliner(15)
+_ASKED = asked_policy(states.stock_inliner(15), INLINING)
 
 
 def _view(seed: int = 1, costs=(10, 30, 12)):
     recorded = states.inlining("m", 6, seed)
     recorded.features["cost_estimate"][:3, 0] = costs
     recorded.taken[:3] = 0
-    return recorded, replay(_NETWORK, INLINING, recorded)
+    return recorded, replay(_ASKED, INLINING, recorded)
 
 
 def _sections(default, policy, **shown):
     view = default or policy
     return sections_of(
-        _NETWORK,
-        INLINING,
-        default,
-        policy,
-        typical_of(INLINING, [view[0]], [view[1].observations]),
-        Shown("f0", **shown),
+        _ASKED, INLINING, default, policy, typical_of(INLINING, [view[0]], [view[1].observations]), Shown("f0", **shown)
     )
 
 

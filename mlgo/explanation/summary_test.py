@@ -4,6 +4,7 @@ import json
 import unittest
 
 from mlgo.explanation import document
+from mlgo.explanation.asked_policy import asked_policy
 from mlgo.explanation.attribution import formula
 from mlgo.explanation.decision import explain, typical_of
 from mlgo.explanation.importance import importances, share_of
@@ -19,7 +20,8 @@ _CALLS = [states.inlining(f"m{index}", 60, index) for index in range(5)]
 
 
 def _explanation(network, problem, recorded, seed=1, rate=1.0):
-    replays = [replay(network, problem, each) for each in recorded]
+    asked = asked_policy(network, problem)
+    replays = [replay(asked, problem, each) for each in recorded]
     views = [observe(problem, each, answers, rate, seed) for each, answers in zip(recorded, replays)]
     sample = concatenate([view.sample for view in views])
     module_of = [index for index, view in enumerate(views) for _ in range(len(view.sample))]
@@ -28,8 +30,8 @@ def _explanation(network, problem, recorded, seed=1, rate=1.0):
     for candidate in chosen:
         index = [each.module for each in recorded].index(candidate.module)
         typical = typical_of(problem, [recorded[index]], [replays[index].observations])
-        examples += explain(network, problem, recorded[index], replays[index], [candidate.decision], typical)
-    importance = importances(network, problem, sample, [view.module for view in views], module_of, seed, 2)
+        examples += explain(asked, problem, recorded[index], replays[index], [candidate.decision], typical)
+    importance = importances(asked, problem, sample, [view.module for view in views], module_of, seed, 2)
     return Explanation(
         problem=problem.name,
         policy="p",

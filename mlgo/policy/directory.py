@@ -36,10 +36,9 @@ def load_policy(folder: str | os.PathLike[str], problem: Problem) -> tuple[Polic
     if is_peers(folder):
         raise RunError(
             f"the policy in {folder}",
-            "is a SavedModel without policy.json, whose network is not ours, so it can neither be trained further nor"
-            " explained",
-            "Evaluate it, build it into a compiler with --//release:backend=aot, or imitate it with --algorithm=bc_max"
-            f" --imitate={folder}",
+            "is a SavedModel without policy.json, whose network is not ours, so it cannot be trained further",
+            "Evaluate or explain it, build it into a compiler with --//release:backend=aot, or imitate it with"
+            f" --algorithm=bc_max --imitate={folder}",
         )
     what = f"the policy's record ({record_path})"
     content = read_json(record_path, "the policy's record", _REMEDY)

@@ -1,7 +1,7 @@
 """Policies that other trainers saved: SavedModels of tf-agents' PolicySaver, as ml-compiler-opt writes them.
 
 The development compiler runs them through TensorFlow Lite like ours. They have no weights of our network, so they
-cannot be trained further, and decisions cannot be explained by weights.
+cannot be trained further, and are explained by their decisions.
 """
 
 import hashlib

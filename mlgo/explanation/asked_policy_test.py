@@ -1,0 +1,85 @@
+"""A policy that tells its decision only is explained as the network that it was made of, as far as decisions go."""
+
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+from mlgo.explanation import asked_policy
+from mlgo.explanation.attribution import attribute, typical_levels
+from mlgo.explanation.decision import explain, typical_of
+from mlgo.explanation.importance import importances
+from mlgo.explanation.replay import replay
+from mlgo.explanation.testing import states
+from mlgo.learning.converted_policy import ConvertedPolicy
+from mlgo.learning.network import PolicyNetwork
+from mlgo.policy.greedy_model import write_greedy_model
+from mlgo.problems.inlining_for_size.problem import PROBLEM as INLINING
+from mlgo.problems.problem import Problem
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
+from mlgo.problems.regalloc_priority.problem import PROBLEM as PRIORITY
+
+
+def _converted(network: PolicyNetwork, problem: Problem) -> ConvertedPolicy:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = write_greedy_model(network, problem, pathlib.Path(scratch), "made")
+        return ConvertedPolicy((folder / "model.tflite").read_bytes())
+
+
+class AskedPolicyTest(unittest.TestCase):
+    def test_decisions_are_those_of_the_network(self):
+        ordered = states.linear(PRIORITY, {"li_size": (0.0, 400.0, 4.0), "stage": (0.0, 5.0, 0.0)}, 0.0)
+        for network, problem, recorded in (
+            (states.stock_inliner(15), INLINING, states.inlining("m", 60, 1)),
+            (states.smallest_evictor(), EVICTION, states.eviction("m", 40, 1)),
+            (ordered, PRIORITY, states.priority("m", [10, 50, 20, 200, 300, 5])),
+        ):
+            with self.subTest(problem.name):
+                one, other = (
+                    replay(asked_policy.asked_policy(policy, problem), problem, recorded)
+                    for policy in (network, _converted(network, problem))
+                )
+                np.testing.assert_array_equal(other.policy, one.policy)
+                np.testing.assert_array_equal(other.differs, one.differs)
+                self.assertGreater(len(set(other.policy.tolist())), 1)
+                self.assertEqual((other.margin(0), other.probability(0, other.policy[0])), (None, None))
+
+    def test_the_feature_that_decides_is_the_reason(self):
+        recorded = states.inlining("m", 60, 1)
+        asked = asked_policy.asked_policy(_converted(states.stock_inliner(), INLINING), INLINING)
+        answers = replay(asked, INLINING, recorded)
+        typical = typical_of(INLINING, [recorded], [answers.observations])
+        why = attribute(asked, answers, range(12), typical.levels)
+        cost = asked.features.index("cost_estimate")
+        np.testing.assert_allclose(why.contributions[:, cost], why.explained - why.typical)
+        np.testing.assert_array_equal(np.delete(why.contributions, cost, axis=1), 0)
+        unlike_typical = int(np.argmax(why.explained != why.typical))
+        [explained] = explain(asked, INLINING, recorded, answers, [unlike_typical], typical)
+        self.assertEqual(explained.reasons[0].feature, "cost_estimate")
+        self.assertIsNone(explained.probability)
+
+    def test_a_candidate_is_chosen_for_what_it_has_and_the_alternative_has_not(self):
+        recorded = states.eviction("m", 12, 1)
+        asked = asked_policy.asked_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
+        answers = replay(asked, EVICTION, recorded)
+        several = [n for n in range(12) if np.diff(answers.observations.offsets)[n] > 1]
+        why = attribute(asked, answers, several, typical_levels(answers.observations.levels))
+        size = asked.features.index("liverange_size")
+        np.testing.assert_allclose(why.contributions.sum(axis=1), why.contributions[:, size])
+        # Where both are equal, the lower position is chosen.
+        self.assertEqual(set(why.explained.tolist()), {0.0, 1.0})
+
+    def test_importance(self):
+        recorded = states.eviction("m", 60, 1)
+        asked = asked_policy.asked_policy(_converted(states.smallest_evictor(), EVICTION), EVICTION)
+        sample = replay(asked, EVICTION, recorded).observations
+        found = importances(asked, EVICTION, sample, ["m"], np.zeros(60, np.int64), 1, 2)
+        self.assertEqual(found[0].feature, "liverange_size")
+        self.assertGreater(found[0].changed.share, 0.3)
+        self.assertEqual(found[0].confidence_lost, found[0].changed.share)
+        self.assertEqual({each.changed.share for each in found[1:]}, {0.0})
+
+
+if __name__ == "__main__":
+    unittest.main()
