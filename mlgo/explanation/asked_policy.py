@@ -6,7 +6,7 @@ are the values of the features, and its logits 1 for what it decides and 0 (bina
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -80,7 +80,8 @@ class AskedModel:
 
     def packed(self, recorded: RecordedDecisions, decisions: np.ndarray) -> Observations:
         """As AskedNetwork.packed; the rows, float64 [M, D], are the values of `features`."""
-        found = pack(recorded.features, decisions, _NoColumns(), self._problem, recorded.context)
+        without_columns = Normalizer(self._problem.policy_name, (), mark_last_position=False)
+        found = pack(recorded.features, decisions, without_columns, self._problem, recorded.context)
         state = found.row_observation()
         columns = []
         for spec in self._specs:
@@ -182,18 +183,3 @@ def column_features(normalizer: Normalizer) -> np.ndarray:
     index = {feature: number for number, feature in enumerate(attributed_features(normalizer))}
     columns = [index[split_element(column.feature)[0]] for column in normalizer.columns]
     return np.array(columns + ([index[LAST_POSITION]] if normalizer.mark_last_position else []), np.int64)
-
-
-class _NoColumns:
-    """In place of a normaliser: rows without columns."""
-
-    width = 0
-    features: Sequence[str] = ()
-
-    def levels(self, values: Mapping[str, np.ndarray], is_last: np.ndarray) -> np.ndarray:
-        del values
-        return np.empty((len(is_last), 0), np.uint8)
-
-    def values(self, observations: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        del observations
-        return {}
