@@ -1,5 +1,6 @@
-"""What must hold of the eviction advisors of both compilers for any C on any target."""
+"""What must hold of the eviction advisors of both compilers for any code on any target."""
 
+import dataclasses
 import pathlib
 import subprocess
 
@@ -8,9 +9,26 @@ from mlgo.problems.problem import load_problem
 from mlgo.run.locate import runfile
 
 PROBLEM = load_problem("regalloc_eviction")
-_DEVELOPMENT, _RELEASE = "development/clang", "release/clang"
 _MODEL = "tests/policies/shipped_eviction_tflite/model.tflite"
 _TIMEOUT_SECONDS = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Compilers:
+    """Two programs that compile the same, one that logs decisions and one with the shipped policy inside.
+
+    Attributes:
+      development, release: their runfiles.
+      words: of every command.
+    """
+
+    development: str
+    release: str
+    words: tuple[str, ...]
+
+
+CLANG = Compilers("development/clang", "release/clang", ("-O2", "-w", "-ffreestanding", "-c"))
+LLC = Compilers("development/llc", "release/llc", ("-O2", "-filetype=obj"))
 
 
 def cap_flags(cap: int) -> list[str]:
@@ -18,13 +36,15 @@ def cap_flags(cap: int) -> list[str]:
     return ["-mllvm", f"-mlregalloc-max-eviction-count={cap}"]
 
 
-def compiled(program: str, source: pathlib.Path, flags: list[str]) -> bytes:
-    """The object that a compiler makes of a source at -O2.
+def compiled(program: str, source: pathlib.Path, flags: list[str], words: tuple[str, ...] = CLANG.words) -> bytes:
+    """The object that a compiler makes of a source. `flags` are the driver's.
 
     Raises: AssertionError: it fails; its command and messages are shown.
     """
     output = source.with_suffix(".o")
-    command = [str(runfile(program)), *flags, "-O2", "-w", "-ffreestanding", "-c", source.name, "-o", output.name]
+    command = [str(runfile(program)), *flags, *words, source.name, "-o", output.name]
+    if words == LLC.words:
+        command = [word for word in command if word != "-mllvm"]
     done = subprocess.run(
         command, cwd=source.parent, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False
     )
@@ -35,13 +55,16 @@ def compiled(program: str, source: pathlib.Path, flags: list[str]) -> bytes:
     return content
 
 
-def decisions_of_the_default(source: pathlib.Path, flags: list[str], wanted: bytes) -> int:
+def decisions_of_the_default(
+    source: pathlib.Path, flags: list[str], wanted: bytes, compilers: Compilers = CLANG
+) -> int:
     """How many decisions a log of the default holds: each of an allowed position, and none of them changes `wanted`.
 
     Raises: AssertionError: the compile fails, its object differs, or a decision's position is masked.
     """
     log = source.with_suffix(".log")
-    found = compiled(_DEVELOPMENT, source, [*flags, *PROBLEM.development_flags(str(log), None)])
+    logging = [*flags, *PROBLEM.development_flags(str(log), None)]
+    found = compiled(compilers.development, source, logging, compilers.words)
     if found != wanted:
         raise AssertionError(f"{flags}: the object differs when the default's decisions are logged")
     decisions = read_training_log(str(log), PROBLEM)
@@ -51,7 +74,9 @@ def decisions_of_the_default(source: pathlib.Path, flags: list[str], wanted: byt
     return decisions.observation_count
 
 
-def check_agreement(source: pathlib.Path, flags: list[str], caps: list[int | None]) -> int:
+def check_agreement(
+    source: pathlib.Path, flags: list[str], caps: list[int | None], compilers: Compilers = CLANG
+) -> int:
     """How many decisions a log of the default has over all `caps` (None: LLVM's own), after these checks of each.
 
     A log of the default has only decisions of allowed positions, and writing it changes no object; both compilers make
@@ -59,14 +84,15 @@ def check_agreement(source: pathlib.Path, flags: list[str], caps: list[int | Non
 
     Raises: AssertionError: one of them does not hold, or a compile fails.
     """
-    wanted = compiled(_DEVELOPMENT, source, flags)
+    wanted = compiled(compilers.development, source, flags, compilers.words)
     model = str(runfile(_MODEL).parent)
     decided = 0
     for cap in caps:
         capped = flags + ([] if cap is None else cap_flags(cap))
-        decided += decisions_of_the_default(source, capped, wanted)
-        embedded = compiled(_RELEASE, source, [*capped, *PROBLEM.release_flags()])
-        interpreted = compiled(_DEVELOPMENT, source, [*capped, *PROBLEM.development_flags(None, model)])
+        decided += decisions_of_the_default(source, capped, wanted, compilers)
+        embedded = compiled(compilers.release, source, [*capped, *PROBLEM.release_flags()], compilers.words)
+        by_model = [*capped, *PROBLEM.development_flags(None, model)]
+        interpreted = compiled(compilers.development, source, by_model, compilers.words)
         if embedded != interpreted:
             raise AssertionError(f"{capped}: the compilers decide differently with the same policy")
     return decided

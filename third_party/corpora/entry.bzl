@@ -1,6 +1,6 @@
 """How the tables of this folder describe a library."""
 
-def library_entry(package, licence, srcs, includes = [], exclude = [], defines = [], hdrs = ["**/*.h"], program = [], patch = None, build_file = None):
+def library_entry(package, licence, srcs, includes = [], exclude = [], defines = [], hdrs = ["**/*.h"], program = [], patch = None, build_file = None, bare_metal = False):
     """One library.
 
     Args:
@@ -14,6 +14,7 @@ def library_entry(package, licence, srcs, includes = [], exclude = [], defines =
       program: patterns of what a program of the package needs besides (//mlgo/evaluation/programs).
       patch: name of the file in patches/corpora that adds the headers which the library's ./configure would write.
       build_file: BUILD file with a cc_library `library`, for one that patterns cannot describe.
+      bare_metal: whether it compiles without an operating system too, with nothing but a C library.
 
     Returns:
       The entry.
@@ -29,4 +30,5 @@ def library_entry(package, licence, srcs, includes = [], exclude = [], defines =
         program = program,
         patch = patch,
         build_file = build_file,
+        bare_metal = bare_metal,
     )

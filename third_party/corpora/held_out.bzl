@@ -6,7 +6,7 @@ _XZ_FILTERS = ["ARM", "ARM64", "ARMTHUMB", "DELTA", "IA64", "LZMA1", "LZMA2", "P
 
 HELD_OUT = {
     # C
-    "cmark": library_entry("cmark", "BSD-2-Clause AND MIT", ["src/*.c"], includes = ["src"], hdrs = ["src/*.h", "src/*.inc"], patch = "cmark_is_configured.patch", program = ["*.md", "*.txt", "test/*.txt"]),
+    "cmark": library_entry("cmark", "BSD-2-Clause AND MIT", ["src/*.c"], includes = ["src"], hdrs = ["src/*.h", "src/*.inc"], patch = "cmark_is_configured.patch", program = ["*.md", "*.txt", "test/*.txt"], bare_metal = True),
     "expat": library_entry(
         "expat",
         "MIT",

@@ -71,6 +71,7 @@ _C = {
         includes = ["include"],
         defines = ["FT2_BUILD_LIBRARY"],
         hdrs = ["include/**/*.h", "src/**/*.h", "src/**/*.c"],
+        bare_metal = True,
     ),
     "libtomcrypt": library_entry(
         "libtomcrypt",
@@ -80,6 +81,7 @@ _C = {
         exclude = ["src/**/*_tab.c", "src/**/*tab.c"],
         defines = ["LTC_SOURCE"],
         hdrs = ["**/*.h", "src/**/*_tab.c", "src/**/*tab.c"],
+        bare_metal = True,
     ),
     "libuv": library_entry(
         "libuv1",
@@ -104,10 +106,11 @@ _C = {
         includes = ["include"],
         defines = ["YAML_VERSION_MAJOR=0", "YAML_VERSION_MINOR=2", "YAML_VERSION_PATCH=5", "YAML_VERSION_STRING=\\\"0.2.5\\\""],
         program = ["tests/*.c", "examples/*"],
+        bare_metal = True,
     ),
     "lz4": library_entry("lz4", "BSD-2-Clause AND GPL-2.0-or-later", ["lib/*.c", "programs/*.c"], includes = ["lib"], defines = ["XXH_NAMESPACE=LZ4_"]),
     "mbedtls": library_entry("mbedtls", "Apache-2.0 OR GPL-2.0-or-later", ["library/*.c"], includes = ["include", "library"], program = ["programs/**/*.c"]),
-    "mujs": library_entry("mujs", "ISC", ["js*.c", "main.c", "regexp.c", "utf.c"]),
+    "mujs": library_entry("mujs", "ISC", ["js*.c", "main.c", "regexp.c", "utf.c"], bare_metal = True),
     "opus": library_entry(
         "opus",
         "BSD-3-Clause",
@@ -116,6 +119,7 @@ _C = {
         exclude = ["**/*_demo.c", "src/opus_compare.c"],
         defines = ["HAVE_LRINT", "HAVE_LRINTF", "OPUS_BUILD", "VAR_ARRAYS"],
         program = ["src/*_demo.c"],
+        bare_metal = True,
     ),
     "pcre2": library_entry(
         "pcre2",
@@ -128,7 +132,7 @@ _C = {
         patch = "pcre2_is_configured.patch",
         program = ["src/pcre2grep.c", "src/pcre2test.c", "testdata/*"],
     ),
-    "zlib": library_entry("zlib", "Zlib", ["*.c"], defines = ["HAVE_STDARG_H", "HAVE_UNISTD_H", "_LARGEFILE64_SOURCE=1"], program = ["test/*.c"]),
+    "zlib": library_entry("zlib", "Zlib", ["*.c"], defines = ["HAVE_STDARG_H", "HAVE_UNISTD_H", "_LARGEFILE64_SOURCE=1"], program = ["test/*.c"], bare_metal = True),
 }
 
 _CXX = {

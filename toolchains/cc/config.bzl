@@ -1,4 +1,4 @@
-"""Configuration of the C++ toolchains: clang and lld on a Debian sysroot, independent of the machine they run on."""
+"""Configuration of the C++ toolchains: clang and lld on a sysroot of Debian's packages, independent of the machine they run on."""
 
 load("@rules_cc//cc:action_names.bzl", "ACTION_NAMES")
 load(
@@ -129,10 +129,11 @@ def _info(ctx, identifier, linker, target = HOST, copts = [], **tools):
     chosen = TARGETS[target]
     sysroot = ctx.file.sysroot.dirname
     resources = ctx.file.resource_directory.path
+    gcc = [sysroot + "/" + chosen.gcc] if chosen.gcc else []
     flags = [
         "--target=" + chosen.triple,
-        "--sysroot=" + sysroot,
-        "--gcc-install-dir=" + sysroot + "/" + chosen.gcc,
+        "--sysroot=" + sysroot + chosen.root,
+    ] + ["--gcc-install-dir=" + folder for folder in gcc] + [
         "-resource-dir=" + resources,
         "-no-canonical-prefixes",
         "--no-default-config",
@@ -142,17 +143,16 @@ def _info(ctx, identifier, linker, target = HOST, copts = [], **tools):
         toolchain_identifier = identifier,
         target_system_name = chosen.triple,
         target_cpu = chosen.bazel_cpu,
-        target_libc = "glibc_2.36",
+        target_libc = chosen.libc,
         compiler = "clang",
         abi_version = "gcc",
-        abi_libc_version = "glibc_2.36",
+        abi_libc_version = chosen.libc,
         cxx_builtin_include_directories = [
             "%workspace%/" + directory
             for directory in [
                 resources + "/include",
                 sysroot + "/" + chosen.include,
-                sysroot + "/" + chosen.gcc + "/include",
-            ]
+            ] + [folder + "/include" for folder in gcc]
         ],
         features = _features(flags, linker, copts),
         **tools

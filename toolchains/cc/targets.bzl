@@ -1,53 +1,96 @@
-"""The targets that toolchains compile for: Debian 12 on each of them."""
+"""The targets that toolchains compile for: Debian 12 on each of them, and processors without an operating system."""
 
 # Key of TARGETS: the machine that builds.
 HOST = "x86_64"
 
-def _cross(triple, bazel_cpu, constraints, architecture, flags = []):
+def _cross(name, triple, bazel_cpu, constraints, flags = []):
     """A target whose headers and libraries are Debian's cross packages, each below a folder that is named after the triple."""
     return struct(
+        platform = "linux_" + name,
         triple = triple,
+        root = "",
         gcc = "usr/lib/gcc-cross/%s/12" % triple,
         include = "usr/%s/include" % triple,
+        libc = "glibc_2.36",
         bazel_cpu = bazel_cpu,
         constraints = constraints,
-        architecture = architecture,
         flags = flags,
     )
 
-# Name -> struct: `triple`; `gcc` and `include`, folders in the sysroot; `bazel_cpu`, Bazel's name of the processor; `constraints` of the
-# platform; `architecture`, Debian's name of it; `flags` of every compile and link.
+def _bare(name, triple, packaged, bazel_cpu, cpu, flags):
+    """A target with picolibc's headers in place of a system. C for corpora: programs are not linked."""
+    root = "usr/lib/picolibc/" + packaged
+    return struct(
+        platform = "bare_" + name,
+        triple = triple,
+        root = "/" + root,
+        gcc = None,
+        include = root + "/include",
+        libc = "picolibc_1.8",
+        bazel_cpu = bazel_cpu,
+        constraints = ["@platforms//os:none", "@platforms//cpu:" + cpu],
+        flags = flags,
+    )
+
+# Name -> struct: `platform`, its name in //platforms; `triple`; `root`, what clang takes for the sysroot, below the folder of `usr`; `gcc` and
+# `include`, folders beside `usr` or None; `libc`, the C library; `bazel_cpu`, Bazel's name of the processor; `constraints` of the platform;
+# `flags` of every compile and link.
 TARGETS = {
     HOST: struct(
+        platform = "linux_x86_64",
         triple = "x86_64-linux-gnu",
+        root = "",
         gcc = "usr/lib/gcc/x86_64-linux-gnu/12",
         include = "usr/include",
+        libc = "glibc_2.36",
         bazel_cpu = "k8",
         constraints = ["@platforms//os:linux", "@platforms//cpu:x86_64"],
-        architecture = "amd64",
         flags = [],
     ),
     "aarch64": _cross(
+        "aarch64",
         "aarch64-linux-gnu",
         "aarch64",
         ["@platforms//os:linux", "@platforms//cpu:aarch64"],
-        "arm64",
     ),
     # Debian's armhf is Armv7-A with VFPv3-D16; its code is Thumb-2 as here.
     "armv7_thumb": _cross(
+        "armv7_thumb",
         "arm-linux-gnueabihf",
         "armv7",
         ["@platforms//os:linux", "@platforms//cpu:armv7"],
-        "armhf",
         ["-march=armv7-a", "-mfpu=vfpv3-d16", "-mthumb"],
     ),
     "riscv64": _cross(
+        "riscv64",
         "riscv64-linux-gnu",
         "riscv64",
         ["@platforms//os:linux", "@platforms//cpu:riscv64"],
-        "riscv64",
+    ),
+    # Cortex-M4 with its floating point unit.
+    "thumbv7em": _bare(
+        "thumbv7em",
+        "thumbv7em-none-eabihf",
+        "arm-none-eabi",
+        "armv7",
+        "armv7e-m",
+        ["-mcpu=cortex-m4"],
+    ),
+    "riscv32": _bare(
+        "riscv32",
+        "riscv32-unknown-elf",
+        "riscv64-unknown-elf",
+        "riscv32",
+        "riscv32",
+        ["-march=rv32imac", "-mabi=ilp32"],
     ),
 }
 
 # Those that this machine does not run.
 CROSS_TARGETS = [name for name in TARGETS if name != HOST]
+
+# Those without an operating system.
+BARE_TARGETS = [name for name in CROSS_TARGETS if not TARGETS[name].gcc]
+
+# Those that programs are built for.
+LINUX_TARGETS = [name for name in CROSS_TARGETS if TARGETS[name].gcc]
