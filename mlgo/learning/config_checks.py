@@ -31,3 +31,20 @@ def check_linear(config: Any) -> None:
             f"{type(config).__name__}: step={config.step} in (0, 1], decay={config.decay} in [0, 1),"
             f" prior={config.prior} >= 0"
         )
+
+
+def check_moves(config: Any) -> None:
+    """Checks how many changes of decisions are measured.
+
+    Raises: ValueError: a field is out of its range; names it.
+    """
+    kind = type(config).__name__
+    if config.compiles_per_module < 2:
+        raise ValueError(f"{kind}.compiles_per_module={config.compiles_per_module} must be at least 2")
+    if not 1 <= config.compiles_against_policy < config.compiles_per_module:
+        raise ValueError(
+            f"{kind}.compiles_against_policy={config.compiles_against_policy} must be at least 1 and less than"
+            f" compiles_per_module={config.compiles_per_module}"
+        )
+    if not 0 <= config.unpromising <= 1:
+        raise ValueError(f"{kind}.unpromising={config.unpromising} must lie in [0, 1]")

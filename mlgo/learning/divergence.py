@@ -135,7 +135,7 @@ def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rule
 
 
 #: The settings that a rollback reduces: the first that a configuration has.
-_PACES = ("learning_rate", "step", "sigma")
+_PACES = ("learning_rate", "step", "sigma", "rate")
 
 _Config = TypeVar("_Config", bound=Any)
 

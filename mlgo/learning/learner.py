@@ -122,7 +122,6 @@ class Learner(abc.ABC):
       needs_decisions: whether samples must hold decisions. If not, scores are enough and compilers need not log.
       needs_finite_actions: whether the algorithm cannot learn continuous decisions.
       needs_given_decisions: whether it needs a compiler that takes single decisions from a file.
-      learns_linear_policy: whether its policies are those of linear_network.py, whatever network it starts from.
       config: its settings.
       problem: what is decided.
       seed: of everything that it draws.
@@ -133,7 +132,6 @@ class Learner(abc.ABC):
     needs_decisions: typing.ClassVar[bool] = True
     needs_finite_actions: typing.ClassVar[bool] = False
     needs_given_decisions: typing.ClassVar[bool] = False
-    learns_linear_policy: typing.ClassVar[bool] = False
 
     def __init__(
         self,
@@ -164,6 +162,12 @@ class Learner(abc.ABC):
         self.config, self.problem, self.seed, self.policies = config, problem, seed, tuple(policies)
         self.normalizer = network.normalizer
         self.prepare(network, dict(state or {}))
+
+    @classmethod
+    def network_forms(cls, start: PolicyNetwork, config: typing.Any) -> list[PolicyNetwork]:
+        """Networks of all shapes that its policies have when it starts from `start`."""
+        del config
+        return [start]
 
     @abc.abstractmethod
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:

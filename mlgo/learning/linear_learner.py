@@ -10,7 +10,7 @@ import numpy as np
 
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Learner
-from mlgo.learning.linear_network import linear_network, stated_effect
+from mlgo.learning.linear_network import linear_network, stated_effect, with_linear_form
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE
 from mlgo.learning.observations import Observations
@@ -32,7 +32,12 @@ class LinearLearner(Learner):
     """
 
     needs_finite_actions = True
-    learns_linear_policy = True
+
+    @classmethod
+    def network_forms(cls, start: PolicyNetwork, config) -> list[PolicyNetwork]:
+        """See `Learner.network_forms`."""
+        del config
+        return with_linear_form(start)
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         config, self._network = self.config, network

@@ -34,6 +34,11 @@ def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
     return like.with_weights({**{name: array.astype(np.float32) for name, array in policy.items()}, **value})
 
 
+def with_linear_form(start: PolicyNetwork) -> list[PolicyNetwork]:
+    """`start`, and a linear policy that takes its place."""
+    return [start, linear_network(start, np.zeros(start.normalizer.width + 1))]
+
+
 def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
     """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32's precision; None: it is not
     such a network.

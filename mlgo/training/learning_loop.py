@@ -32,7 +32,6 @@ from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
 from mlgo.learning.learner import Learner, MovePlan, Sample
-from mlgo.learning.linear_network import linear_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import progress
@@ -182,9 +181,7 @@ class LearningLoop:
         facts = Fields(loaded[1], f"the checkpoint {LATEST} in {self._folder}", _START_AFRESH)
         self._iteration, self._roll_backs = facts.read("iteration", int), facts.read("roll_backs", int)
         weights = {name: arrays[name] for name in arrays if not name.startswith(_STATE_PREFIX)}
-        expected = [self._start]
-        if self._algorithm.learner_class().learns_linear_policy:
-            expected.append(linear_network(self._start, np.zeros(self._start.normalizer.width + 1)))
+        expected = self._algorithm.learner_class().network_forms(self._start, self._config)
         if _kinds(weights) not in [_kinds(network.weights) for network in expected]:
             raise facts.error("holds the weights of another network")
         state = {n.removeprefix(_STATE_PREFIX): v for n, v in arrays.items() if n.startswith(_STATE_PREFIX)}

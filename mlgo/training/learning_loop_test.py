@@ -13,6 +13,7 @@ from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning.algorithms.es.algorithm import EsConfig
 from mlgo.learning.algorithms.imitate_search.algorithm import ImitateSearchConfig
+from mlgo.learning.algorithms.imitate_search_trees.algorithm import ImitateSearchTreesConfig
 from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
 from mlgo.learning.divergence import DivergenceRules
@@ -143,13 +144,19 @@ class LearningLoopTest(unittest.TestCase):
                 self.assertEqual(self.files(f"{algorithm} grown"), self.files(f"{algorithm} whole"))
 
     def test_a_resumed_imitation_equals_an_uninterrupted_one(self):
-        flags = (3, "imitate_search", ImitateSearchConfig())
-        whole = self.run_loop("whole", self.executor("imitate_search"), *flags)
-        for requests in (1, 4, 9, 9, 9):
-            with self.assertRaises(KeyboardInterrupt):
-                self.run_loop("stopped", self.executor("imitate_search", requests), *flags)
-        self.assertEqual(self.run_loop("stopped", self.executor("imitate_search"), *flags), whole)
-        self.assertEqual(self.files("stopped"), self.files("whole"))
+        for algorithm, config in (
+            ("imitate_search", ImitateSearchConfig()),
+            ("imitate_search_trees", ImitateSearchTreesConfig()),
+        ):
+            with self.subTest(algorithm):
+                flags = (3, algorithm, config)
+                whole = self.run_loop(f"{algorithm} whole", self.executor(algorithm), *flags)
+                stopped = f"{algorithm} stopped"
+                for requests in (1, 4, 9, 9, 9):
+                    with self.assertRaises(KeyboardInterrupt):
+                        self.run_loop(stopped, self.executor(algorithm, requests), *flags)
+                self.assertEqual(self.run_loop(stopped, self.executor(algorithm), *flags), whole)
+                self.assertEqual(self.files(stopped), self.files(f"{algorithm} whole"))
 
     def test_figures_of_an_imitation(self):
         self.run_loop("run", self.executor("imitate_search"), 2, "imitate_search", ImitateSearchConfig())

@@ -55,7 +55,7 @@ class ConfigurationTest(unittest.TestCase):
 
     def test_the_linear_policies_of_stock_compilers_look_at_what_those_compute(self):
         stock = load_problem("inlining_for_size+stock")
-        for algorithm in ("effect_regression", "imitate_search", "cma_es"):
+        for algorithm in ("effect_regression", "imitate_search", "imitate_search_trees", "cma_es"):
             found = configure({"problem": stock.name, "algorithm": algorithm}, [], [])
             names = {*found.network.knots, *found.learner.start}
             self.assertLessEqual(names, {spec.name for spec in stock.observation_specs})
@@ -79,19 +79,19 @@ class ConfigurationTest(unittest.TestCase):
             return configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], []).network.knots
 
         self.assertEqual(len(knots("cma_es")), 23)
-        self.assertEqual(knots("cma_es"), knots("effect_regression"))
-        self.assertEqual(knots("cma_es"), knots("imitate_search"))
+        for other in ("effect_regression", "imitate_search", "imitate_search_trees"):
+            self.assertEqual(knots("cma_es"), knots(other))
         self.assertEqual(knots("ppo"), {})
 
     def test_the_imitation_of_a_search_starts_where_effect_regression_does(self):
-        effects, imitation = (
+        effects, *imitations = (
             configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], [])
-            for algorithm in ("effect_regression", "imitate_search")
+            for algorithm in ("effect_regression", "imitate_search", "imitate_search_trees")
         )
-        self.assertEqual(imitation.run.warm_start, "none")
-        self.assertEqual(
-            (imitation.learner.start, imitation.learner.start_bias), (effects.learner.start, effects.learner.start_bias)
-        )
+        first = (effects.learner.start, effects.learner.start_bias)
+        for imitation in imitations:
+            self.assertEqual(imitation.run.warm_start, "none")
+            self.assertEqual((imitation.learner.start, imitation.learner.start_bias), first)
 
     def test_what_does_not_fit_is_an_error(self):
         for text, message in (

@@ -15,6 +15,7 @@ _FOLDERS = (
     "dqn",
     "effect_regression",
     "imitate_search",
+    "imitate_search_trees",
     "bc_max",
 )
 

@@ -22,7 +22,14 @@ import numpy as np
 from mlgo.learning.algorithms.cma_es.algorithm import CmaConfig
 from mlgo.learning.fitness import fitness_of
 from mlgo.learning.learner import Learner, Sample, Variant
-from mlgo.learning.linear_network import TOP_LOGIT, WHOLE_PIECE, linear_effect, linear_network, stated_effect
+from mlgo.learning.linear_network import (
+    TOP_LOGIT,
+    WHOLE_PIECE,
+    linear_effect,
+    linear_network,
+    stated_effect,
+    with_linear_form,
+)
 from mlgo.learning.network import PolicyNetwork
 from mlgo.run.determinism import generator
 
@@ -109,7 +116,12 @@ class CmaLearner(Learner):
 
     needs_decisions = False
     needs_finite_actions = True
-    learns_linear_policy = True
+
+    @classmethod
+    def network_forms(cls, start: PolicyNetwork, config) -> list[PolicyNetwork]:
+        """See `Learner.network_forms`."""
+        del config
+        return with_linear_form(start)
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         self._network = network

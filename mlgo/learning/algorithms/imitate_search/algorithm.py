@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import gin
 
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_linear
+from mlgo.learning.config_checks import check_linear, check_moves
 
 
 @gin.configurable
@@ -45,15 +45,7 @@ class ImitateSearchConfig:
 
     def __post_init__(self):
         check_linear(self)
-        if self.compiles_per_module < 2:
-            raise ValueError(f"ImitateSearchConfig.compiles_per_module={self.compiles_per_module} must be at least 2")
-        if not 1 <= self.compiles_against_policy < self.compiles_per_module:
-            raise ValueError(
-                f"ImitateSearchConfig.compiles_against_policy={self.compiles_against_policy} must be at least 1 and"
-                f" less than compiles_per_module={self.compiles_per_module}"
-            )
-        if not 0 <= self.unpromising <= 1:
-            raise ValueError(f"ImitateSearchConfig.unpromising={self.unpromising} must lie in [0, 1]")
+        check_moves(self)
 
 
 ALGORITHM = Algorithm(

@@ -5,52 +5,21 @@ import unittest
 import numpy as np
 
 from mlgo.learning.algorithms.imitate_search.algorithm import ImitateSearchConfig
-from mlgo.learning.algorithms.imitate_search.learner import MARGIN_BYTES, ImitateSearchLearner, move_batch
+from mlgo.learning.algorithms.imitate_search.learner import ImitateSearchLearner
 from mlgo.learning.checkpoint import decode_arrays, digest_of, encode_arrays
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import MeasuredMove, MovePlan, Sample, Variant
+from mlgo.learning.moves import MARGIN_BYTES, measured_moves
 from mlgo.learning.network import NetworkConfig, initial_network
-from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
 from mlgo.learning.testing import synthetic
-from mlgo.problems.problem import CodeSize, Problem, TensorSpec
+from mlgo.learning.testing.calls import NORMALIZER, PROBLEM, START, iterations, sample
 from mlgo.run.exit_codes import RunError
-
-PROBLEM = Problem(
-    name="calls",
-    observation_specs=(TensorSpec("cost", "int64", (1,)), TensorSpec("uses", "int64", (1,))),
-    action_spec=TensorSpec("decision", "int64", (1,)),
-    action_count=2,
-    mask_feature=None,
-    score=CodeSize(),
-    advisor_flag="a",
-    log_flag="b",
-    model_flag="c",
-    decision_kind="binary",
-    decisions_flag="d",
-)
-COSTS, USES = np.arange(0.0, 101.0, 10.0), np.array([1.0, 2.0, 3.0])
-NORMALIZER = build_normalizer({"cost": COSTS, "uses": USES}, PROBLEM)
-#: By default calls of cost below about 50 are inlined. Cost has four pieces.
-START = {"start": {"cost": -2.5}, "start_bias": 5.0}
 
 
 def margins(cost: np.ndarray, uses: np.ndarray) -> np.ndarray:
     """Bytes that inlining saves in these tests: less for dear calls, and more where the function then vanishes."""
     return 40.0 - 0.5 * cost + 30.0 * (uses == 1)
-
-
-def sample(random: np.random.Generator, module: str, per_move: int, highest_cost: int = 100) -> Sample:
-    """Sixty decisions, which are turned `per_move` at a time; the bytes that this saves are those of `margins`."""
-    cost, uses = random.integers(0, highest_cost + 1, 60), random.integers(1, 4, 60)
-    actions = random.integers(0, 2, 60)
-    observations = pack({"cost": cost[:, None], "uses": uses[:, None]}, actions, NORMALIZER, PROBLEM, np.arange(60))
-    worth = np.where(actions > 0, -1.0, 1.0) * margins(cost, uses)
-    moves = [
-        MeasuredMove(which, float(worth[which].sum()))
-        for which in np.split(random.permutation(60), range(per_move, 60, per_move))
-    ]
-    return Sample(module, 0, 0.01, 1.0, observations, tuple(map(str, range(60))), moves=tuple(moves))
 
 
 def learner(state=None, network=None, **settings) -> ImitateSearchLearner:
@@ -67,10 +36,8 @@ def answers(of: ImitateSearchLearner, cost: np.ndarray, uses: np.ndarray) -> np.
 
 class ImitateSearchTest(unittest.TestCase):
     def train(self, of: ImitateSearchLearner, rounds: int, per_move: int, **given) -> list[dict[str, float]]:
-        random = np.random.default_rng(1)
         return [
-            of.update(number, [sample(random, f"p/{number}/{index}", per_move, **given) for index in range(10)])
-            for number in range(rounds)
+            of.update(number, samples) for number, samples in enumerate(iterations(rounds, per_move, margins, **given))
         ]
 
     def test_it_finds_what_a_decision_is_worth_from_moves_of_any_size(self):
@@ -111,8 +78,7 @@ class ImitateSearchTest(unittest.TestCase):
     def test_a_stopped_learner_goes_on_to_the_same_bytes(self):
         whole, stopped = learner(), learner()
         self.train(whole, 3, 2)
-        random = np.random.default_rng(1)
-        rounds = [[sample(random, f"p/{number}/{index}", 2) for index in range(10)] for number in range(3)]
+        rounds = iterations(3, 2, margins)
         stopped.update(0, rounds[0])
         state = decode_arrays(encode_arrays(stopped.state()), "state")
         resumed = learner(state, stopped.network)
@@ -127,12 +93,12 @@ class ImitateSearchTest(unittest.TestCase):
         self.assertEqual(found.variants(0), [Variant(found.network, exploring=False)])
 
     def test_the_gain_of_the_search(self):
-        one = sample(np.random.default_rng(3), "m", 1)
+        one = sample(np.random.default_rng(3), "m", 1, margins)
         better = Sample("m", 1, 0.03, 1.0)
         self.assertAlmostEqual(learner().update(0, [one, better])["search_gain"], 2.0)
 
     def test_a_move_of_several_decisions_has_less_weight(self):
-        batch = move_batch([sample(np.random.default_rng(3), "m", 59)])
+        batch = measured_moves([sample(np.random.default_rng(3), "m", 59, margins)])
         self.assertAlmostEqual(batch.weights[1] / batch.weights[0], 59)
 
     def test_without_measurements_nothing_can_be_learned(self):
