@@ -20,26 +20,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlgo.learning.learner import MovePlan, Sample, Variant
-from mlgo.learning.linear_learner import LinearLearner, linear_fit
-from mlgo.learning.linear_network import linear_effect, linear_network
+from mlgo.learning.learner import Sample
+from mlgo.learning.linear_learner import LinearLearner
+from mlgo.learning.linear_network import linear_network
+from mlgo.learning.move_learner import MoveLearner
 from mlgo.learning.moves import figures, measured_moves
 
 
-class ImitateSearchLearner(LinearLearner):
+class ImitateSearchLearner(MoveLearner, LinearLearner):
     """Imitation of a search. The first policy is `ImitateSearchConfig.start`, or else the network to start from."""
-
-    needs_given_decisions = True
-
-    @property
-    def move_plan(self) -> MovePlan:
-        config = self.config
-        return MovePlan(config.compiles_per_module, config.compiles_against_policy, config.unpromising)
-
-    def variants(self, iteration: int) -> list[Variant]:
-        """The current policy, greedy."""
-        del iteration
-        return [Variant(self._network, exploring=False)]
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`."""
@@ -47,10 +36,7 @@ class ImitateSearchLearner(LinearLearner):
         config = self.config
         moves = measured_moves(samples)
         if not self.updates:
-            # A fit knows nothing of decisions that were not seen.
-            exact = linear_effect(self._network)
-            seen = [sample.observations for sample in samples if sample.observations is not None]
-            self._start = linear_fit(self._network, seen) if exact is None else exact
+            self._start = self.current_effect(samples)
             self._effect = config.prior * self._start
         offset = config.prior * self._start
         features = moves.features()

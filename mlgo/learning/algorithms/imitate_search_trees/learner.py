@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlgo.learning.boosted_trees import boost, no_trees
-from mlgo.learning.learner import Learner, MovePlan, Sample, Variant
-from mlgo.learning.linear_learner import linear_fit
-from mlgo.learning.linear_network import linear_effect, linear_network, stated_effect, with_linear_form
+from mlgo.learning.learner import Sample
+from mlgo.learning.linear_network import linear_network, stated_effect, with_linear_form
+from mlgo.learning.move_learner import MoveLearner
 from mlgo.learning.moves import Moves, figures, joined, measured_moves
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.tree_network import tree_network
@@ -20,13 +20,10 @@ from mlgo.learning.tree_network import tree_network
 _MOVE_FIELDS = [field.name for field in dataclasses.fields(Moves)]
 
 
-class ImitateSearchTreesLearner(Learner):
+class ImitateSearchTreesLearner(MoveLearner):
     """Imitation of a search by trees. The first policy is that of the settings' `start`, or else the network to start
     from.
     """
-
-    needs_finite_actions = True
-    needs_given_decisions = True
 
     @classmethod
     def network_forms(cls, start: PolicyNetwork, config) -> list[PolicyNetwork]:
@@ -48,30 +45,13 @@ class ImitateSearchTreesLearner(Learner):
             Moves(**{name: _as_field(state[f"{number}/{name}"]) for name in _MOVE_FIELDS}) for number in remembered
         ]
 
-    @property
-    def network(self) -> PolicyNetwork:
-        """The current policy."""
-        return self._network
-
-    @property
-    def move_plan(self) -> MovePlan:
-        config = self.config
-        return MovePlan(config.compiles_per_module, config.compiles_against_policy, config.unpromising)
-
-    def variants(self, iteration: int) -> list[Variant]:
-        """The current policy, greedy."""
-        del iteration
-        return [Variant(self._network, exploring=False)]
-
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`."""
         del iteration
         config = self.config
         latest = measured_moves(samples)
         if not self.updates:
-            exact = linear_effect(self._network)
-            seen = [sample.observations for sample in samples if sample.observations is not None]
-            self._start = linear_fit(self._network, seen) if exact is None else exact
+            self._start = self.current_effect(samples)
         self._memory = [*self._memory, latest][-config.memory :]
         moves = joined(self._memory)
         offset = config.prior * self._start
