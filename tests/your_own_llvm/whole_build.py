@@ -100,11 +100,17 @@ class WholeBuild:
             print(result.read_text(encoding="utf-8"), end="", flush=True)
             return
         began, before = time.monotonic(), _cpu_seconds()
+        sysroot = self.files["sysroot"].parent
+        # Without it clang finds the headers below a link, /lib/gcc/..., and Ninja takes `..` for the folder before the
+        # link: it would not find them again, and compile everything anew.
+        libraries = f"--gcc-install-dir={sysroot}/usr/lib/gcc/x86_64-linux-gnu/12"
         fixed = _OPTIONS | {
             "CMAKE_C_COMPILER": self.files["clang"],
             "CMAKE_CXX_COMPILER": self.folder / "clang++",
+            "CMAKE_CXX_FLAGS": libraries,
+            "CMAKE_C_FLAGS": libraries,
             "CMAKE_MAKE_PROGRAM": self.files["ninja"],
-            "CMAKE_SYSROOT": self.files["sysroot"].parent,
+            "CMAKE_SYSROOT": sysroot,
             "Python3_EXECUTABLE": sys.executable,
         }
         build, source = self.folder / "build", self.files["source"].parent / "llvm"
