@@ -33,6 +33,22 @@ def check_linear(config: Any) -> None:
         )
 
 
+def checked_preferences(config: Any) -> dict[str, tuple[float, float]]:
+    """`config.preferred_below` with floats, see `linear_network.preference_below`.
+
+    Raises: ValueError: a value is not a pair of finite numbers.
+    """
+    checked = {}
+    for feature, pair in config.preferred_below.items():
+        numbers = [float(number) for number in pair]
+        if len(numbers) != 2 or not all(map(math.isfinite, numbers)):
+            raise ValueError(
+                f"{type(config).__name__}.preferred_below[{feature!r}]={pair!r} must be (limit, preference)"
+            )
+        checked[str(feature)] = (numbers[0], numbers[1])
+    return checked
+
+
 def check_moves(config: Any) -> None:
     """Checks how many changes of decisions are measured.
 

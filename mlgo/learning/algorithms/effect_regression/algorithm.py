@@ -1,13 +1,12 @@
 """Effect regression: settings and description."""
 
 import dataclasses
-import math
 from collections.abc import Mapping
 
 import gin
 
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_linear
+from mlgo.learning.config_checks import check_linear, checked_preferences
 
 
 @gin.configurable
@@ -51,18 +50,7 @@ class EffectConfig:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
-        object.__setattr__(self, "preferred_below", _preferences(self.preferred_below))
-
-
-def _preferences(preferred: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Raises: ValueError: a value is not a pair of finite numbers."""
-    checked = {}
-    for feature, pair in preferred.items():
-        numbers = [float(number) for number in pair]
-        if len(numbers) != 2 or not all(map(math.isfinite, numbers)):
-            raise ValueError(f"EffectConfig.preferred_below[{feature!r}]={pair!r} must be (limit, preference)")
-        checked[str(feature)] = (numbers[0], numbers[1])
-    return checked
+        object.__setattr__(self, "preferred_below", checked_preferences(self))
 
 
 ALGORITHM = Algorithm(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import gin
 
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_fields, check_moves
+from mlgo.learning.config_checks import check_fields, check_moves, checked_preferences
 from mlgo.learning.normalization import TOP_LEVEL
 
 
@@ -17,6 +17,7 @@ class ImitateSearchTreesConfig:
 
     Attributes:
       compiles_per_module, compiles_against_policy, unpromising, prior, start, start_bias: as ImitateSearchConfig's.
+      preferred_below: as EffectConfig's: what the policy prefers without learning it, added to the margins.
       trees: how many there are; each update learns all of them anew.
       depth: splits from the root of a tree to a leaf, 1 to 4.
       rate: the part of each tree's values that is added, in (0, 1].
@@ -31,6 +32,7 @@ class ImitateSearchTreesConfig:
     prior: float = 0.1
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
     start_bias: float = 0.0
+    preferred_below: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     trees: int = 40
     depth: int = 2
     rate: float = 0.2
@@ -41,6 +43,7 @@ class ImitateSearchTreesConfig:
         check_moves(self)
         check_fields(self, at_least_one=("trees", "depth", "memory"), positive=("rate", "leaf_deviation"))
         object.__setattr__(self, "start", {str(feature): float(value) for feature, value in self.start.items()})
+        object.__setattr__(self, "preferred_below", checked_preferences(self))
         if self.prior < 0 or self.rate > 1 or self.depth > 4 or self.trees > TOP_LEVEL:
             raise ValueError(
                 f"ImitateSearchTreesConfig: prior={self.prior} >= 0, rate={self.rate} <= 1, depth={self.depth} <= 4,"

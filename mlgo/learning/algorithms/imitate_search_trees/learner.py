@@ -11,7 +11,7 @@ import numpy as np
 
 from mlgo.learning.boosted_trees import boost, no_trees
 from mlgo.learning.learner import Sample
-from mlgo.learning.linear_network import linear_network, stated_effect, with_linear_form
+from mlgo.learning.linear_network import linear_network, preference_below, stated_effect, with_linear_form
 from mlgo.learning.move_learner import MoveLearner
 from mlgo.learning.moves import Moves, figures, joined, measured_moves
 from mlgo.learning.network import PolicyNetwork
@@ -22,7 +22,7 @@ _MOVE_FIELDS = [field.name for field in dataclasses.fields(Moves)]
 
 class ImitateSearchTreesLearner(MoveLearner):
     """Imitation of a search by trees. The first policy is that of the settings' `start`, or else the network to start
-    from.
+    from; `preferred_below` is added to all of them.
     """
 
     @classmethod
@@ -34,10 +34,11 @@ class ImitateSearchTreesLearner(MoveLearner):
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         """See `Learner.prepare`."""
         config, self._network = self.config, network
+        kind = type(config).__name__
+        self._preference = preference_below(network.normalizer, config.preferred_below, f"{kind}.preferred_below")
         if not state and config.start:
-            setting = "ImitateSearchTreesConfig.start"
-            effect = stated_effect(network.normalizer, config.start, config.start_bias, setting)
-            self._network = linear_network(network, effect)
+            effect = stated_effect(network.normalizer, config.start, config.start_bias, f"{kind}.start")
+            self._network = linear_network(network, effect + self._preference)
         self.updates = int(state.get("updates", 0))
         self._start = np.array(state.get("start", np.zeros(network.normalizer.width + 1)), np.float64)
         remembered = sorted({int(name.partition("/")[0]) for name in state if "/" in name})
@@ -51,7 +52,7 @@ class ImitateSearchTreesLearner(MoveLearner):
         config = self.config
         latest = measured_moves(samples)
         if not self.updates:
-            self._start = self.current_effect(samples)
+            self._start = self.current_effect(samples) - (self._preference if config.start else 0.0)
         self._memory = [*self._memory, latest][-config.memory :]
         moves = joined(self._memory)
         offset = config.prior * self._start
@@ -64,7 +65,7 @@ class ImitateSearchTreesLearner(MoveLearner):
             config.depth,
             config.rate,
         )
-        self._network = tree_network(self._network, offset, trees)
+        self._network = tree_network(self._network, offset + self._preference, trees)
         self.updates += 1
         predicted = latest.features() @ offset + latest.sums(trees.margins(latest.levels))
         return {**figures(latest, predicted, samples), "largest_leaf": float(np.abs(trees.values).max())}

@@ -51,6 +51,16 @@ class ImitateSearchTreesTest(unittest.TestCase):
         found = answers(learner(), np.array([0, 40, 60, 100]), np.ones(4, np.int64))
         np.testing.assert_array_equal(found > 0, [True, True, False, False])
 
+    def test_what_is_preferred_stays_so(self):
+        end = next(column.end for column in NORMALIZER.columns if column.feature == "cost")
+        cost, uses = np.zeros(3, np.int64), np.array([1, 2, 3])
+        for preference in (-12.0, 12.0):
+            found = learner(preferred_below={"cost": (float(end), preference)})
+            for samples in [None, *iterations(2, 1, margins)]:
+                if samples:
+                    found.update(0, samples)
+                np.testing.assert_array_equal(answers(found, cost, uses) > 0, [preference > 0] * 3)
+
     def test_it_forgets(self):
         found = learner(memory=2)
         for number, samples in enumerate(iterations(4, 5, margins)):
@@ -94,6 +104,7 @@ class ImitateSearchTreesTest(unittest.TestCase):
             {"rate": 1.5},
             {"memory": 0},
             {"prior": -1.0},
+            {"preferred_below": {"cost": (1.0,)}},
         ):
             message = f"ImitateSearchTreesConfig.*{next(iter(wrong))}"
             with self.subTest(**wrong), self.assertRaisesRegex(ValueError, message):
