@@ -40,7 +40,6 @@ _OPTIONS = {
     "LLVM_TARGETS_TO_BUILD": "X86",
     "LLVM_USE_LINKER": "lld",
 }
-_MODELS = ("INLINERSIZEMODEL", "REGALLOCEVICTMODEL")
 _SAVED_MODEL_CLI = """\
 #!/bin/sh
 # TensorFlow's compiler of SavedModels, with the Python and the packages of this workspace.
@@ -80,11 +79,13 @@ class WholeBuild:
             _SAVED_MODEL_CLI.format(path=shlex.quote(path), python=shlex.quote(sys.executable)), encoding="utf-8"
         )
         compiler.chmod(0o755)
-        given = {f"LLVM_OVERRIDE_MODEL_{kind}_{model}": "" for kind in ("HEADER", "OBJECT") for model in _MODELS}
-        given["LLVM_INLINER_MODEL_PATH"] = _policy("tests/policies/stock_inlining_policy")
-        given["LLVM_RAEVICT_MODEL_PATH"] = _policy("models/regalloc_eviction/policy")
-        given["TENSORFLOW_AOT_COMPILER"] = str(compiler)
-        self._build("saved_models", given)
+        given = {
+            "LLVM_INLINER_MODEL_PATH": _policy("tests/policies/stock_inlining_policy"),
+            "LLVM_RAEVICT_MODEL_PATH": _policy("models/regalloc_eviction/policy"),
+            "TENSORFLOW_AOT_COMPILER": str(compiler),
+        }
+        # LLVM's files take an empty value for a given one, and then compile no model.
+        self._build("saved_models", given, ["-ULLVM_OVERRIDE_MODEL_*"])
 
     @property
     def _models(self) -> pathlib.Path:
