@@ -1,7 +1,7 @@
 """The corpora of //third_party/corpora, each at -O2 and at -Oz, whole and in parts."""
 
 load("//third_party/corpora:corpora.bzl", "CORPORA")
-load("//toolchains/cc:targets.bzl", "BARE_TARGETS", "LINUX_TARGETS", "TARGETS")
+load("//toolchains/cc:targets.bzl", "BARE_TARGETS", "LINUX_TARGETS", "platform_of")
 load(":defs.bzl", "mlgo_corpus", "mlgo_corpus_part")
 
 # The front end writes into functions what they are optimised for, so that each level is a corpus of its own. The first one's name has no suffix.
@@ -27,7 +27,7 @@ def corpus_of(name, deps, licence, bare_metal = False):
     for corpus, level in corpus_names(name).items():
         _corpus_and_parts(corpus, deps, licence, level, None)
         for target in LINUX_TARGETS + (BARE_TARGETS if bare_metal else []):
-            _corpus_and_parts(corpus + "_" + target, deps, licence, level, "//platforms:" + TARGETS[target].platform)
+            _corpus_and_parts(corpus + "_" + target, deps, licence, level, "//platforms:" + platform_of(target))
 
 def _corpus_and_parts(corpus, deps, licence, level, platform):
     mlgo_corpus(

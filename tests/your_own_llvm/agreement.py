@@ -31,13 +31,12 @@ def compare(theirs: Programs, ours: Programs, folder: pathlib.Path) -> int:
     Raises: AssertionError: outputs differ, a policy changed none of them, or a program fails.
     """
     for_size, for_speed = _bitcode(SIZE_CORPUS, folder / "size"), _bitcode(_SPEED_CORPUS, folder / "speed")
-    compared = _compare(theirs.opt, ours.opt, for_size, _INLINE, folder)
-    inlined = []
-    for bitcode in for_size:
-        inlined.append(bitcode.with_suffix(".inlined.bc"))
-        inlined[-1].write_bytes(_output(ours.opt, bitcode, _INLINE, folder))
+    compared, contents = _compare(theirs.opt, ours.opt, for_size, _INLINE, folder)
+    inlined = [bitcode.with_suffix(".inlined.bc") for bitcode in for_size]
+    for file, content in zip(inlined, contents, strict=True):
+        file.write_bytes(content)
     return compared + sum(
-        _compare(theirs.llc, ours.llc, modules, _ALLOCATE, folder) for modules in (inlined, for_speed)
+        _compare(theirs.llc, ours.llc, modules, _ALLOCATE, folder)[0] for modules in (inlined, for_speed)
     )
 
 
@@ -56,21 +55,23 @@ def _compare(
     modules: Sequence[pathlib.Path],
     flags: Sequence[str],
     folder: pathlib.Path,
-) -> int:
-    """The number of modules of which both programs make the same. The last of `flags` turns the policy on."""
-    compared = changed = 0
+) -> tuple[int, list[bytes]]:
+    """(the number of modules of which both programs make the same, our outputs of all). The last of `flags` turns the
+    policy on.
+    """
+    compared, changed, outputs = 0, 0, []
     for module in modules:
-        default = _output(ours, module, flags[:-1], folder)
+        default, wanted = (_output(ours, module, words, folder) for words in (flags[:-1], flags))
+        outputs.append(wanted)
         if _output(theirs, module, flags[:-1], folder) != default:
             continue
-        wanted = _output(ours, module, flags, folder)
         if _output(theirs, module, flags, folder) != wanted:
             raise AssertionError(f"{module}: the outputs of {theirs} and {ours} with {flags[-1]} differ")
         compared += 1
         changed += wanted != default
     if not changed:
         raise AssertionError(f"{flags[-1]} changed none of the {compared} outputs of {ours}: was the policy asked?")
-    return compared
+    return compared, outputs
 
 
 def _output(program: pathlib.Path, module: pathlib.Path, flags: Sequence[str], folder: pathlib.Path) -> bytes:

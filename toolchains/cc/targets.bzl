@@ -3,10 +3,9 @@
 # Key of TARGETS: the machine that builds.
 HOST = "x86_64"
 
-def _cross(name, triple, bazel_cpu, constraints, flags = []):
+def _cross(triple, bazel_cpu, constraints, flags = []):
     """A target whose headers and libraries are Debian's cross packages, each below a folder that is named after the triple."""
     return struct(
-        platform = "linux_" + name,
         triple = triple,
         root = "",
         gcc = "usr/lib/gcc-cross/%s/12" % triple,
@@ -17,11 +16,10 @@ def _cross(name, triple, bazel_cpu, constraints, flags = []):
         flags = flags,
     )
 
-def _bare(name, triple, packaged, bazel_cpu, cpu, flags):
+def _bare(triple, packaged, bazel_cpu, cpu, flags):
     """A target with picolibc's headers in place of a system. C for corpora: programs are not linked."""
     root = "usr/lib/picolibc/" + packaged
     return struct(
-        platform = "bare_" + name,
         triple = triple,
         root = "/" + root,
         gcc = None,
@@ -32,12 +30,11 @@ def _bare(name, triple, packaged, bazel_cpu, cpu, flags):
         flags = flags,
     )
 
-# Name -> struct: `platform`, its name in //platforms; `triple`; `root`, what clang takes for the sysroot, below the folder of `usr`; `gcc` and
+# Name -> struct: `triple`; `root`, what clang takes for the sysroot, below the folder of `usr`; `gcc` and
 # `include`, folders beside `usr` or None; `libc`, the C library; `bazel_cpu`, Bazel's name of the processor; `constraints` of the platform;
 # `flags` of every compile and link.
 TARGETS = {
     HOST: struct(
-        platform = "linux_x86_64",
         triple = "x86_64-linux-gnu",
         root = "",
         gcc = "usr/lib/gcc/x86_64-linux-gnu/12",
@@ -48,28 +45,24 @@ TARGETS = {
         flags = [],
     ),
     "aarch64": _cross(
-        "aarch64",
         "aarch64-linux-gnu",
         "aarch64",
         ["@platforms//os:linux", "@platforms//cpu:aarch64"],
     ),
     # Debian's armhf is Armv7-A with VFPv3-D16; its code is Thumb-2 as here.
     "armv7_thumb": _cross(
-        "armv7_thumb",
         "arm-linux-gnueabihf",
         "armv7",
         ["@platforms//os:linux", "@platforms//cpu:armv7"],
         ["-march=armv7-a", "-mfpu=vfpv3-d16", "-mthumb"],
     ),
     "riscv64": _cross(
-        "riscv64",
         "riscv64-linux-gnu",
         "riscv64",
         ["@platforms//os:linux", "@platforms//cpu:riscv64"],
     ),
     # Cortex-M4 with its floating point unit.
     "thumbv7em": _bare(
-        "thumbv7em",
         "thumbv7em-none-eabihf",
         "arm-none-eabi",
         "armv7",
@@ -77,7 +70,6 @@ TARGETS = {
         ["-mcpu=cortex-m4"],
     ),
     "riscv32": _bare(
-        "riscv32",
         "riscv32-unknown-elf",
         "riscv64-unknown-elf",
         "riscv32",
@@ -94,3 +86,7 @@ BARE_TARGETS = [name for name in CROSS_TARGETS if not TARGETS[name].gcc]
 
 # Those that programs are built for.
 LINUX_TARGETS = [name for name in CROSS_TARGETS if TARGETS[name].gcc]
+
+def platform_of(target):
+    """The name in //platforms of a key of CROSS_TARGETS."""
+    return ("bare_" if target in BARE_TARGETS else "linux_") + target
