@@ -42,9 +42,7 @@ class LinearLearner(Learner):
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         config, self._network = self.config, network
         if not state and config.start:
-            setting = f"{type(config).__name__}.start"
-            stated = stated_effect(network.normalizer, config.start, config.start_bias, setting)
-            self._network = linear_network(network, stated)
+            self._network = linear_network(network, stated_effect(network.normalizer, config))
         width = network.normalizer.width + 1
         self.updates = int(state.get("updates", 0))
         self._start = np.array(state.get("start", np.zeros(width)), np.float64)

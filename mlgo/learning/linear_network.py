@@ -1,6 +1,7 @@
 """Linear policies in the form of every other network, so that the same code evaluates them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -58,25 +59,25 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
     return effect if same else None
 
 
-def stated_effect(normalizer: Normalizer, pieces: Mapping[str, float], bias: float, setting: str) -> np.ndarray:
-    """float64 [D + 1]: the effect of a linear policy given by settings.
+def stated_effect(normalizer: Normalizer, config: Any) -> np.ndarray:
+    """float64 [D + 1]: the effect of the linear policy that a learner's `config` states.
 
     Args:
-      pieces: feature -> what each of its pieces adds to z; others add 0.
-      bias: z where all features have their smallest values.
-      setting: where `pieces` stands, for messages.
+      config: with `start`, feature -> what each of its pieces adds to z, others add 0; and `start_bias`, z where all
+        features have their smallest values.
 
     Raises: RunError: a feature is not among those that the policy looks at.
     """
-    if unknown := sorted(set(pieces) - set(normalizer.features)):
+    if unknown := sorted(set(config.start) - set(normalizer.features)):
         raise RunError(
-            setting,
+            f"{type(config).__name__}.start",
             f"names {', '.join(unknown)}, and the policy looks at {', '.join(normalizer.features)}",
             "Correct the name, or leave out a feature that is constant",
         )
     effect = np.zeros(normalizer.width + 1)
-    effect[: len(normalizer.columns)] = [pieces.get(column.feature, 0.0) / WHOLE_PIECE for column in normalizer.columns]
-    effect[-1] = bias
+    pieces = [config.start.get(column.feature, 0.0) / WHOLE_PIECE for column in normalizer.columns]
+    effect[: len(pieces)] = pieces
+    effect[-1] = config.start_bias
     return effect
 
 

@@ -193,5 +193,5 @@ def first_mean(network: PolicyNetwork, config: CmaConfig) -> np.ndarray:
     """
     if (effect := linear_effect(network)) is not None:
         return np.append(effect[:-1] * WHOLE_PIECE, effect[-1])
-    effect = stated_effect(network.normalizer, config.start, config.start_bias, "CmaConfig.start")
+    effect = stated_effect(network.normalizer, config)
     return np.append(effect[:-1] * WHOLE_PIECE, effect[-1])

@@ -34,11 +34,10 @@ class ImitateSearchTreesLearner(MoveLearner):
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         """See `Learner.prepare`."""
         config, self._network = self.config, network
-        kind = type(config).__name__
-        self._preference = preference_below(network.normalizer, config.preferred_below, f"{kind}.preferred_below")
+        setting = "ImitateSearchTreesConfig.preferred_below"
+        self._preference = preference_below(network.normalizer, config.preferred_below, setting)
         if not state and config.start:
-            effect = stated_effect(network.normalizer, config.start, config.start_bias, f"{kind}.start")
-            self._network = linear_network(network, effect + self._preference)
+            self._network = linear_network(network, stated_effect(network.normalizer, config) + self._preference)
         self.updates = int(state.get("updates", 0))
         self._start = np.array(state.get("start", np.zeros(network.normalizer.width + 1)), np.float64)
         remembered = sorted({int(name.partition("/")[0]) for name in state if "/" in name})
