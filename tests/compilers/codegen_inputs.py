@@ -42,11 +42,11 @@ def check(test: pathlib.Path) -> int | str:
         source = pathlib.Path(folder) / "input.ll"
         source.write_text(text, encoding="utf-8")
         try:
-            compiled(LLC.development, source, flags, LLC.words)
+            wanted = compiled(LLC.development, source, flags, LLC)
         except (AssertionError, subprocess.TimeoutExpired):
             return _LEFT_OUT
         try:
-            return check_agreement(source, flags, [None], LLC)
+            return check_agreement(source, flags, [None], LLC, wanted)
         except TrainingLogError:
             # No function has registers to allocate: WebAssembly, NVPTX.
             return _LEFT_OUT
