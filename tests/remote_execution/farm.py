@@ -10,7 +10,6 @@ import argparse
 import contextlib
 import os
 import pathlib
-import shlex
 import shutil
 import signal
 import socket
@@ -19,15 +18,13 @@ import sys
 import time
 from collections.abc import Iterator
 
+from tests.isolation.processes import in_root, process
 from tests.remote_execution import installation
 from tests.remote_execution.failure import FarmError
 
 _START_SECONDS = 60
-_SHUTDOWN_SECONDS = 10
 _NICE = 15
-# A worker sees its root folder, its own processes, and devices; the pivot leaves user namespaces to bubblewrap.
-_ENTER = (
-    "mount --bind {root} {root} && mount --rbind /dev {root}/dev && cd {root} && pivot_root . old && exec "
+_WORK = (
     "/usr/bin/busybox env -i PATH=/usr/bin HOME=/state TMPDIR=/tmp /usr/bin/busybox sh /state/worker.sh {arguments}"
 )
 
@@ -37,23 +34,6 @@ def configuration(template: str, folder: pathlib.Path, port: int, database: str)
     for name, value in (("@FOLDER@", str(folder)), ("@PORT@", str(port)), ("@DATABASE@", database)):
         template = template.replace(name, value)
     return template
-
-
-@contextlib.contextmanager
-def process(command: list, log: pathlib.Path, **options) -> Iterator[subprocess.Popen]:
-    """A process in a group of its own, which ends with the block."""
-    with open(log, "ab") as output:
-        started = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, **options
-        )
-    try:
-        yield started
-    finally:
-        for number in (signal.SIGINT, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(started.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                started.wait(_SHUTDOWN_SECONDS)
 
 
 @contextlib.contextmanager
@@ -105,12 +85,8 @@ def _worker(folder: pathlib.Path, number: int, port: int, jobs: int) -> contextl
     for name in ("dev", "old", "proc", "tmp", "state"):
         (root / name).mkdir(exist_ok=True)
     shutil.copy(installation.HERE / "worker.sh", root / "state/worker.sh")
-    enter = _ENTER.format(root=shlex.quote(str(root)), arguments=f"{port} worker{number} {jobs}")
-    # The first process of a process namespace takes all others of the worker with it.
-    isolated = ["nice", f"-n{_NICE}", "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", enter]
-    return process(
-        isolated, folder / f"worker{number}.log", env={**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-    )
+    work = _WORK.format(arguments=f"{port} worker{number} {jobs}")
+    return process(["nice", f"-n{_NICE}", *in_root(root, work)], folder / f"worker{number}.log")
 
 
 def free_port() -> int:

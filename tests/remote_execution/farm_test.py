@@ -5,6 +5,7 @@ import sys
 import tempfile
 import unittest
 
+from tests.isolation.processes import process
 from tests.remote_execution import farm, installation
 from tests.remote_execution.failure import FarmError
 
@@ -28,15 +29,10 @@ class FarmTest(unittest.TestCase):
         with self.assertRaisesRegex(FarmError, "the step: exit code 3: no space"):
             installation.run([sys.executable, "-c", "print('no space'); raise SystemExit(3)"], "the step")
 
-    def test_process_ends_with_the_block(self):
-        with farm.process([sys.executable, "-c", "import time; time.sleep(600)"], self.folder / "log") as started:
-            self.assertIsNone(started.poll())
-        self.assertIsNotNone(started.poll())
-
     def test_server_that_ends_is_reported_with_its_words(self):
         log = self.folder / "log"
         command = [sys.executable, "-c", "print('address in use')"]
-        with farm.process(command, log) as started, self.assertRaisesRegex(FarmError, "address in use"):
+        with process(command, log) as started, self.assertRaisesRegex(FarmError, "address in use"):
             started.wait()
             farm.wait_for(farm.free_port(), started, log)
 
