@@ -1,0 +1,187 @@
+"""Builds a target on this machine and on a farm of this machine, and compares files and CPU time.
+
+    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/scratch/farm --target=//release:clang
+    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/scratch/farm --target=//development:clang --lose_worker_after=60
+
+Both builds begin with nothing built. On the farm no action falls back to this machine; those that cannot run there
+(docs/remote-execution.md) are counted. With --lose_worker_after, one worker is killed when so many actions have ended.
+Exit codes: 0 all files are equal, 1 some differ or a build failed, 2 the farm could not be started.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+from tests.clones.nested import NestedBazel
+from tests.isolation.cpu_account import CpuAccount, cpu_account
+from tests.remote_execution.failure import FarmError
+from tests.remote_execution.farm import farm
+
+_WORKSPACE = pathlib.Path(__file__).resolve().parents[2]
+_POLL_SECONDS = 0.5
+
+
+@dataclasses.dataclass(frozen=True)
+class Build:
+    """One build of the target.
+
+    Attributes:
+      files: path below the execution root → sha256.
+      runners: where actions ran → how many.
+      cpu_seconds: of Bazel and all that it started here.
+      wall_seconds: of the build.
+    """
+
+    files: dict[str, str]
+    runners: dict[str, int]
+    cpu_seconds: float
+    wall_seconds: float
+
+
+def ended_actions(events: pathlib.Path) -> int:
+    """How many actions a build has ended, by its file of build events."""
+    with contextlib.suppress(FileNotFoundError):
+        return sum(b'"actionCompleted"' in line for line in events.open("rb"))
+    return 0
+
+
+def runners_of(events: pathlib.Path) -> dict[str, int]:
+    """Where the actions of a build ran → how many, by its file of build events; empty: the file does not say."""
+    for line in events.read_text("utf-8").splitlines():
+        if '"actionSummary"' in line:
+            counts = json.loads(line)["buildMetrics"]["actionSummary"].get("runnerCount", ())
+            return {each["name"]: each["count"] for each in counts}
+    return {}
+
+
+@contextlib.contextmanager
+def _losing(worker: subprocess.Popen, events: pathlib.Path, after: int) -> Iterator[None]:
+    """Kills `worker` when `after` actions of the build in the block have ended."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_POLL_SECONDS):
+            if (count := ended_actions(events)) >= after:
+                os.killpg(worker.pid, signal.SIGKILL)
+                print(f"killed worker 1 after {count} actions", flush=True)
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+class Trial:
+    """Builds of one target with one output base.
+
+    Attributes:
+      bazel: a Bazel whose server, and all that it starts, belongs to the account.
+      events: the file of build events of the last build.
+    """
+
+    def __init__(self, folder: pathlib.Path, target: str, account: CpuAccount):
+        self._target, self._account, self.events = target, account, folder / "events.json"
+        launcher = folder / "counted_bazel"
+        command = shlex.join(account.command([str(_WORKSPACE / "bazelw")]))
+        launcher.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+        launcher.chmod(0o755)
+        self.bazel = NestedBazel(launcher, _WORKSPACE, folder / "output_base")
+
+    def fetch(self) -> None:
+        """Downloads and unpacks all that the target needs.
+
+        Raises: AssertionError: a download fails, or the target is none.
+        """
+        self.bazel.run("build", "--nobuild", self._target)
+
+    def build(self, *options: str) -> Build:
+        """Builds the target from nothing.
+
+        Raises: AssertionError: the build fails; carries the end of what Bazel said.
+        """
+        self.bazel.run("clean")
+        self.events.unlink(missing_ok=True)
+        events = [f"--build_event_json_file={self.events}", "--build_event_publish_all_actions"]
+        cpu, wall = self._account.seconds(), time.monotonic()
+        self.bazel.run("build", *events, *options, self._target)
+        cpu, wall = self._account.seconds() - cpu, time.monotonic() - wall
+        root = pathlib.Path(self.bazel.run("info", "execution_root").strip())
+        names = self.bazel.run("cquery", "--output=files", *options, self._target).split("\n")
+        digests = {name: _sha256(root / name) for name in names if name}
+        return Build(digests, runners_of(self.events), cpu, wall)
+
+
+def _sha256(path: pathlib.Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _told(name: str, build: Build) -> None:
+    runners = ", ".join(f"{count} {runner}" for runner, count in build.runners.items())
+    print(f"{name}: {build.cpu_seconds:.0f} CPU s of Bazel and its children, {build.wall_seconds:.0f} s, actions: {runners}", flush=True)
+
+
+def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as running:
+        ours, theirs = (running.enter_context(cpu_account(f"mlgo_{name}_{os.getpid()}")) for name in ("bazel", "farm"))
+        trial = Trial(folder, target, ours)
+        running.callback(trial.bazel.end)
+        trial.fetch()
+        local = trial.build()
+        _told("here", local)
+        running.enter_context(theirs.of_children())
+        port, processes = running.enter_context(farm(folder, workers, jobs=2))
+        # Actions whose tags forbid the farm still run here.
+        options = ["--config=remote_execution", f"--remote_executor=grpc://127.0.0.1:{port}", "--spawn_strategy=remote,sandboxed"]
+        options += ["--noremote_local_fallback"]
+        before = theirs.seconds()
+        with _losing(processes[0], trial.events, lose_after) if lose_after else contextlib.nullcontext():
+            remote = trial.build(*options)
+        of_farm = theirs.seconds() - before
+    _told("with the farm", remote)
+    total = remote.cpu_seconds + of_farm
+    print(f"the farm: {of_farm:.0f} CPU s; in all {total:.0f} CPU s, {total / local.cpu_seconds:.2f} times the build here")
+    differing = sorted(name for name, digest in local.files.items() if remote.files.get(name) != digest)
+    print(f"{len(local.files) - len(differing)} of {len(local.files)} files of {target} are equal" + "".join(f"\ndiffers: {each}" for each in differing))
+    return int(bool(differing) or local.files.keys() != remote.files.keys())
+
+
+def main(arguments: list[str]) -> int:
+    """Runs a trial; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=pathlib.Path, required=True, help="programs, logs, stored results, and the output base")
+    parser.add_argument("--target", default="//release:clang", help="what is built (default: //release:clang)")
+    parser.add_argument("--workers", type=int, default=3, help="number of workers (default: 3)")
+    parser.add_argument("--lose_worker_after", type=int, default=0, help="actions after which a worker is killed (default: 0, never)")
+    flags = parser.parse_args(arguments)
+    if flags.workers < 1 + bool(flags.lose_worker_after):
+        parser.error("--workers: one must be left")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _tried(flags.folder.absolute(), flags.target, flags.workers, flags.lose_worker_after)
+    except (FarmError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except AssertionError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,29 @@
+import pathlib
+import tempfile
+import unittest
+
+from tests.remote_execution import trial
+
+
+class EventsTest(unittest.TestCase):
+    def setUp(self):
+        self.events = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "events.json"
+
+    def test_ended_actions_are_counted_while_the_file_grows(self):
+        self.assertEqual(trial.ended_actions(self.events), 0)
+        self.events.write_text('{"id":{"started":{}}}\n{"id":{"actionCompleted":{"label":"//a"}}}\n', "utf-8")
+        self.assertEqual(trial.ended_actions(self.events), 1)
+        with self.events.open("a", encoding="utf-8") as file:
+            file.write('{"id":{"actionCompleted":{"label":"//b"}}}\n{"id":{"actionComp')
+        self.assertEqual(trial.ended_actions(self.events), 2)
+
+    def test_where_actions_ran(self):
+        summary = '{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":[{"name":"total","count":9},{"name":"remote","count":6}]}}}'
+        self.events.write_text('{"id":{"started":{}}}\n' + summary + "\n", "utf-8")
+        self.assertEqual(trial.runners_of(self.events), {"total": 9, "remote": 6})
+        self.events.write_text('{"id":{"started":{}}}\n', "utf-8")
+        self.assertEqual(trial.runners_of(self.events), {})
+
+
+if __name__ == "__main__":
+    unittest.main()
