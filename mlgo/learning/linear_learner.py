@@ -10,7 +10,7 @@ import numpy as np
 
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Learner
-from mlgo.learning.linear_network import linear_network, stated_effect, with_linear_form
+from mlgo.learning.linear_network import linear_effect, linear_network, stated_effect, with_linear_form
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE
 from mlgo.learning.observations import Observations
@@ -113,3 +113,10 @@ def linear_fit(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarr
         information, moment = information + rows.T @ rows, moment + rows.T @ z
     ridge = 1e-6 * np.trace(information) / len(information)
     return np.linalg.solve(information + ridge * np.eye(len(information)), moment)
+
+
+def nearest_effect(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarray:
+    """float64 [D + 1]: the effect of `network`, or of the linear policy nearest to it on the rows `seen`."""
+    exact = linear_effect(network)
+    # A fit knows nothing of decisions that were not seen.
+    return linear_fit(network, seen) if exact is None else exact

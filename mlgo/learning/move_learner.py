@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlgo.learning.learner import Learner, MovePlan, Sample, Variant
-from mlgo.learning.linear_learner import linear_fit
-from mlgo.learning.linear_network import linear_effect
+from mlgo.learning.linear_learner import nearest_effect
 from mlgo.learning.network import PolicyNetwork
 
 
@@ -39,7 +38,5 @@ class MoveLearner(Learner):
 
     def current_effect(self, samples: Sequence[Sample]) -> np.ndarray:
         """float64 [D + 1]: the effect of the current policy, or of the linear policy nearest to it on `samples`."""
-        # A fit knows nothing of decisions that were not seen.
-        exact = linear_effect(self._network)
         seen = [sample.observations for sample in samples if sample.observations is not None]
-        return linear_fit(self._network, seen) if exact is None else exact
+        return nearest_effect(self._network, seen)

@@ -142,12 +142,13 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
         own = [path for name in names if name for path in own_files(given["problem"], name)]
         set_configuration([*defaults, *own, *users], bindings)
         run = dataclasses.replace(RunSettings(), **given)
+        learner = algorithm_named(run.algorithm).config()
         return Configurations(
             run=run,
             vocabulary=VocabularyConfig(),
             network=NetworkConfig(),
             behavioural_cloning=BcConfig(),
-            learner=algorithm_named(run.algorithm).config(),
+            learner=from_policy(learner) if run.warm_start == "policy" else learner,
             divergence=DivergenceRules(),
         )
     except (ValueError, TypeError, AttributeError, SyntaxError) as error:
@@ -156,6 +157,15 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
             f"gives unusable settings: {error}",
             f"Correct it; `CLASS.FIELD=VALUE` with CLASS one of {gin_classes()}",
         ) from error
+
+
+def from_policy(learner: Any) -> Any:
+    """The settings `learner` of an algorithm, for a run that starts from a policy: instead of the first policy that they
+    state, that one is explored, and what it knows is kept.
+    """
+    names = {field.name for field in dataclasses.fields(learner)}
+    changed: dict[str, Any] = {"start": {}, "start_bias": 0.0, "first_step": getattr(learner, "step", 1.0)}
+    return dataclasses.replace(learner, **{name: value for name, value in changed.items() if name in names})
 
 
 def own_files(problem: str, name: str) -> list[str]:

@@ -93,6 +93,18 @@ class ConfigurationTest(unittest.TestCase):
             self.assertEqual(imitation.run.warm_start, "none")
             self.assertEqual((imitation.learner.start, imitation.learner.start_bias), first)
 
+    def test_a_run_that_starts_from_a_policy_keeps_what_it_knows(self):
+        for algorithm in ("effect_regression", "imitate_search", "imitate_search_trees", "cma_es"):
+            given = {"problem": "inlining_for_size", "algorithm": algorithm}
+            self.assertTrue(configure(given, [], []).learner.start)
+            found = configure({**given, "warm_start": "policy"}, [], []).learner
+            self.assertEqual((dict(found.start), found.start_bias), ({}, 0.0))
+        effects = {"problem": "inlining_for_size", "algorithm": "effect_regression"}
+        self.assertEqual(configure(effects, [], []).learner.first_step, 1.0)
+        further = configure({**effects, "warm_start": "policy"}, [], ["EffectConfig.step = 0.2"]).learner
+        self.assertEqual(further.first_step, 0.2)
+        self.assertEqual(configure({"problem": "made_up", "warm_start": "policy"}, [], []).learner.epochs, 1)
+
     def test_what_does_not_fit_is_an_error(self):
         for text, message in (
             ("RunSettings.iterations = -1", "must be at least 0"),

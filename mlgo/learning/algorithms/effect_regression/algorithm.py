@@ -21,6 +21,8 @@ class EffectConfig:
       prior: weight of the start's logits in the policy, in units of the returns: decisions change if their effect is
         larger.
       step: how far each update moves the policy towards the regression's result, in (0, 1].
+      first_step: the same for the first update. 1: nothing of the start is kept but its `prior`. A run that starts from
+        a policy of an earlier run takes `step` (mlgo/training/settings.py).
       decay: an iteration's equations have weight decay ^ age.
       effect_deviation: expected size of the effect of a column, relative to the deviation of a function's return.
         Estimates that the data determine less clearly are shrunk towards 0 (ridge regression as a posterior mean).
@@ -37,6 +39,7 @@ class EffectConfig:
     exploration: float = 0.04
     prior: float = 0.1
     step: float = 0.5
+    first_step: float = 1.0
     decay: float = 0.8
     effect_deviation: float = 0.3
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -48,6 +51,8 @@ class EffectConfig:
         check_linear(self)
         if self.samples_per_module < 2:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
+        if not 0 < self.first_step <= 1:
+            raise ValueError(f"EffectConfig.first_step={self.first_step} must lie in (0, 1]")
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
         object.__setattr__(self, "preferred_below", checked_preferences(self))

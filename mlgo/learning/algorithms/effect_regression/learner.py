@@ -29,7 +29,7 @@ import numpy as np
 
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample, Variant, balance_of
-from mlgo.learning.linear_learner import LinearLearner, linear_fit, linear_rows
+from mlgo.learning.linear_learner import LinearLearner, linear_fit, linear_rows, nearest_effect
 from mlgo.learning.linear_network import linear_effect, linear_network, preference_below
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
@@ -67,8 +67,8 @@ class EffectLearner(LinearLearner):
         super().prepare(network, state)
         preferred = self.config.preferred_below
         self._preference = preference_below(network.normalizer, preferred, "EffectConfig.preferred_below")
-        if not state:
-            self._network = self._with_preference(self._network, 1.0)
+        if not state and self.config.start:
+            self._network = self._with_preference(1.0)
 
     def variants(self, iteration: int) -> list[Variant]:
         """The current weights, exploring, `samples_per_module` times."""
@@ -81,11 +81,18 @@ class EffectLearner(LinearLearner):
         config = self.config
         batch = effect_batch(samples, self._network)
         seen = [sample.observations for sample in samples if sample.observations is not None]
-        if not self.updates:
-            self._start = linear_fit(self._with_preference(self._network, -1.0), seen)
         estimate, explained = self._regress(batch.differences, batch.returns, batch.weights, batch.variance)
-        target = config.prior * self._start + estimate
-        self._effect = target if not self.updates else (1 - config.step) * self._effect + config.step * target
+        if self.updates:
+            target, step = config.prior * self._start + estimate, config.step
+        else:
+            before = self._with_preference(-1.0)
+            self._start = linear_fit(before, seen)
+            target, step = config.prior * self._start + estimate, config.first_step
+            known = nearest_effect(before, seen)
+            # In the unit of the target: both are certain where they explore equally often.
+            scales = [scale_for(each, seen, config.exploration, self._preference) for each in (known, target)]
+            self._effect = known * (scales[0] / scales[1])
+        self._effect = (1 - step) * self._effect + step * target
         scale = scale_for(self._effect, seen, config.exploration, self._preference)
         self._network = linear_network(self._network, scale * self._effect + self._preference)
         self.updates += 1
@@ -99,10 +106,10 @@ class EffectLearner(LinearLearner):
             "scale": scale,
         }
 
-    def _with_preference(self, network: PolicyNetwork, times: float) -> PolicyNetwork:
-        """The first policy with `times` the preference added to its logits; as it is where settings do not state it."""
-        effect = linear_effect(network) if self.config.start and self._preference.any() else None
-        return network if effect is None else linear_network(network, effect + times * self._preference)
+    def _with_preference(self, times: float) -> PolicyNetwork:
+        """The current policy with `times` the preference added to its logits; as it is where it is not linear."""
+        effect = linear_effect(self._network) if self._preference.any() else None
+        return self._network if effect is None else linear_network(self._network, effect + times * self._preference)
 
 
 def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectBatch:

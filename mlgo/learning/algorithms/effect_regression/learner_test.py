@@ -91,6 +91,28 @@ class EffectTest(unittest.TestCase):
         synthetic.train(_YES_NO, plain, 2, 8)
         self.assertLess(exact_network(plain.network.weights).row_logits(rows)[0], 0.0)
 
+    def test_the_first_update_may_keep_what_the_start_knows(self):
+        columns = _YES_NO.normalizer.width + 1
+        known = linear_network(_fresh(_YES_NO), np.random.default_rng(3).normal(0, 1, columns))
+        levels = np.random.default_rng(4).integers(0, 193, (200, columns - 1)).astype(np.uint8)
+        limit = next(column.end for column in _YES_NO.normalizer.columns if column.feature == "gain")
+
+        def likeness(first_step: float) -> float:
+            config = EffectConfig(prior=0.0, first_step=first_step, preferred_below={"gain": (limit, 2.0)})
+            learner = EffectLearner(known, _YES_NO.problem, 1, config)
+            # The policy holds what its own training preferred.
+            self.assertIs(learner.network, known)
+            synthetic.train(_YES_NO, learner, 1, 8)
+            logits = [exact_network(each.weights).row_logits(levels) for each in (learner.network, known)]
+            return float(((logits[0] > 0) == (logits[1] > 0)).mean())
+
+        shares = [likeness(first_step) for first_step in (0.05, 0.5, 1.0)]
+        self.assertGreater(shares[0], 0.9)
+        self.assertGreater(shares[0], shares[1])
+        self.assertGreater(shares[1], shares[2] + 0.1)
+        with self.assertRaisesRegex(ValueError, "first_step=0"):
+            EffectConfig(first_step=0.0)
+
     def test_a_preference_needs_a_knot_as_its_limit(self):
         for preferred, problem in (({"gain": (0.123, 7.0)}, "limit 0.123 for gain"), ({"gains": (0.0, 7.0)}, "look")):
             with self.assertRaisesRegex(RunError, problem):
