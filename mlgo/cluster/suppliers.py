@@ -45,7 +45,7 @@ class Suppliers:
     def sender(self, digest: str, given_up: Callable[[], bool]) -> Iterator[Hashable | None]:
         """The one to send the file with `digest`; waits until one of them has time, a node rather than the driver.
 
-        Args: given_up: whether nobody wants the file any more; then the driver is the answer, at once.
+        Args: given_up: whether the file is not wanted any more; then the driver is the answer, at once.
         """
         with self._changed:
             while not (free := self._free(digest)) and not given_up():

@@ -8,7 +8,7 @@ from mlgo.cluster.suppliers import DRIVER_SENDS, NODE_SENDS, Suppliers
 
 
 def wanted() -> bool:
-    """Somebody still wants the file."""
+    """The file is still wanted."""
     return False
 
 
@@ -62,7 +62,7 @@ class SuppliersTest(unittest.TestCase):
             self.assertIsNone(compiler)
 
     def test_a_hundred_nodes_take_few_copies_from_the_driver(self):
-        """In rounds of one copy's time: each that is free sends, and nobody else."""
+        """In rounds of one copy's time: each node that is free sends, and no other."""
         suppliers, having, from_driver, rounds = Suppliers(), 0, 0, 0
         while having < 100:
             rounds += 1

@@ -132,7 +132,7 @@ class CompareTest(unittest.TestCase):
                 RunError, f"b: is of another {message}. These cannot be compared; evaluate both"
             ):
                 comparison.compare([first, _contender("b", _rows([1.0]), **{field: "other"})], 1)
-            # Nobody recorded it: the rows decide.
+            # It is not recorded: the rows decide.
             self.assertEqual(len(comparison.compare([first, _contender("b", _rows([1.0]), **{field: None})], 1)), 2)
 
     def test_another_default_is_refused(self):

@@ -94,7 +94,7 @@ def packed(moves: Iterable[Move], most: int | None = None) -> list[list[Move]]:
 def effects(group: Sequence[Move], before: Build, after: Build) -> dict[tuple[str, ...], float]:
     """Name of a move → the bytes that it is worth, by what changed among the functions that it touches.
 
-    What changed elsewhere is counted for a group of one, and for nobody in a larger group: to take a move needs a
+    What changed elsewhere is counted for a group of one, and for no move of a larger group: to take a move needs a
     compile of its own.
     """
     changed = {

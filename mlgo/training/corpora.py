@@ -82,7 +82,7 @@ class ModuleSplit:
       modules: number of modules of the corpus to learn from.
       train, validation: names of modules that have decisions of the default.
       held_out: number of modules that measure the policy; None: it is not measured.
-      validation_rule, held_out_rule: how they were chosen, for people.
+      validation_rule, held_out_rule: how they were chosen, for display.
     """
 
     modules: int

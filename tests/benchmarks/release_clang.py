@@ -71,6 +71,6 @@ def measure() -> list[row.Row]:
 
 
 def changed_policy(shipped: pathlib.Path, folder: pathlib.Path) -> None:
-    """A policy of the shipped one's size and normaliser with weights nobody has built before."""
+    """A policy of the shipped one's size and normaliser with weights that no build has seen."""
     network, _ = load_policy(shipped, PROBLEM)
     save_policy(initial_network(network.normalizer, time.time_ns() % 2**31), PROBLEM, folder)

@@ -1,7 +1,7 @@
 """Says whether this process could reach a network: prints `reachable` or `unreachable`.
 
 Connecting a datagram socket asks the kernel for a route and sends nothing. The address is one of TEST-NET-1 (RFC 5737),
-which belongs to nobody.
+which no host has.
 """
 
 import socket

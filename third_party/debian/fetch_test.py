@@ -163,7 +163,7 @@ class FetchTest(unittest.TestCase):
 
     def test_a_mirror_that_does_not_answer_is_asked_for_one_archive_only(self):
         with archives.serving(archives.Mirror({})) as gone:
-            pass  # Nobody listens there any more.
+            pass  # No process listens there any more.
         entries = [archives.entry(f"foo{index}", str(index).encode()) for index in range(40)]
         attempts, open_url = [], fetch.sources.open_url
 
@@ -183,7 +183,7 @@ class FetchTest(unittest.TestCase):
 
     def test_offline_with_a_directory_is_not_called_gone(self):
         with archives.serving(archives.Mirror({})) as gone:
-            pass  # Nobody listens there any more.
+            pass  # No process listens there any more.
         (self.scratch / "empty").mkdir()
         with self.assertRaisesRegex(
             fetch.UnreachableError, "empty: not in the directory; .*Connection refused.*MLGO_DEBIAN_MIRRORS"

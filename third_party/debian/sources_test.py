@@ -107,7 +107,7 @@ class OpenUrlTest(unittest.TestCase):
 
     def test_a_broken_proxy_is_named_without_its_password(self):
         with archives.serving(archives.Mirror({})) as gone:
-            pass  # Nobody listens there any more.
+            pass  # No process listens there any more.
         proxy = gone.replace("//", "//me:secret@")
         for scheme in ("http", "https"):
             with self.subTest(scheme), unittest.mock.patch.dict(os.environ, {f"{scheme}_proxy": proxy, "no_proxy": ""}):

@@ -47,7 +47,7 @@ def ask(
 
     Args:
         arguments: the words for Bazel.
-        is_terminal: whether there is somebody to ask.
+        is_terminal: whether a user can be asked.
         read: shows a question and returns the answer.
     """
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments

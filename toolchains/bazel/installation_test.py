@@ -222,7 +222,7 @@ class DebianBazelTest(unittest.TestCase):
 
     def test_offline_packages_are_not_called_gone_and_the_variable_is_named(self):
         with archives.serving(archives.Mirror({})) as silent:
-            pass  # Nobody listens there any more.
+            pass  # No process listens there any more.
         self.further_mirrors = [silent]
         with self.assertRaisesRegex(
             LauncherError, r"java 1\.0 .*not in the directory.*Connection refused.*MLGO_DEBIAN_MIRRORS"

@@ -55,7 +55,7 @@ class UserNameTest(unittest.TestCase):
 
 
 class CommandTest(unittest.TestCase):
-    """Runs bazelw as people do, in a copy of what it needs, with a Bazel that prints its arguments."""
+    """Runs bazelw as a user does, in a copy of what it needs, with a Bazel that prints its arguments."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))

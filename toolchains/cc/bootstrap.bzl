@@ -8,7 +8,7 @@ The flag //toolchains/cc:bootstrap says that such a compiler is being built; too
 _FLAG = str(Label("//toolchains/cc:bootstrap"))
 
 # In mlgo's own workspace no compiler of ours is registered, and configurations stay as they are: `bazel-bin/release/clang` is
-# where people look for it.
+# where users look for it.
 _IS_ROOT = not Label("//:MODULE.bazel").workspace_name
 
 def _always_impl(_settings, _attr):

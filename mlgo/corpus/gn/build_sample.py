@@ -124,7 +124,7 @@ def report(
 
 
 def text(content: Mapping[str, Any]) -> str:
-    """The report for people."""
+    """The report as text."""
     whole, sample = content["compiles_of_the_whole"], content["sample"]
     tried = content["compiled"] + len(content["failed"])
     needed = content["needed"]
