@@ -53,6 +53,8 @@ def _compiled_policy_impl(ctx):
         arguments = [arguments],
         inputs = ctx.files.policy,
         outputs = [header, body],
+        # The program's Python packages are a source directory, which Bazel older than 8.3 does not send to workers.
+        execution_requirements = {"no-remote-exec": "1"},
         mnemonic = "AotPolicy" if backend == "aot" else "CppPolicy",
         progress_message = "Compiling the policy %{label} (" + backend + ")",
     )
