@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -145,6 +146,8 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
         trial.fetch()
         local = trial.build()
         _told("here", local)
+        # What an earlier trial left in the store would not be built.
+        shutil.rmtree(folder / "cas", ignore_errors=True)
         running.enter_context(theirs.of_children())
         port, processes = running.enter_context(farm(folder, workers, jobs=2))
         # Actions whose tags forbid the farm still run here.
