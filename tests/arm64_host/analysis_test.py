@@ -56,7 +56,7 @@ class AnalysisTest(unittest.TestCase):
         self.assertEqual([found.pop(name) for name in of_machine], [{X86_64}])
         self.assertGreaterEqual(len(found), 4)
         # Bazel's own tools are those of the Bazel that runs.
-        own = {name: machines for name, machines in found.items() if name.startswith("_main") or name.startswith("+")}
+        own = {name: machines for name, machines in found.items() if name.startswith(("_main", "+"))}
         self.assertEqual(set().union(*own.values()), {AARCH64}, own)
 
 
