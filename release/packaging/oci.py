@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import pathlib
 import sys
 import tarfile
@@ -30,6 +31,8 @@ CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
 #: The format requires a time; this one stands for none.
 CREATED = "1970-01-01T00:00:00Z"
+#: OCI's name of the processor of the machine that builds, which a compiler in an image is for.
+ARCHITECTURE = {"aarch64": "arm64"}.get(os.uname().machine, "amd64")
 
 
 def encode(value: Any) -> bytes:
@@ -81,7 +84,7 @@ def image(name: str, layers: Sequence[tuple[str, bytes]], config: Mapping[str, A
     """
     configuration = encode(
         {
-            "architecture": "amd64",
+            "architecture": ARCHITECTURE,
             "os": "linux",
             "created": CREATED,
             "config": config,
@@ -104,7 +107,7 @@ def image(name: str, layers: Sequence[tuple[str, bytes]], config: Mapping[str, A
             "manifests": [
                 {
                     **descriptor(MANIFEST_TYPE, manifest),
-                    "platform": {"architecture": "amd64", "os": "linux"},
+                    "platform": {"architecture": ARCHITECTURE, "os": "linux"},
                     "annotations": {"org.opencontainers.image.ref.name": name},
                 }
             ],

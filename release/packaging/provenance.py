@@ -42,7 +42,8 @@ def repository_name(canonical: str) -> str:
 
 def debian_dependency(entry: Mapping[str, Any], kind: str, repository: str) -> dict[str, Any]:
     """One archive of a Debian mirror as a SLSA resource descriptor."""
-    architecture = "all" if entry["path"].endswith("_all.deb") else "amd64"
+    # A package's file is NAME_VERSION_ARCHITECTURE.deb.
+    architecture = entry["path"].removesuffix(".deb").rpartition("_")[2]
     arguments = f"?arch={'source' if kind == 'source' else architecture}&distro={entry['suite']}"
     return {
         "name": entry["name"],

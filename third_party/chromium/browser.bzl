@@ -3,9 +3,11 @@
 The repositories are visible through targets of @chromium_complete (BROWSER_BUILD), the only tree that needs them.
 """
 
+load("//third_party/debian:architecture.bzl", "filled_for")
+load("//third_party/debian:entries.bzl", "entry_of")
 load("//third_party/debian:messages.bzl", "missing_entry")
 load("//third_party/debian:repositories.bzl", "debian_repository")
-load("//toolchains/python:repositories.bzl", "pip_repository")
+load("//toolchains/python:sites.bzl", "site_repository")
 
 _GROUPS = {
     "chromium_programs": struct(
@@ -16,7 +18,7 @@ _GROUPS = {
             "usr/lib/ssl/*",
             "usr/share/[!n]*",
         ],
-        rpath = ["usr/lib/x86_64-linux-gnu"],
+        rpath = ["usr/lib/{multiarch}"],
     ),
     # @sysroot with the headers of all libraries that the browser takes from the system.
     "chromium_headers": struct(
@@ -26,16 +28,16 @@ _GROUPS = {
             "etc/*",
             "sbin/*",
             "usr/bin/*",
-            "usr/lib/gcc/x86_64-linux-gnu/12/lib*san*",
+            "usr/lib/gcc/{multiarch}/12/lib*san*",
             # Links to libraries of packages that are not here, as in @sysroot.
-            "usr/lib/gcc/x86_64-linux-gnu/12/libatomic.so",
-            "usr/lib/gcc/x86_64-linux-gnu/12/libgomp.so",
-            "usr/lib/gcc/x86_64-linux-gnu/12/libitm.so",
-            "usr/lib/gcc/x86_64-linux-gnu/12/libquadmath.so",
-            "usr/lib/x86_64-linux-gnu/audit/*",
-            "usr/lib/x86_64-linux-gnu/gconv/*",
-            "usr/lib/x86_64-linux-gnu/libGL.so",
-            "usr/lib/x86_64-linux-gnu/libGLX.so",
+            "usr/lib/gcc/{multiarch}/12/libatomic.so",
+            "usr/lib/gcc/{multiarch}/12/libgomp.so",
+            "usr/lib/gcc/{multiarch}/12/libitm.so",
+            "usr/lib/gcc/{multiarch}/12/libquadmath.so",
+            "usr/lib/{multiarch}/audit/*",
+            "usr/lib/{multiarch}/gconv/*",
+            "usr/lib/{multiarch}/libGL.so",
+            "usr/lib/{multiarch}/libGLX.so",
             "usr/sbin/*",
             # All but pkgconfig.
             "usr/share/[!p]*",
@@ -64,16 +66,17 @@ _ALIASES = {
     "sysroot_usr": "@chromium_headers//:usr",
 }
 
-def browser_build(lock):
+def browser_build(lock, host):
     """The text of the BUILD file of @chromium_complete that makes the repositories visible.
 
     Args:
-      lock: the content of third_party/debian/lock.json.
+      lock: the lock of the host.
+      host: its architecture, see third_party/debian/architecture.bzl.
 
     Returns:
       An alias for each file or folder, and `browser_packages`, a file with the digests of the packages.
     """
-    digests = [entry["sha256"] for group in _GROUPS for entry in _group(lock, group).values()]
+    digests = [json.decode(entry)["sha256"] for group in _GROUPS for entry in _group(lock, group, host)]
     text = "".join(["\nalias(\n    name = \"{}\",\n    actual = \"{}\",\n)\n".format(*pair) for pair in _ALIASES.items()])
     return text + """
 genrule(
@@ -83,32 +86,35 @@ genrule(
 )
 """.format(" ".join(digests))
 
-def browser_repositories(lock):
+def browser_repositories(mctx, lock, host, patchelf):
     """Declares the repositories.
 
     Args:
-      lock: the content of third_party/debian/lock.json.
+      mctx: of the module extension.
+      lock: the lock of the host.
+      host: its architecture.
+      patchelf: lock entry of the program, as JSON.
     """
-    patchelf = json.encode(dict(lock["packages"]["bookworm"]["patchelf"], name = "patchelf"))
     for name, group in _GROUPS.items():
         debian_repository(
             name = name,
+            architecture = host.name,
             build_file = group.build_file,
-            entries = [json.encode(dict(entry, name = package)) for package, entry in _group(lock, name).items()],
-            exclude = group.exclude,
+            entries = _group(lock, name, host),
+            exclude = filled_for(host, group.exclude),
             kind = "packages",
             patchelf = patchelf if group.rpath else "",
-            rpath = group.rpath,
+            rpath = filled_for(host, group.rpath),
         )
-    pip_repository(
+    site_repository(
+        mctx,
         name = _NODE,
         build_file = "//toolchains/python:node.BUILD.bazel",
-        lock = "//toolchains/python:requirements_node_lock.txt",
-        python = "@python311//:usr/bin/python3.11",
-        request = "//toolchains/python:requirements_node.in",
+        requirements = "requirements_node",
     )
 
-def _group(lock, name):
+def _group(lock, name, host):
     if name not in lock["groups"]:
         fail(missing_entry("group", name, lock["groups"].keys()))
-    return lock["groups"][name]
+    group = lock["groups"][name]
+    return [entry_of("package", package, group, host) for package in group]

@@ -8,7 +8,8 @@
 until a target asks for one.
 """
 
-load("//third_party/debian:messages.bzl", "missing_entry")
+load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
+load("//third_party/debian:entries.bzl", "entry_of", "host_lock", "host_of", "machine_of")
 load(":browser.bzl", "browser_build", "browser_repositories")
 load(":repository.bzl", "chromium_repository")
 load(":rust.bzl", "chromium_rust_repository")
@@ -52,26 +53,24 @@ _RUST = [
     "zlib1g",
 ]
 
-def _entry(lock, suite, name):
-    packages = lock["packages"][suite]
-    if name not in packages:
-        fail(missing_entry("package", name, packages.keys()))
-    return json.encode(dict(packages[name], name = name))
-
 def _chromium_impl(mctx):
-    lock = json.decode(mctx.read(Label("//third_party/debian:lock.json")))
-    patch = _entry(lock, "bookworm", "patch")
+    pinned, host, machine = json.decode(mctx.read(Label("//third_party/debian:lock.json"))), host_of(mctx), machine_of(mctx)
+    lock = host_lock(pinned, host)
+
+    # Programs that repository rules run.
+    tools = host_lock(pinned, machine)["packages"]["bookworm"]
+    patch, patchelf = [entry_of("package", name, tools, machine) for name in ["patch", "patchelf"]]
     chromium_rust_repository(
         name = "chromium_rust",
-        entries = [_entry(lock, _RUST_SUITE, name) for name in _RUST],
+        entries = [entry_of("package", name, lock["packages"][_RUST_SUITE], host) for name in _RUST],
         exclude = [
             "usr/bin/cargo-fmt",
             "usr/bin/rustdoc",
             "usr/libexec/*",
             "usr/share/*",
         ],
-        patchelf = _entry(lock, "bookworm", "patchelf"),
-        rpath = ["usr/lib/x86_64-linux-gnu"],
+        patchelf = patchelf,
+        rpath = ["usr/lib/" + host.multiarch],
     )
     chromium_repository(
         name = "chromium_libraries",
@@ -92,10 +91,10 @@ def _chromium_impl(mctx):
         patch = patch,
         patches = rust,
     )
-    browser_repositories(lock)
+    browser_repositories(mctx, lock, host, patchelf)
     chromium_repository(
         name = "chromium_complete",
-        build = browser_build(lock),
+        build = browser_build(lock, host),
         include = ALL,
         own_patches = _OWN_PATCHES,
         patch = patch,
@@ -118,6 +117,8 @@ def _chromium_impl(mctx):
 chromium = module_extension(
     implementation = _chromium_impl,
     doc = "Parts of Chromium's source.",
+    environ = [HOST_VARIABLE],
+    arch_dependent = True,
     tag_classes = {
         "tree": tag_class(
             doc = "A repository NAME with the folder @NAME//:tree and @NAME//:source.json, which says what it is made of.",

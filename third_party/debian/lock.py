@@ -4,19 +4,24 @@ Example:
   ./bazelw run //third_party/debian:lock              # everything at today's versions
   ./bazelw run //third_party/debian:lock -- --only_missing   # keep what is pinned, add what is new
   ./bazelw run //third_party/debian:lock -- --at_risk        # print what would be lost if testing moved tomorrow
+  ./bazelw run //third_party/debian:lock -- --missing_for=arm64   # print which packages arm64 lacks
 
 apt resolves versions and checks the archive's signature, without privileges. Each changed package is printed on a line:
-`+` added, `-` removed, `~` changed.
+`+` added, `-` removed, `~` changed. The other architectures get the packages of amd64, in the same versions where these
+exist.
 """
 
 import argparse
+import dataclasses
 import os
 import pathlib
 import sys
 import tempfile
-from typing import Dict, List
+from typing import Callable, Dict, List, Mapping, Sequence
 
+import architectures
 import at_risk
+import counterparts
 import lockfile
 import mirrors
 import newest
@@ -31,6 +36,11 @@ def changes(old: lockfile.Lock, new: lockfile.Lock) -> List[str]:
         rows = {f"{family}/{name}": entry for family, table in lock.packages.items() for name, entry in table.items()}
         rows.update({f"source/{name}": entry for name, entry in lock.sources.items()})
         rows.update({f"{group}/{entry.name}": entry for group, entries in lock.groups.items() for entry in entries})
+        for architecture, found in lock.counterparts.items():
+            for table, entries in {**found.packages, **found.groups}.items():
+                rows.update(
+                    {f"{architecture}/{table}/{name}": entry for name, entry in entries.items() if entry is not None}
+                )
         return rows
 
     before, after = flat(old), flat(new)
@@ -45,18 +55,14 @@ def changes(old: lockfile.Lock, new: lockfile.Lock) -> List[str]:
     return lines
 
 
-def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing: bool, scratch) -> lockfile.Lock:
-    """Resolves every request; with `only_missing`, entries that are already pinned stay as they are."""
-    apts: Dict[str, resolve.PrivateApt] = {}
+def resolve_request(
+    request: lockfile.Request, old: lockfile.Lock, only_missing: bool, apt: Callable[[str], resolve.PrivateApt]
+) -> lockfile.Lock:
+    """Resolves every request for amd64; with `only_missing`, entries that are already pinned stay as they are.
 
-    def apt(family: str) -> resolve.PrivateApt:
-        if family not in apts:
-            print(f"lock: reading the index of {', '.join(request.suites[family])}", file=sys.stderr, flush=True)
-            apts[family] = resolve.PrivateApt(
-                pathlib.Path(scratch) / family, request.suites[family], newest.known_sources(os.environ)
-            )
-        return apts[family]
-
+    Args:
+        apt: family of suites -> the index.
+    """
     packages = {}
     for family, names in request.packages.items():
         kept = {
@@ -79,11 +85,52 @@ def resolve_request(request: lockfile.Request, old: lockfile.Lock, only_missing:
     return lockfile.Lock(packages=packages, sources=sources, groups=groups)
 
 
+class Indexes:
+    """apt's indexes of one architecture, each read when it is first asked for.
+
+    Args:
+        suites: family of suites -> their names.
+        scratch: directory for apt's state.
+    """
+
+    def __init__(self, suites: Mapping[str, Sequence[str]], scratch: str, architecture: architectures.Architecture):
+        self._suites, self._scratch, self._architecture = suites, pathlib.Path(scratch), architecture
+        self._read: Dict[str, resolve.PrivateApt] = {}
+
+    def __call__(self, family: str) -> resolve.PrivateApt:
+        if family not in self._read:
+            suites, name = self._suites[family], self._architecture.name
+            print(f"lock: reading the index of {', '.join(suites)} for {name}", file=sys.stderr, flush=True)
+            self._read[family] = resolve.PrivateApt(
+                self._scratch / name / family, suites, newest.known_sources(os.environ), self._architecture
+            )
+        return self._read[family]
+
+
+def relocked(packages_json: pathlib.Path, old: lockfile.Lock, only_missing: bool) -> lockfile.Lock:
+    """The lock of all architectures for the requests in `packages_json`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        request = lockfile.load_request(packages_json)
+        new = resolve_request(request, old, only_missing, Indexes(request.suites, scratch, architectures.AMD64))
+        others = {}
+        for architecture in architectures.OTHERS:
+            request = lockfile.load_request(packages_json, architecture)
+            indexes = Indexes(request.suites, scratch, architecture)
+            others[architecture.name] = counterparts.resolved(new, old, request, architecture, only_missing, indexes)
+    return dataclasses.replace(new, counterparts=others)
+
+
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only_missing", action="store_true", help="keep pinned versions, resolve only new names")
     parser.add_argument(
         "--at_risk", action="store_true", help="print the archives that only testing has, and change nothing"
+    )
+    parser.add_argument(
+        "--missing_for",
+        metavar="ARCHITECTURE",
+        choices=[architecture.name for architecture in architectures.OTHERS],
+        help="print the packages that this architecture lacks or has in another version, and change nothing",
     )
     parser.add_argument(
         "--directory", help="folder of packages.json and lock.json (default: third_party/debian of the workspace)"
@@ -100,13 +147,15 @@ def main(arguments=None) -> int:
     )
     lock_path = directory / "lock.json"
     try:
-        request = lockfile.load_request(directory / "packages.json")
         old = lockfile.load(lock_path) if lock_path.exists() else lockfile.Lock({}, {}, {})
         if options.at_risk:
             print("\n".join(at_risk.assess(old, places.load_upstream()).lines()))
             return 0
-        with tempfile.TemporaryDirectory() as scratch:
-            new = resolve_request(request, old, options.only_missing, scratch)
+        if options.missing_for:
+            asked = architectures.named(options.missing_for, "--missing_for")
+            print("\n".join(counterparts.missing(old, asked).lines(asked.name)))
+            return 0
+        new = relocked(directory / "packages.json", old, options.only_missing)
     except (lockfile.LockError, resolve.ResolveError, mirrors.MirrorError) as error:
         print(f"lock: {error}", file=sys.stderr)
         return 1
@@ -115,11 +164,13 @@ def main(arguments=None) -> int:
     os.replace(temporary, lock_path)
     for line in changes(old, new):
         print(line)
-    print(
-        f"lock: {len(new.all_entries())} archives pinned, {sum(e.size for e in new.all_entries()) / 1e6:.0f} MB -> "
-        f"{lock_path.name}",
-        file=sys.stderr,
-    )
+    for architecture in (architectures.AMD64, *architectures.OTHERS):
+        entries = new.of(architecture).all_entries()
+        megabytes = sum(entry.size for entry in entries) / 1e6
+        print(
+            f"lock: {len(entries)} archives pinned for {architecture.name}, {megabytes:.0f} MB -> {lock_path.name}",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -28,3 +28,13 @@ def failed(repository, stderr):
     Returns: the repository and the error of the downloader.
     """
     return "@{}: {}".format(repository, stderr.strip().split("\n")[-1] or "the downloader printed no error; run it again")
+
+def newest_for_amd64(architecture):
+    """The error for newest packages on a host of another architecture.
+
+    Args:
+        architecture: Debian's name of the host's.
+    Returns: one sentence.
+    """
+    return ("--config=newest_packages: newest versions are resolved for amd64 only, and the host is of {}; name a mirror that has " +
+            "the pinned archives with --debian_mirror=URL").format(architecture)

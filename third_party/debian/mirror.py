@@ -4,6 +4,7 @@ Example:
   ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives     # for compilers, corpora and tests
   ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives   # Chromium's source, 950 MB
   MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //development:clang
+  MLGO_HOST_ARCHITECTURE=arm64 ./bazelw run //third_party/debian:mirror -- DIR    # for arm64 hosts
 
 The directory has the layout of a mirror (pool/...), so that it can also be served over HTTP. Files in it are verified
 and not fetched again. Exit code 1 when an archive is missing everywhere; all others are in place then.
@@ -16,6 +17,7 @@ import shutil
 import sys
 from typing import Mapping, Sequence
 
+import architectures
 import digests
 import fetch
 import lockfile
@@ -81,8 +83,9 @@ def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __
 
 def main(arguments=None) -> int:
     try:
-        entries = lockfile.load(pathlib.Path(__file__).with_name("lock.json")).all_entries()
-    except lockfile.LockError as error:
+        lock = lockfile.load(pathlib.Path(__file__).with_name("lock.json"))
+        entries = lock.of(architectures.host(os.environ)).all_entries()
+    except (architectures.ArchitectureError, lockfile.LockError) as error:
         print(f"mirror: {error}", file=sys.stderr)
         return 1
     return run(entries, arguments)

@@ -13,10 +13,12 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 from typing import Callable, Dict, Iterator, List, Mapping, Sequence, Set, Tuple
 
+import architectures
 import fetch
 import lockfile
 import mirrors
@@ -185,8 +187,12 @@ def load_kept(path: pathlib.Path, pinned_text: str) -> bool:
         return False
     try:
         text = path.read_text(encoding="utf-8")
+        made_from = re.search(r'"of": "([0-9a-f]{64})"', text)
+        # One that stands for another pinned lock is not read: it may have an older form.
+        if made_from and made_from[1] != hashlib.sha256(pinned_text.encode()).hexdigest():
+            return False
         lockfile.parse(text, str(path))
-        return json.loads(text).get("of") == hashlib.sha256(pinned_text.encode()).hexdigest()
+        return bool(made_from)
     except (OSError, UnicodeDecodeError, lockfile.LockError) as error:
         raise NewestError(f"{path}: is no lock of {_FLAG} ({error}); delete it to resolve again") from None
 
@@ -208,7 +214,16 @@ def choose(folder: pathlib.Path, output: pathlib.Path, environ: Mapping[str, str
     Args:
         folder: of lock.json and packages.json.
         output: the folder `out` of the workspace.
+
+    Raises:
+        NewestError: the host is not of amd64, or see `load_kept` and `resolved`.
     """
+    host = architectures.host(environ)
+    if host != architectures.AMD64:
+        raise NewestError(
+            f"{_FLAG}: newest versions are resolved for amd64 only, and the host is of {host.name}; name a mirror that "
+            "has the pinned archives with --debian_mirror=URL"
+        )
     pinned_path, kept_path = folder / "lock.json", output / LOCK_NAME
     pinned_text = pinned_path.read_text(encoding="utf-8")
     pinned = lockfile.parse(pinned_text)
@@ -262,7 +277,14 @@ def main(arguments=None) -> int:
     options = parser.parse_args(arguments)
     try:
         print(choose(pathlib.Path(options.directory), pathlib.Path(options.output), os.environ))
-    except (NewestError, fetch.FetchError, lockfile.LockError, mirrors.MirrorError, resolve.ResolveError) as error:
+    except (
+        NewestError,
+        architectures.ArchitectureError,
+        fetch.FetchError,
+        lockfile.LockError,
+        mirrors.MirrorError,
+        resolve.ResolveError,
+    ) as error:
         print(f"debian: {error}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -172,6 +172,18 @@ class ChooseTest(unittest.TestCase):
         path, _ = self.choose()
         self.assertEqual(lockfile.load(path).sources["sqlite"].version, "3.55.0")
 
+    def test_a_lock_of_an_older_form_that_another_pinned_lock_made_is_replaced(self):
+        (self.mirror / SQLITE.path).unlink()
+        self.output.mkdir()
+        (self.output / newest.LOCK_NAME).write_text(json.dumps({"of": "0" * 64, "version": 1}))
+        path, _ = self.choose()
+        self.assertEqual(lockfile.load(path).sources["sqlite"].version, "3.54.0")
+
+    def test_another_architecture_than_amd64_is_refused(self):
+        self.environ["MLGO_HOST_ARCHITECTURE"] = "arm64"
+        with self.assertRaisesRegex(newest.NewestError, "amd64 only, and the host is of arm64; name a mirror"):
+            self.choose()
+
     def test_a_damaged_lock_is_not_overwritten(self):
         self.output.mkdir()
         (self.output / newest.LOCK_NAME).write_text("{")

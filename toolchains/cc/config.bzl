@@ -163,7 +163,7 @@ def _clang_toolchain_config_impl(ctx):
     tools = ctx.file.clang.short_path.split("/", 2)[2].rpartition("/")[0]
     return _info(
         ctx,
-        identifier = "clang_debian12_x86_64",
+        identifier = "clang_debian12_" + HOST,
         linker = ["-fuse-ld=lld"],
         tool_paths = [
             tool_path(name = name, path = tools + "/" + program)

@@ -54,6 +54,10 @@ def _cross_toolchain(target):
     )
 
 def cross_toolchains():
-    """Declares `NAME_toolchain` for each target."""
+    """Declares `NAME_toolchain` for each target; the host's is :clang_toolchain under that name, for MODULE.bazel names all of them."""
+    native.alias(
+        name = HOST + "_toolchain",
+        actual = ":clang_toolchain",
+    )
     for target in CROSS_TARGETS:
         _cross_toolchain(target)

@@ -15,6 +15,7 @@ load("@rules_cc//cc:defs.bzl", "cc_toolchain")
 load("//llvm:slots.bzl", "SLOTS")
 load(":bootstrap.bzl", "bootstrapped")
 load(":config.bzl", "policy_toolchain_config")
+load(":targets.bzl", "HOST", "TARGETS")
 
 def _release_copts(problem):
     for slot in SLOTS.values():
@@ -27,13 +28,10 @@ EVICTION = _release_copts("regalloc_eviction")
 INLINING = _release_copts("inlining_for_size")
 PRIORITY = _release_copts("regalloc_priority")
 
-_X86_64_LINUX = [
-    Label("@platforms//os:linux"),
-    Label("@platforms//cpu:x86_64"),
-]
+_HOST = [Label(constraint) for constraint in TARGETS[HOST].constraints]
 
 def mlgo_cc_toolchain(name, clang, copts, visibility = None):
-    """A C++ toolchain for x86-64 Linux whose compiler is `clang`.
+    """A C++ toolchain for Linux on the host's processor whose compiler is `clang`.
 
     Sysroot (Debian 12), flags, linker and archiver are those of //toolchains/cc:clang_toolchain. The toolchain stands back
     while `clang` itself is built, so that its definition is no circle.
@@ -100,8 +98,8 @@ def mlgo_cc_toolchain(name, clang, copts, visibility = None):
     )
     native.toolchain(
         name = name,
-        exec_compatible_with = _X86_64_LINUX,
-        target_compatible_with = _X86_64_LINUX,
+        exec_compatible_with = _HOST,
+        target_compatible_with = _HOST,
         target_settings = [Label("//toolchains/cc:not_bootstrapping")],
         toolchain = name + "_cc",
         toolchain_type = Label("@bazel_tools//tools/cpp:toolchain_type"),

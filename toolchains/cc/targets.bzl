@@ -1,7 +1,12 @@
 """The targets that toolchains compile for: Debian 12 on each of them, and processors without an operating system."""
 
-# Key of TARGETS: the machine that builds.
-HOST = "x86_64"
+load("@debian_host//:host.bzl", "CPU", "MULTIARCH")
+
+# Key of TARGETS: the host, x86_64 or aarch64.
+HOST = CPU
+
+# Bazel's older name of a processor, where it has another one.
+_BAZEL_CPU = {"x86_64": "k8"}
 
 def _cross(triple, bazel_cpu, constraints, flags = []):
     """A target whose headers and libraries are Debian's cross packages, each below a folder that is named after the triple."""
@@ -35,20 +40,22 @@ def _bare(triple, packaged, bazel_cpu, cpu, flags):
 # `flags` of every compile and link.
 TARGETS = {
     HOST: struct(
-        triple = "x86_64-linux-gnu",
+        triple = MULTIARCH,
         root = "",
-        gcc = "usr/lib/gcc/x86_64-linux-gnu/12",
+        gcc = "usr/lib/gcc/%s/12" % MULTIARCH,
         include = "usr/include",
         libc = "glibc_2.36",
-        bazel_cpu = "k8",
-        constraints = ["@platforms//os:linux", "@platforms//cpu:x86_64"],
+        bazel_cpu = _BAZEL_CPU.get(HOST, HOST),
+        constraints = ["@platforms//os:linux", "@platforms//cpu:" + HOST],
         flags = [],
     ),
+} | ({} if HOST == "aarch64" else {
     "aarch64": _cross(
         "aarch64-linux-gnu",
         "aarch64",
         ["@platforms//os:linux", "@platforms//cpu:aarch64"],
     ),
+}) | {
     # Debian's armhf is Armv7-A with VFPv3-D16; its code is Thumb-2 as here.
     "armv7_thumb": _cross(
         "arm-linux-gnueabihf",
@@ -78,7 +85,7 @@ TARGETS = {
     ),
 }
 
-# Those that this machine does not run.
+# Those that the host does not run.
 CROSS_TARGETS = [name for name in TARGETS if name != HOST]
 
 # Those without an operating system.
@@ -88,5 +95,5 @@ BARE_TARGETS = [name for name in CROSS_TARGETS if not TARGETS[name].gcc]
 LINUX_TARGETS = [name for name in CROSS_TARGETS if TARGETS[name].gcc]
 
 def platform_of(target):
-    """The name in //platforms of a key of CROSS_TARGETS."""
+    """The name in //platforms of a key of TARGETS."""
     return ("bare_" if target in BARE_TARGETS else "linux_") + target

@@ -4,31 +4,36 @@
     use_repo(python, "pip", "pip_ray", "pip_tools", "python311")
 """
 
-load(":repositories.bzl", "interpreter_repository", "pip_repository")
+load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
+load(":repositories.bzl", "interpreter_repository")
+load(":sites.bzl", "is_native", "site_repository")
 
-def _python_impl(_mctx):
+_PROGRAM = "//:usr/bin/python3.11"
+
+def _python_impl(mctx):
     interpreter_repository(
         name = "python311",
         build_file = "//toolchains/python:python311.BUILD.bazel",
-        python = "@python311_packages//:usr/bin/python3.11",
+        python = ("@python311_packages" if is_native(mctx) else "@python311_packages_of_machine") + _PROGRAM,
+        tree = None if is_native(mctx) else "@python311_packages" + _PROGRAM,
     )
-    pip_repository(
+    site_repository(
+        mctx,
         name = "pip",
         build_file = "//toolchains/python:pip.BUILD.bazel",
-        lock = "//toolchains/python:requirements_lock.txt",
-        python = "@python311//:usr/bin/python3.11",
-        request = "//toolchains/python:requirements.in",
+        requirements = "requirements",
     )
     for name in ["ray", "tools"]:
-        pip_repository(
+        site_repository(
+            mctx,
             name = "pip_" + name,
             build_file = "//toolchains/python:additional_site.BUILD.bazel",
-            lock = "//toolchains/python:requirements_{}_lock.txt".format(name),
-            python = "@python311//:usr/bin/python3.11",
-            request = "//toolchains/python:requirements_{}.in".format(name),
+            requirements = "requirements_" + name,
         )
 
 python = module_extension(
     implementation = _python_impl,
     doc = "The repositories @python311, Debian's interpreter, and @pip, @pip_ray and @pip_tools, the packages that the locks pin.",
+    environ = [HOST_VARIABLE],
+    arch_dependent = True,
 )

@@ -1,6 +1,6 @@
 """Error messages of the repository rules, as functions that a test reads."""
 
-_SILENT = "the interpreter printed nothing; it needs an x86-64 Linux with glibc >= 2.36 (Debian 12)"
+_SILENT = "the interpreter printed nothing; it needs a Linux with glibc >= 2.36 (Debian 12) on the processor it is for"
 
 def install_failed(repository, stderr):
     """The error for a site that could not be made.

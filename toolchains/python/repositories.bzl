@@ -3,7 +3,7 @@
 load(":messages.bzl", "compile_failed", "install_failed")
 
 _INTERPRETER_FILES = ["byte_code.py", "interpreter.py"]
-_INSTALL_FILES = ["bounds.py", "byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheels.py"]
+_INSTALL_FILES = ["bounds.py", "byte_code.py", "install.py", "pip.py", "requirements.py", "sitecustomize.py", "wheel_tags.py", "wheels.py"]
 
 def _run_module(rctx, interpreter, module, files, arguments):
     """Runs a module of this folder; a change of one of `files`, what it consists of, runs it again."""
@@ -18,7 +18,8 @@ def _run_module(rctx, interpreter, module, files, arguments):
 
 def _interpreter_repository_impl(rctx):
     packages = rctx.path(rctx.attr.python)
-    result = _run_module(rctx, packages, "interpreter", _INTERPRETER_FILES, ["--root", rctx.path(".")])
+    tree = ["--program", rctx.path(rctx.attr.tree)] if rctx.attr.tree else []
+    result = _run_module(rctx, packages, "interpreter", _INTERPRETER_FILES, ["--root", rctx.path(".")] + tree)
     if result.return_code:
         fail(compile_failed(rctx.name, result.stderr))
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
@@ -28,7 +29,8 @@ interpreter_repository = repository_rule(
     doc = "A copy of an unpacked CPython which looks at no directory but its own and whose standard library is compiled.",
     attrs = {
         "build_file": attr.label(doc = "BUILD file of the repository.", allow_single_file = True, mandatory = True),
-        "python": attr.label(doc = "The program usr/bin/python3.11 in the tree to copy.", allow_single_file = True, mandatory = True),
+        "python": attr.label(doc = "The program usr/bin/python3.11 in the tree to copy; it runs.", allow_single_file = True, mandatory = True),
+        "tree": attr.label(doc = "The same program in the tree to copy, where this machine does not run it.", allow_single_file = True),
         "timeout": attr.int(doc = "Seconds it may take.", default = 600),
     },
 )
@@ -43,7 +45,7 @@ def _pip_repository_impl(rctx):
         rctx.path(rctx.attr.request),
         "--root",
         rctx.path("."),
-    ])
+    ] + (["--architecture", rctx.attr.architecture] if rctx.attr.architecture else []))
     if result.return_code:
         fail(install_failed(rctx.name, result.stderr))
     rctx.file("BUILD.bazel", rctx.read(rctx.attr.build_file))
@@ -52,6 +54,7 @@ pip_repository = repository_rule(
     implementation = _pip_repository_impl,
     doc = "Downloads what a lock pins with pip (its configuration on this machine applies) and unpacks it into `site`.",
     attrs = {
+        "architecture": attr.string(doc = "Debian's name of another architecture than amd64 whose wheels the lock pins."),
         "build_file": attr.label(doc = "BUILD file of the repository.", allow_single_file = True, mandatory = True),
         "lock": attr.label(doc = "requirements_lock.txt.", allow_single_file = True, mandatory = True),
         "python": attr.label(doc = "The interpreter that runs pip.", allow_single_file = True, mandatory = True),

@@ -8,7 +8,7 @@ import os
 import sys
 
 # Wheels look for the C++ library on the machine, unless it is loaded already: then that one serves them all.
-_CXX_LIBRARY = os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "../lib/x86_64-linux-gnu/libstdc++.so.6")
+_CXX_LIBRARY = os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "../lib/{multiarch}/libstdc++.so.6")
 if os.path.exists(_CXX_LIBRARY):
     _ctypes.dlopen(_CXX_LIBRARY, os.RTLD_NOW)
 

@@ -71,15 +71,19 @@ def edited(name, text, edits):
         text = text.replace(old, new)
     return text, None
 
-def wanted_targets(value):
+# Processor of the host, Bazel's name -> LLVM's target.
+NATIVE_TARGETS = {"aarch64": "AArch64", "x86_64": "X86"}
+
+def wanted_targets(value, native = NATIVE_TARGETS["x86_64"]):
     """The targets that MLGO_LLVM_TARGETS asks for.
 
     Args:
-        value: names joined by commas, `all`, or None or "" for X86.
+        value: names joined by commas, `all`, or None or "" for the host's.
+        native: the host's target.
     Returns: (sorted list, None), or (None, one sentence).
     """
     if not value:
-        return ["X86"], None
+        return [native], None
     if value == "all":
         return ALL_TARGETS, None
     names = [name.strip() for name in value.split(",")]
@@ -90,8 +94,8 @@ def wanted_targets(value):
             " or ".join([repr(name) for name in unknown]),
             ", ".join(ALL_TARGETS),
         )
-    if "X86" not in names:
-        return None, "MLGO_LLVM_TARGETS={}: X86 is missing, the target of the machines that this build runs on; add X86".format(value)
+    if native not in names:
+        return None, "MLGO_LLVM_TARGETS={0}: {1} is missing, the target of the machines that this build runs on; add {1}".format(value, native)
     return sorted({name: None for name in names}), None
 
 def version(cmake):
