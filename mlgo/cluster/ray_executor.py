@@ -208,7 +208,7 @@ class _RayNode:
                 if run.cancelled:
                     raise Cancelled()
                 call = self._actor.compile.options(concurrency_group="compiles").remote(run.name, parcel)
-                answer: Answer = pickle.loads(_answer(run, call))
+                answer = Answer.from_bytes(_answer(run, call))
                 match answer.kind:
                     case AnswerKind.OUTCOME:
                         return answer.content

@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
     """Runs the trial; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--modules", type=int, default=40, help="modules to learn from (default: 40)")
-    parser.add_argument("--iterations", type=int, default=6, help="iterations of the run (default: 6)")
+    parser.add_argument("--iterations", type=int, default=10, help="iterations of the run (default: 10)")
     parser.add_argument("--loss", type=float, default=0.05, help="part of the frames that is lost (default: 0.05)")
     parser.add_argument("--delay_ms", type=float, default=100, help="delay of each frame, milliseconds (default: 100)")
     parser.add_argument("--cut_nodes", type=int, default=2, help="number of nodes that are cut off (default: 2)")
