@@ -183,6 +183,7 @@ class _RayNode:
             scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
         )(bootstrap.NodeActor)
         self._actor = actor.remote(code, digest, _CACHE_BYTES)
+        self._compile_there = self._actor.compile.options(concurrency_group="compiles")
 
     def wait_until_ready(self) -> str | None:
         """Returns what does not confine compiles there (`mlgo.compiler.walls.gaps`).
@@ -207,7 +208,7 @@ class _RayNode:
             while True:
                 if run.cancelled:
                     raise Cancelled()
-                call = self._actor.compile.options(concurrency_group="compiles").remote(run.name, parcel)
+                call = self._compile_there.remote(run.name, parcel)
                 answer = Answer.from_bytes(_answer(run, call))
                 match answer.kind:
                     case AnswerKind.OUTCOME:

@@ -7,6 +7,7 @@ import collections
 import concurrent.futures
 import heapq
 import itertools
+import queue
 import statistics
 import threading
 import time
@@ -99,6 +100,7 @@ class NodePool:
         self._patience_seconds = patience_seconds
         self._tell = tell
         self._free: dict[Node, int] = {}
+        self._slots = 0
         self._waiting: list[tuple[int, _Turn]] = []
         self._tickets = itertools.count()
         self._lock = threading.Lock()
@@ -116,7 +118,7 @@ class NodePool:
     @property
     def slots(self) -> int:
         """How many compiles at a time all nodes can do together."""
-        return sum(node.slots for node in self.nodes)
+        return self._slots
 
     @property
     def last_loss(self) -> str:
@@ -128,6 +130,7 @@ class NodePool:
         """Gives compiles to `node` from now on."""
         with self._lock:
             self._free[node] = node.slots
+            self._slots += node.slots
             nodes, has_lost = len(self._free), self._has_lost
             self._grant()
         # Until the first loss the user has no reason to look for nodes.
@@ -139,6 +142,7 @@ class NodePool:
         with self._lock:
             if self._free.pop(node, None) is None:
                 return
+            self._slots -= node.slots
             self._has_lost, self._last_loss = True, f"{node.name}: {reason}"
             self._empty_since = time.monotonic()
             left = len(self._free)
@@ -163,6 +167,8 @@ class NodePool:
         """
         turn = _Turn(run)
         with self._lock:
+            if run.cancelled:
+                raise Cancelled()
             heapq.heappush(self._waiting, (next(self._tickets), turn))
             self._grant()
         while not turn.event.wait(timeout=1.0):
@@ -208,15 +214,15 @@ class NodePool:
         """Ends the waiting of a run, now and later, and what its nodes compile for it."""
         with self._lock:
             run.cancelled = True
+            for _, turn in self._waiting:
+                if turn.run is run:
+                    turn.abandoned = True
+                    turn.event.set()
             self._grant()
         for node in self.nodes:
             node.end(run)
 
     def _grant(self) -> None:
-        for _, turn in self._waiting:
-            if turn.run.cancelled:
-                turn.abandoned = True
-                turn.event.set()
         while self._waiting:
             if self._waiting[0][1].abandoned:
                 heapq.heappop(self._waiting)
@@ -259,14 +265,14 @@ class _Job:
     """A request, and where it is compiled. The first outcome counts: outcomes are functions of their requests.
 
     Attributes:
-      attempts: threads that compile it; the first one repeats it when its node is lost.
+      attempts: outcomes to come; the first attempt repeats the compile when its node is lost.
       node: of the first attempt; None while that waits for one.
       since: when that node got it (time.monotonic).
     """
 
     def __init__(self, request: CompileRequest):
         self.request = request
-        self.attempts: list[concurrent.futures.Future[Outcome]] = []
+        self.attempts: list[concurrent.futures.Future[Outcome]] = [concurrent.futures.Future()]
         self.node: Node | None = None
         self.since = 0.0
 
@@ -315,6 +321,54 @@ def _compile_on(node: Node, job: _Job, run: Run, pool: NodePool) -> Outcome:
     return outcome
 
 
+class _Workers:
+    """Threads that compile jobs in their order, as many as nodes have slots: more would only wait, and cost the driver."""
+
+    def __init__(self, run: Run, pool: NodePool):
+        self._run, self._pool = run, pool
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._backups: list[threading.Thread] = []
+
+    def add(self, request: CompileRequest) -> _Job:
+        """Has a request compiled."""
+        job = _Job(request)
+        self._jobs.put(job)
+        return job
+
+    def grow(self, pending: int) -> None:
+        """Starts as many threads as `pending` jobs and the slots that there are by now can use."""
+        while len(self._threads) < min(pending, max(1, self._pool.slots), _MAX_THREADS):
+            self._threads.append(threading.Thread(target=self._work, name="cluster", daemon=True))
+            self._threads[-1].start()
+
+    def back_up(self, job: _Job, node: Node) -> None:
+        """Has a job compiled a second time, in a slot of `node` that the pool gave."""
+        attempt: concurrent.futures.Future[Outcome] = concurrent.futures.Future()
+        job.attempts.append(attempt)
+        arguments = (attempt, _compile_on, node, job, self._run, self._pool)
+        self._backups.append(threading.Thread(target=_settle, args=arguments, name="cluster backup", daemon=True))
+        self._backups[-1].start()
+
+    def close(self) -> None:
+        """Waits for the threads; the run is cancelled."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in (*self._threads, *self._backups):
+            thread.join()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            _settle(job.attempts[0], _compile_somewhere, job, self._run, self._pool)
+
+
+def _settle(attempt: concurrent.futures.Future, function: Callable[..., Outcome], *arguments) -> None:
+    try:
+        attempt.set_result(function(*arguments))
+    except BaseException as error:  # pylint: disable=broad-exception-caught
+        attempt.set_exception(error)
+
+
 def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) -> Iterator[Outcome]:
     """Yields the outcome of each request, in their order, taking requests in the caller's thread as they are needed.
 
@@ -323,17 +377,15 @@ def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) ->
 
     Raises: RunError: there are no nodes, a request cannot be sent to any, or it may be what loses them.
     """
-    # Threads only wait for nodes, and as many are started as there are requests pending.
-    threads = concurrent.futures.ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="cluster")
+    workers = _Workers(run, pool)
     pending: collections.deque[_Job] = collections.deque()
     remaining = iter(requests)
 
     def fill() -> None:
         lookahead = max(_LOOKAHEAD, _LOOKAHEAD_PER_SLOT * pool.slots)
         for request in itertools.islice(remaining, max(0, lookahead - len(pending))):
-            job = _Job(request)
-            job.attempts.append(threads.submit(_compile_somewhere, job, run, pool))
-            pending.append(job)
+            pending.append(workers.add(request))
+        workers.grow(len(pending))
 
     def back_up() -> None:
         limit, now = run.late_seconds(), time.monotonic()
@@ -341,7 +393,7 @@ def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) ->
             if job.is_late(limit, now):
                 if (idle := pool.acquire_idle(job.node)) is None:
                     return
-                job.attempts.append(threads.submit(_compile_on, idle, job, run, pool))
+                workers.back_up(job, idle)
 
     def first_outcome(job: _Job) -> Outcome:
         while True:
@@ -351,6 +403,7 @@ def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) ->
                     return attempt.result()
                 job.attempts.remove(attempt)  # A backup: the first attempt goes on by itself.
             if not done:
+                workers.grow(len(pending))  # Nodes may have joined.
                 back_up()
 
     try:
@@ -362,4 +415,4 @@ def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) ->
             yield outcome
     finally:
         pool.cancel(run)
-        threads.shutdown(wait=True, cancel_futures=True)
+        workers.close()
