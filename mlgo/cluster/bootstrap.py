@@ -57,8 +57,8 @@ class NodeActor:
         return self._gaps
 
     def compile(self, run: str, parcel: bytes) -> bytes:
-        """See `CompileNode.compile`; pickled on both ways, so that arrays arrive as the reader's own memory."""
-        return pickle.dumps(self._node.compile(run, pickle.loads(parcel)), protocol=5)
+        """See `CompileNode.compile`, `Answer.to_bytes`."""
+        return self._node.compile(run, pickle.loads(parcel)).to_bytes()
 
     def append(self, digest: str, offset: int, piece: bytes, is_last: bool) -> str | None:
         """See `BlobCache.append`; returns what went wrong."""

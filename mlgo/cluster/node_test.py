@@ -78,7 +78,7 @@ class NodeTest(ScratchTestCase):
                 self.sent.append(digest)
                 cache.append(digest, 0, b"".join(job.pieces(digest)), True)
             answer = self.node.compile("r", job.parcel)
-        return pickle.loads(pickle.dumps(answer, protocol=5))
+        return Answer.from_bytes(answer.to_bytes())
 
     def assert_as_locally(self, requests: list[CompileRequest]) -> None:
         packer = Packer()
@@ -217,7 +217,7 @@ class NodeTest(ScratchTestCase):
             check=False,
         )
         self.assertEqual(done.returncode, 0, done.stderr.decode())
-        answer = pickle.loads(done.stdout)
+        answer = Answer.from_bytes(done.stdout)
         self.assertEqual(comparable(answer.content), comparable(next(run_ordered([request], 1))))
 
     def test_the_code_that_travels_is_the_same_each_time_and_has_no_tests(self):

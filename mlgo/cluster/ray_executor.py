@@ -8,8 +8,10 @@ import pickle
 import signal
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 # Before Ray's import: it would tell its makers about every cluster.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -22,6 +24,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from mlgo.cluster import bootstrap, package, scheduling
 from mlgo.cluster.blobs import DamagedBlob
+from mlgo.cluster.gate import Gate
 from mlgo.cluster.node import Answer, AnswerKind
 from mlgo.cluster.parcel import PIECE_BYTES, Job, Packer
 from mlgo.cluster.suppliers import Suppliers
@@ -42,8 +45,10 @@ _PATIENCE_SECONDS = 120.0
 _MAX_SAID_CHARACTERS = 400
 #: How long a head may take to answer at all.
 _ANSWER_SECONDS = 10.0
-#: A node that failed as often is not tried again.
-_MAX_JOINS = 3
+#: A node that failed as often in this time is not tried again before it is over.
+_MAX_JOINS, _JOINS_SECONDS = 3, 3600.0
+#: How long a node may take to say that it gave up a compile: it kills processes meanwhile.
+_SILENCE_SECONDS = 5.0
 #: Calls beside compiles that a node answers at once: sending files, ending a run.
 _CONTROL_THREADS = 4
 #: Files from this size on go from node to node: compilers and large policies. Smaller ones cost the driver little.
@@ -73,10 +78,10 @@ class RayExecutor:
         self._suppliers = Suppliers()
         self._pool = scheduling.NodePool(patience_seconds, tell)
         self._runs = itertools.count()
-        self._joins: collections.Counter[str] = collections.Counter()
+        self._joins: dict[str, list[float]] = collections.defaultdict(list)
         self._members: dict[str, _RayNode | None] = {}
         self._under_way: weakref.WeakSet[scheduling.Run] = weakref.WeakSet()
-        self._gate = _Gate()
+        self._gate = Gate()
         self._look_for_nodes()
         self._watch = threading.Thread(target=self._keep_looking, name="cluster nodes", daemon=True)
         self._watch.start()
@@ -96,6 +101,9 @@ class RayExecutor:
             self._gate.wait_until_empty()
             self._watch.join()
             ray.shutdown()
+            tell(f"cluster: {scheduling.compiles_by_node(self._pool.compiled)}")
+            if backups := self._pool.backups:
+                tell(f"cluster: {backups:,} of the compiles took long, and another node that was idle repeated them")
             if (sent := self._suppliers.sent).by_nodes:
                 by_driver, by_nodes = sent.by_driver >> 20, sent.by_nodes >> 20
                 tell(f"cluster: the driver sent {by_driver} MB of files, nodes sent each other {by_nodes} MB")
@@ -113,7 +121,7 @@ class RayExecutor:
     def _look_for_nodes(self) -> None:
         for described in ray.nodes():
             name, cpus = described["NodeID"], int(described["Resources"].get("CPU", 0))
-            if not described["Alive"] or not cpus or self._joins[name] >= _MAX_JOINS:
+            if not described["Alive"] or not cpus or not self._may_join(name):
                 continue
             if name in self._members:
                 former = self._members[name]
@@ -121,11 +129,16 @@ class RayExecutor:
                 if former is None or former in self._pool.nodes:
                     continue
                 former.give_up()
-            self._joins[name] += 1
+            self._joins[name].append(time.monotonic())
             self._members[name] = None  # on its way
             shown = f"{described['NodeManagerAddress']} ({name[:8]})"
             arguments = (name, shown, min(self._workers or cpus, cpus))
             threading.Thread(target=self._join, args=arguments, name=f"join {shown}", daemon=True).start()
+
+    def _may_join(self, name: str) -> bool:
+        """Whether a node has not failed too often lately."""
+        now = time.monotonic()
+        return sum(now - joined < _JOINS_SECONDS for joined in self._joins[name]) < _MAX_JOINS
 
     def _join(self, name: str, shown: str, slots: int) -> None:
         try:
@@ -145,41 +158,6 @@ class RayExecutor:
             pass
 
 
-class _Gate:
-    """Counts the threads that call Ray: a call after `ray.shutdown` would end the whole process."""
-
-    def __init__(self):
-        self._inside = 0
-        self._closing = threading.Event()
-        self._changed = threading.Condition()
-
-    def __enter__(self) -> None:
-        """Raises: Cancelled: the gate is closed."""
-        with self._changed:
-            if self._closing.is_set():
-                raise Cancelled()
-            self._inside += 1
-
-    def __exit__(self, *_) -> None:
-        with self._changed:
-            self._inside -= 1
-            self._changed.notify_all()
-
-    def is_closing(self, wait_seconds: float = 0.0) -> bool:
-        """Whether it is closed, or becomes so in `wait_seconds`."""
-        return self._closing.wait(wait_seconds)
-
-    def close_for_new(self) -> None:
-        """Admits no further threads."""
-        with self._changed:
-            self._closing.set()
-
-    def wait_until_empty(self) -> None:
-        """Waits for the threads that were admitted."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._inside)
-
-
 class _RayNode:
     """One node, behind the actor that compiles there."""
 
@@ -192,7 +170,7 @@ class _RayNode:
         suppliers: Suppliers,
         code: ray.ObjectRef,
         digest: str,
-        gate: _Gate,
+        gate: Gate,
     ):
         self.name, self.slots = name, slots
         self._packer, self._suppliers, self._gate = packer, suppliers, gate
@@ -205,6 +183,7 @@ class _RayNode:
             scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
         )(bootstrap.NodeActor)
         self._actor = actor.remote(code, digest, _CACHE_BYTES)
+        self._compile_there = self._actor.compile.options(concurrency_group="compiles")
 
     def wait_until_ready(self) -> str | None:
         """Returns what does not confine compiles there (`mlgo.compiler.walls.gaps`).
@@ -229,8 +208,8 @@ class _RayNode:
             while True:
                 if run.cancelled:
                     raise Cancelled()
-                call = self._actor.compile.options(concurrency_group="compiles").remote(run.name, parcel)
-                answer: Answer = pickle.loads(ray.get(call))
+                call = self._compile_there.remote(run.name, parcel)
+                answer = Answer.from_bytes(_answer(run, call))
                 match answer.kind:
                     case AnswerKind.OUTCOME:
                         return answer.content
@@ -264,54 +243,69 @@ class _RayNode:
     def _send(self, run: scheduling.Run, job: Job, digests: list[str]) -> None:
         """Sends files, unless another compile has sent them meanwhile."""
         with self._sending:
-            for digest in self._missing(digests):
+            for digest in self._missing(run, digests):
                 if job.size(digest) < _SHARED_BYTES:
-                    self._send_from_driver(job, digest)
+                    self._send_from_driver(run, job, digest)
                 else:
                     self._send_from_supplier(run, job, digest)
 
     def _send_from_supplier(self, run: scheduling.Run, job: Job, digest: str) -> None:
         """Has a node that has the file send it, or the driver if none can. This node then sends it on."""
         with self._suppliers.sender(digest, lambda: run.cancelled or self._gate.is_closing()) as sender:
-            if not self._missing([digest]):
+            if not self._missing(run, [digest]):
                 pass  # It came while this waited for a sender, to a folder that nodes share.
-            elif sender is None or not self._send_from(sender, digest, job.size(digest)):
-                self._send_from_driver(job, digest)
+            elif sender is None or not self._send_from(run, sender, digest, job.size(digest)):
+                self._send_from_driver(run, job, digest)
                 # Only now: what failed may have been this node, which the driver then could not reach either.
                 self._suppliers.drop(sender)
             self._suppliers.add(digest, self)
 
-    def _send_from(self, sender: "_RayNode", digest: str, size: int) -> bool:
+    def _send_from(self, run: scheduling.Run, sender: "_RayNode", digest: str, size: int) -> bool:
         """Sends a file from another node; the driver sees references alone. Returns whether it arrived."""
         try:
             for offset in range(0, size, PIECE_BYTES):
                 piece = sender._control("read", digest, offset, PIECE_BYTES)  # pylint: disable=protected-access
-                self._append(digest, offset, piece, offset + PIECE_BYTES >= size)
+                self._append(run, digest, offset, piece, offset + PIECE_BYTES >= size)
         except ray.exceptions.RayError:
             return False
         self._suppliers.count(sender, size)
         return True
 
-    def _send_from_driver(self, job: Job, digest: str) -> None:
+    def _send_from_driver(self, run: scheduling.Run, job: Job, digest: str) -> None:
         offset, pieces = 0, job.pieces(digest)
         piece: bytes | None = next(pieces)
         while piece is not None:
             following = next(pieces, None)
-            self._append(digest, offset, piece, following is None)
+            self._append(run, digest, offset, piece, following is None)
             offset, piece = offset + len(piece), following
         self._suppliers.count(None, offset)
 
-    def _missing(self, digests: list[str]) -> list[str]:
-        return ray.get(self._control("missing", digests))
+    def _missing(self, run: scheduling.Run, digests: list[str]) -> list[str]:
+        return _answer(run, self._control("missing", digests))
 
-    def _append(self, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool) -> None:
+    def _append(self, run: scheduling.Run, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool) -> None:
         # One at a time: that is what keeps memory small, here and in the object stores.
-        if (problem := ray.get(self._control("append", digest, offset, piece, is_last))) is not None:
+        if (problem := _answer(run, self._control("append", digest, offset, piece, is_last))) is not None:
             raise scheduling.NodeLost(problem)
 
     def _control(self, method: str, *arguments) -> ray.ObjectRef:
         """Calls a method that the node answers beside its compiles."""
         return getattr(self._actor, method).options(concurrency_group="control").remote(*arguments)
+
+
+def _answer(run: scheduling.Run, reference: ray.ObjectRef) -> Any:
+    """What a node answers. A node that is out of reach does not, for as long as a minute, before Ray says that it is lost.
+
+    Raises: RayError: the call fails; NodeLost: the run ended, and the node does not answer that it gave up.
+    """
+    was_cancelled = False
+    while True:
+        try:
+            return ray.get(reference, timeout=_SILENCE_SECONDS)
+        except ray.exceptions.GetTimeoutError:
+            if was_cancelled:
+                raise scheduling.NodeLost("it does not answer") from None
+            was_cancelled = run.cancelled
 
 
 def _connect(address: str) -> None:

@@ -7,9 +7,11 @@ import collections
 import concurrent.futures
 import heapq
 import itertools
+import queue
+import statistics
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from mlgo.compiler.process import Cancelled
@@ -29,6 +31,18 @@ _MAX_THREADS = 4096
 MAX_LOSSES = 4
 
 
+#: A compile is late, and repeated on an idle node, when it takes this long and so many times as long as others do: a node
+#: may be out of reach for a minute before Ray 2.60 says so, and all nodes wait for the last compile of an iteration.
+_LATE_SECONDS = 5.0
+_LATE_MEDIANS = 4.0
+#: Compiles whose durations say how long others take.
+_RECENT = 256
+_LOOK_SECONDS = 1.0
+
+#: Of so many nodes the number of compiles is listed; of more the least and the most.
+_MOST_LISTED_NODES = 16
+
+
 class NodeLost(Exception):
     """The node is lost, or does not work any more; the message gives the symptom."""
 
@@ -39,11 +53,17 @@ class Run:
     Attributes:
       name: what nodes know it by; unique among the runs that share nodes.
       cancelled: whether its compiles are no longer wanted.
+      durations: of its last compiles on nodes, seconds.
     """
 
     def __init__(self, name: str):
         self.name = name
         self.cancelled = False
+        self.durations: collections.deque[float] = collections.deque(maxlen=_RECENT)
+
+    def late_seconds(self) -> float:
+        """How long a compile may take before an idle node repeats it."""
+        return max(_LATE_SECONDS, _LATE_MEDIANS * statistics.median(tuple(self.durations) or (0.0,)))
 
 
 class Node(Protocol):
@@ -70,17 +90,24 @@ class NodePool:
     Args:
       patience_seconds: how long compiles wait when there is no node at all.
       tell: shows a line to the user.
+
+    Attributes:
+      compiled: number of finished compiles by node name, of lost nodes too.
+      backups: number of compiles that an idle node repeated because they took long.
     """
 
     def __init__(self, patience_seconds: float, tell: Callable[[str], None]):
         self._patience_seconds = patience_seconds
         self._tell = tell
         self._free: dict[Node, int] = {}
+        self._slots = 0
         self._waiting: list[tuple[int, _Turn]] = []
         self._tickets = itertools.count()
         self._lock = threading.Lock()
         self._empty_since = time.monotonic()
-        self._last_loss = "none has joined"
+        self._has_lost, self._last_loss = False, "none has joined"
+        self.compiled: collections.Counter[str] = collections.Counter()
+        self.backups = 0
 
     @property
     def nodes(self) -> list[Node]:
@@ -91,7 +118,7 @@ class NodePool:
     @property
     def slots(self) -> int:
         """How many compiles at a time all nodes can do together."""
-        return sum(node.slots for node in self.nodes)
+        return self._slots
 
     @property
     def last_loss(self) -> str:
@@ -103,17 +130,28 @@ class NodePool:
         """Gives compiles to `node` from now on."""
         with self._lock:
             self._free[node] = node.slots
+            self._slots += node.slots
+            nodes, has_lost = len(self._free), self._has_lost
             self._grant()
+        # Until the first loss the user has no reason to look for nodes.
+        if has_lost:
+            self._tell(f"cluster: node {node.name} joined; there are {nodes} nodes")
 
     def drop(self, node: Node, reason: str) -> None:
         """Gives no more compiles to `node`; those under way there are for their callers to repeat."""
         with self._lock:
             if self._free.pop(node, None) is None:
                 return
-            self._last_loss = f"{node.name}: {reason}"
+            self._slots -= node.slots
+            self._has_lost, self._last_loss = True, f"{node.name}: {reason}"
             self._empty_since = time.monotonic()
             left = len(self._free)
         self._tell(f"cluster: lost node {node.name} ({reason}); its compiles under way are repeated on the {left} left")
+
+    def count(self, node: Node) -> None:
+        """Counts a finished compile."""
+        with self._lock:
+            self.compiled[node.name] += 1
 
     def refuse(self, reason: str) -> None:
         """Remembers why something could not become a node: said when compiles wait in vain."""
@@ -129,6 +167,8 @@ class NodePool:
         """
         turn = _Turn(run)
         with self._lock:
+            if run.cancelled:
+                raise Cancelled()
             heapq.heappush(self._waiting, (next(self._tickets), turn))
             self._grant()
         while not turn.event.wait(timeout=1.0):
@@ -148,6 +188,21 @@ class NodePool:
             raise Cancelled()
         return turn.node
 
+    def acquire_idle(self, besides: Node | None) -> Node | None:
+        """A node with a slot that is free while no caller waits for one, for `release`; None: there is none.
+
+        Args: besides: not this node.
+        """
+        with self._lock:
+            if any(not turn.abandoned for _, turn in self._waiting):
+                return None
+            node = self._emptiest(besides)
+            if node is None or not self._free[node]:
+                return None
+            self._free[node] -= 1
+            self.backups += 1
+            return node
+
     def release(self, node: Node) -> None:
         """Gives a slot back."""
         with self._lock:
@@ -159,27 +214,41 @@ class NodePool:
         """Ends the waiting of a run, now and later, and what its nodes compile for it."""
         with self._lock:
             run.cancelled = True
+            for _, turn in self._waiting:
+                if turn.run is run:
+                    turn.abandoned = True
+                    turn.event.set()
             self._grant()
         for node in self.nodes:
             node.end(run)
 
     def _grant(self) -> None:
-        for _, turn in self._waiting:
-            if turn.run.cancelled:
-                turn.abandoned = True
-                turn.event.set()
         while self._waiting:
             if self._waiting[0][1].abandoned:
                 heapq.heappop(self._waiting)
                 continue
-            # The emptiest node, as a part of what it can do; names only make it definite.
-            node = max(self._free, key=lambda node: (self._free[node] / node.slots, node.name), default=None)
+            node = self._emptiest()
             if node is None or not self._free[node]:
                 return
             self._free[node] -= 1
             _, turn = heapq.heappop(self._waiting)
             turn.node = node
             turn.event.set()
+
+    def _emptiest(self, besides: Node | None = None) -> Node | None:
+        """The node with most free slots, as a part of what it can do; names only make it definite."""
+        nodes = (node for node in self._free if node is not besides)
+        return max(nodes, key=lambda node: (self._free[node] / node.slots, node.name), default=None)
+
+
+def compiles_by_node(compiled: Mapping[str, int]) -> str:
+    """One line for the user. Args: compiled: number of finished compiles by node name."""
+    counts = f"{sum(compiled.values()):,} compiles on {len(compiled)} nodes"
+    if not compiled:
+        return counts
+    if len(compiled) > _MOST_LISTED_NODES:
+        return f"{counts}, {min(compiled.values()):,} to {max(compiled.values()):,} on each"
+    return f"{counts}: {', '.join(f'{name} {number:,}' for name, number in sorted(compiled.items()))}"
 
 
 class _Turn:
@@ -192,50 +261,158 @@ class _Turn:
         self.abandoned = False
 
 
-def compile_somewhere(run: Run, request: CompileRequest, pool: NodePool) -> Outcome:
+class _Job:
+    """A request, and where it is compiled. The first outcome counts: outcomes are functions of their requests.
+
+    Attributes:
+      attempts: outcomes to come; the first attempt repeats the compile when its node is lost.
+      node: of the first attempt; None while that waits for one.
+      since: when that node got it (time.monotonic).
+    """
+
+    def __init__(self, request: CompileRequest):
+        self.request = request
+        self.attempts: list[concurrent.futures.Future[Outcome]] = [concurrent.futures.Future()]
+        self.node: Node | None = None
+        self.since = 0.0
+
+    def is_late(self, limit_seconds: float, now: float) -> bool:
+        """Whether a backup is due: one node has had it for longer than `limit_seconds`."""
+        return (
+            len(self.attempts) == 1
+            and not self.attempts[0].done()
+            and self.node is not None
+            and now - self.since > limit_seconds
+        )
+
+
+def _compile_somewhere(job: _Job, run: Run, pool: NodePool) -> Outcome:
     """Compiles on any node, and on another one when that is lost.
 
     Raises: Cancelled; RunError: there are no nodes, the request cannot be sent to any, or it may be what loses them.
     """
     for _ in range(MAX_LOSSES):
         node = pool.acquire(run)
+        job.since, job.node = time.monotonic(), node
         try:
-            return node.compile(run, request)
-        except NodeLost as error:
-            pool.drop(node, str(error))
-        finally:
-            pool.release(node)
+            return _compile_on(node, job, run, pool)
+        except NodeLost:
+            job.node = None
     # No failure of the module, which would change results: the machines may be what is wrong.
     raise RunError(
-        f"compile of {request.module.name}",
+        f"compile of {job.request.module.name}",
         f"lost {MAX_LOSSES} nodes that it was under way on ({pool.last_loss})",
         "Look for what ends nodes, such as too little memory; start nodes, and run the same command again",
     )
 
 
+def _compile_on(node: Node, job: _Job, run: Run, pool: NodePool) -> Outcome:
+    """Compiles in a slot that the pool gave, and gives the slot back. Raises: NodeLost, Cancelled, RunError."""
+    begin = time.monotonic()
+    try:
+        outcome = node.compile(run, job.request)
+    except NodeLost as error:
+        pool.drop(node, str(error))
+        raise
+    finally:
+        pool.release(node)
+    pool.count(node)
+    run.durations.append(time.monotonic() - begin)
+    return outcome
+
+
+class _Workers:
+    """Threads that compile jobs in their order, as many as nodes have slots: more would only wait, and cost the driver."""
+
+    def __init__(self, run: Run, pool: NodePool):
+        self._run, self._pool = run, pool
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._backups: list[threading.Thread] = []
+
+    def add(self, request: CompileRequest) -> _Job:
+        """Has a request compiled."""
+        job = _Job(request)
+        self._jobs.put(job)
+        return job
+
+    def grow(self, pending: int) -> None:
+        """Starts as many threads as `pending` jobs and the slots that there are by now can use."""
+        while len(self._threads) < min(pending, max(1, self._pool.slots), _MAX_THREADS):
+            self._threads.append(threading.Thread(target=self._work, name="cluster", daemon=True))
+            self._threads[-1].start()
+
+    def back_up(self, job: _Job, node: Node) -> None:
+        """Has a job compiled a second time, in a slot of `node` that the pool gave."""
+        attempt: concurrent.futures.Future[Outcome] = concurrent.futures.Future()
+        job.attempts.append(attempt)
+        arguments = (attempt, _compile_on, node, job, self._run, self._pool)
+        self._backups.append(threading.Thread(target=_settle, args=arguments, name="cluster backup", daemon=True))
+        self._backups[-1].start()
+
+    def close(self) -> None:
+        """Waits for the threads; the run is cancelled."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in (*self._threads, *self._backups):
+            thread.join()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            _settle(job.attempts[0], _compile_somewhere, job, self._run, self._pool)
+
+
+def _settle(attempt: concurrent.futures.Future, function: Callable[..., Outcome], *arguments) -> None:
+    try:
+        attempt.set_result(function(*arguments))
+    except BaseException as error:  # pylint: disable=broad-exception-caught
+        attempt.set_exception(error)
+
+
 def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) -> Iterator[Outcome]:
     """Yields the outcome of each request, in their order, taking requests in the caller's thread as they are needed.
 
+    A compile that takes much longer than others is repeated on an idle node: its own may be slow or out of reach.
     When the iterator is closed, or on KeyboardInterrupt, nodes give up what they compile for it.
 
-    Raises: RunError: as `compile_somewhere`.
+    Raises: RunError: there are no nodes, a request cannot be sent to any, or it may be what loses them.
     """
-    # Threads only wait for nodes, and as many are started as there are requests pending.
-    threads = concurrent.futures.ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="cluster")
-    pending: collections.deque[concurrent.futures.Future] = collections.deque()
+    workers = _Workers(run, pool)
+    pending: collections.deque[_Job] = collections.deque()
     remaining = iter(requests)
 
     def fill() -> None:
         lookahead = max(_LOOKAHEAD, _LOOKAHEAD_PER_SLOT * pool.slots)
         for request in itertools.islice(remaining, max(0, lookahead - len(pending))):
-            pending.append(threads.submit(compile_somewhere, run, request, pool))
+            pending.append(workers.add(request))
+        workers.grow(len(pending))
+
+    def back_up() -> None:
+        limit, now = run.late_seconds(), time.monotonic()
+        for job in pending:
+            if job.is_late(limit, now):
+                if (idle := pool.acquire_idle(job.node)) is None:
+                    return
+                workers.back_up(job, idle)
+
+    def first_outcome(job: _Job) -> Outcome:
+        while True:
+            done, _ = concurrent.futures.wait(job.attempts, _LOOK_SECONDS, concurrent.futures.FIRST_COMPLETED)
+            for attempt in done:
+                if not isinstance(attempt.exception(), NodeLost):
+                    return attempt.result()
+                job.attempts.remove(attempt)  # A backup: the first attempt goes on by itself.
+            if not done:
+                workers.grow(len(pending))  # Nodes may have joined.
+                back_up()
 
     try:
         fill()
         while pending:
-            outcome = pending.popleft().result()
+            outcome = first_outcome(pending[0])
+            pending.popleft()
             fill()
             yield outcome
     finally:
         pool.cancel(run)
-        threads.shutdown(wait=True, cancel_futures=True)
+        workers.close()

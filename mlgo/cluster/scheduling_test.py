@@ -6,7 +6,7 @@ import time
 import unittest
 from collections.abc import Callable
 
-from mlgo.cluster.scheduling import MAX_LOSSES, NodeLost, NodePool, Run, run_ordered
+from mlgo.cluster.scheduling import MAX_LOSSES, NodeLost, NodePool, Run, compiles_by_node, run_ordered
 from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileResult, FailureKind
 from mlgo.run.exit_codes import RunError
@@ -94,6 +94,25 @@ class SchedulingTest(unittest.TestCase):
         self.assertEqual(
             self.told, ["cluster: lost node lost (it went down); its compiles under way are repeated on the 1 left"]
         )
+
+    def test_compiles_of_each_node_are_counted(self):
+        lost, good = FakeNode("lost", 2, dies_after(5)), FakeNode("good", 1)
+        pool = self.pool(lost, good)
+        self.names(60, pool)
+        self.assertEqual(pool.compiled, {"lost": 5, "good": 55})
+        self.assertEqual(compiles_by_node(pool.compiled), "60 compiles on 2 nodes: good 55, lost 5")
+
+    def test_counts_of_many_nodes_are_a_range(self):
+        compiled = {f"n{number}": 1000 + number for number in range(17)}
+        self.assertEqual(compiles_by_node(compiled), "17,136 compiles on 17 nodes, 1,000 to 1,016 on each")
+        self.assertEqual(compiles_by_node({}), "0 compiles on 0 nodes")
+
+    def test_a_node_that_joins_after_a_loss_is_told(self):
+        pool = self.pool(FakeNode("a"), FakeNode("b"))
+        self.assertEqual(self.told, [])
+        pool.drop(pool.nodes[0], "it went down")
+        pool.add(FakeNode("c"))
+        self.assertEqual(self.told[1:], ["cluster: node c joined; there are 2 nodes"])
 
     def test_a_failed_compile_is_an_outcome_and_not_repeated(self):
         class FailingNode(FakeNode):

@@ -29,6 +29,16 @@ TINY = (
 INCOMPARABLE = ("timings.json", "seconds.jsonl", "tensorboard/", ".lock")
 
 
+def words(flags: Sequence[str], program: str = "train_regalloc", path: Sequence[str] | None = None) -> list[str]:
+    """The command as words. Args: path: where Python looks for modules; None: where this process does."""
+    return [sys.executable, "-c", _START.format(path=list(path or sys.path), program=program), *flags]
+
+
+def environment() -> dict[str, str]:
+    """The environment variables of a command: this process's, without those of `bazel run`."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
+
+
 class Command:
     """A started command; `end` waits for it."""
 
@@ -36,10 +46,12 @@ class Command:
         """Args: path: where Python looks for modules; None: where this process does."""
         # A command may name files, whose names are any bytes.
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape")
-        arguments = [sys.executable, "-c", _START.format(path=list(path or sys.path), program=program), *flags]
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("BUILD_")}
         self._process = subprocess.Popen(
-            arguments, stdout=self._said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
+            words(flags, program, path),
+            stdout=self._said,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment(),
         )
 
     def end(self) -> tuple[int, str]:
