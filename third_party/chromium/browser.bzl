@@ -4,7 +4,7 @@ The repositories are visible through targets of @chromium_complete (BROWSER_BUIL
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
-load("//third_party/debian:repositories.bzl", "debian_repository")
+load("//third_party/debian:repositories.bzl", "debian_repository", "patchelf_entries")
 load("//toolchains/python:repositories.bzl", "pip_repository")
 
 _GROUPS = {
@@ -89,7 +89,7 @@ def browser_repositories(lock):
     Args:
       lock: the content of third_party/debian/lock.json.
     """
-    patchelf = json.encode(dict(lock["packages"]["bookworm"]["patchelf"], name = "patchelf"))
+    patchelf = patchelf_entries(lock)
     for name, group in _GROUPS.items():
         debian_repository(
             name = name,
@@ -97,7 +97,7 @@ def browser_repositories(lock):
             entries = [json.encode(dict(entry, name = package)) for package, entry in _group(lock, name).items()],
             exclude = group.exclude,
             kind = "packages",
-            patchelf = patchelf if group.rpath else "",
+            patchelf = patchelf if group.rpath else [],
             rpath = group.rpath,
         )
     pip_repository(

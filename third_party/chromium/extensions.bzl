@@ -9,6 +9,7 @@ until a target asks for one.
 """
 
 load("//third_party/debian:messages.bzl", "missing_entry")
+load("//third_party/debian:repositories.bzl", "patchelf_entries")
 load(":browser.bzl", "browser_build", "browser_repositories")
 load(":repository.bzl", "chromium_repository")
 load(":rust.bzl", "chromium_rust_repository")
@@ -70,7 +71,7 @@ def _chromium_impl(mctx):
             "usr/libexec/*",
             "usr/share/*",
         ],
-        patchelf = _entry(lock, "bookworm", "patchelf"),
+        patchelf = patchelf_entries(lock),
         rpath = ["usr/lib/x86_64-linux-gnu"],
     )
     chromium_repository(

@@ -12,7 +12,7 @@ A tag with `versions` stands for one repository per version of a JSON file, or f
 
 load(":archives.bzl", "debian_archives", "debian_inventory")
 load(":messages.bzl", "failed", "missing_entry", "no_python")
-load(":repositories.bzl", "debian_repository")
+load(":repositories.bzl", "debian_repository", "patchelf_entries")
 load(":versions.bzl", "chosen_repository", "chosen_version", "instances")
 
 # Set by --config=newest_packages, and by the launcher after yes at its question.
@@ -70,7 +70,7 @@ def _instances(mctx, tags, fields):
 
 def _debian_impl(mctx):
     lock = _lock(mctx)
-    patchelf = _entry("package", "patchelf", lock["packages"]["bookworm"])
+    patchelf = patchelf_entries(lock)
     inventory = {}
     for module in mctx.modules:
         for tag in _instances(mctx, module.tags.tree, _TREE):
@@ -82,7 +82,7 @@ def _debian_impl(mctx):
                 entries = entries,
                 exclude = tag.exclude,
                 rpath = tag.rpath,
-                patchelf = patchelf if tag.rpath else "",
+                patchelf = patchelf if tag.rpath else [],
                 patches = tag.patches,
                 build_file = tag.build_file,
             )

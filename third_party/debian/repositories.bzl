@@ -1,9 +1,25 @@
 """The repository rule behind `debian.tree` and `debian.source`: pinned archives, unpacked, with a BUILD file."""
 
 load(":downloader.bzl", "DOWNLOADER")
-load(":messages.bzl", "failed", "no_python")
+load(":messages.bzl", "failed", "missing_entry", "no_python")
 
 _SCRIPTS = DOWNLOADER + ["tree.py"]
+
+# patchelf and the shared libraries that it needs besides glibc, which a machine need not have.
+_PATCHELF = ["libgcc-s1", "libstdc++6", "patchelf"]
+
+def patchelf_entries(lock):
+    """The lock entries of the program that sets run paths.
+
+    Args:
+      lock: the decoded content of lock.json.
+    Returns: a list of lock entries, each as JSON with its name.
+    """
+    table = lock["packages"]["bookworm"]
+    missing = [name for name in _PATCHELF if name not in table]
+    if missing:
+        fail(missing_entry("package", missing[0], table.keys()))
+    return [json.encode(dict(table[name], name = name)) for name in _PATCHELF]
 
 def _debian_repository_impl(rctx):
     python = rctx.which("python3")
@@ -18,7 +34,7 @@ def _debian_repository_impl(rctx):
         "exclude": rctx.attr.exclude,
         "keep_bazel_files": rctx.attr.keep_bazel_files,
         "rpath": rctx.attr.rpath,
-        "patchelf": json.decode(rctx.attr.patchelf) if rctx.attr.patchelf else None,
+        "patchelf": [json.decode(entry) for entry in rctx.attr.patchelf],
     }
     rctx.file(".request.json", json.encode(request))
     tree = [path for path in scripts if path.basename == "tree.py"][0]
@@ -48,7 +64,7 @@ debian_repository = repository_rule(
         "include": attr.string_list(doc = "For a source: path prefixes (ending in /) or shell patterns that are unpacked; empty means all."),
         "keep_bazel_files": attr.bool(doc = "For a source: keep its own BUILD and MODULE files."),
         "kind": attr.string(doc = "`packages` or `source`.", values = ["packages", "source"], mandatory = True),
-        "patchelf": attr.string(doc = "Lock entry of patchelf, as JSON; needed with `rpath`."),
+        "patchelf": attr.string_list(doc = "Lock entries of `patchelf_entries`; needed with `rpath`."),
         "patches": attr.label_list(doc = "Patches in -p1 form, applied in order.", allow_files = True),
         "rpath": attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
         "timeout": attr.int(doc = "Seconds a download and unpacking may take.", default = 3600),
