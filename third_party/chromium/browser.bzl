@@ -93,7 +93,7 @@ def browser_repositories(mctx, lock, host, patchelf):
       mctx: of the module extension.
       lock: the lock of the host.
       host: its architecture.
-      patchelf: lock entry of the program, as JSON.
+      patchelf: see `patchelf_entries`.
     """
     for name, group in _GROUPS.items():
         debian_repository(
@@ -103,7 +103,7 @@ def browser_repositories(mctx, lock, host, patchelf):
             entries = _group(lock, name, host),
             exclude = filled_for(host, group.exclude),
             kind = "packages",
-            patchelf = patchelf if group.rpath else "",
+            patchelf = patchelf if group.rpath else [],
             rpath = filled_for(host, group.rpath),
         )
     site_repository(

@@ -9,7 +9,7 @@ until a target asks for one.
 """
 
 load("//third_party/debian:architecture.bzl", "HOST_VARIABLE")
-load("//third_party/debian:entries.bzl", "entry_of", "host_lock", "host_of", "machine_of")
+load("//third_party/debian:entries.bzl", "entry_of", "host_lock", "host_of", "machine_of", "patchelf_entries")
 load(":browser.bzl", "browser_build", "browser_repositories")
 load(":repository.bzl", "chromium_repository")
 load(":rust.bzl", "chromium_rust_repository")
@@ -58,8 +58,8 @@ def _chromium_impl(mctx):
     lock = host_lock(pinned, host)
 
     # Programs that repository rules run.
-    tools = host_lock(pinned, machine)["packages"]["bookworm"]
-    patch, patchelf = [entry_of("package", name, tools, machine) for name in ["patch", "patchelf"]]
+    tools = host_lock(pinned, machine)
+    patch, patchelf = entry_of("package", "patch", tools["packages"]["bookworm"], machine), patchelf_entries(tools, machine)
     chromium_rust_repository(
         name = "chromium_rust",
         entries = [entry_of("package", name, lock["packages"][_RUST_SUITE], host) for name in _RUST],

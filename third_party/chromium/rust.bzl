@@ -27,7 +27,7 @@ def _chromium_rust_repository_impl(rctx):
             "entries": [json.decode(entry) for entry in rctx.attr.entries],
             "exclude": rctx.attr.exclude,
             "kind": "packages",
-            "patchelf": json.decode(rctx.attr.patchelf),
+            "patchelf": [json.decode(entry) for entry in rctx.attr.patchelf],
             "rpath": rctx.attr.rpath,
         },
     }, _BUILD)
@@ -39,7 +39,7 @@ chromium_rust_repository = repository_rule(
         "entries": attr.string_list(doc = "Debian's lock entries, each as JSON with its name.", mandatory = True),
         "exclude": attr.string_list(doc = "Shell patterns of paths that are not unpacked."),
         "lock": attr.label(doc = "The lock of Chromium's source.", default = "//third_party/chromium:lock.json", allow_single_file = True),
-        "patchelf": attr.string(doc = "Lock entry of patchelf, as JSON.", mandatory = True),
+        "patchelf": attr.string_list(doc = "Lock entries of `patchelf_entries`.", mandatory = True),
         "rpath": attr.string_list(doc = "Directories of the tree that hold its shared libraries.", mandatory = True),
         "timeout": attr.int(doc = "Seconds that it may take.", default = 3600),
     },

@@ -6,6 +6,9 @@ A fault ends the build with the error of architecture.bzl or messages.bzl.
 load(":architecture.bzl", "absent_package", "host_architecture", "lock_of")
 load(":messages.bzl", "missing_entry")
 
+# patchelf and the shared libraries that it needs besides glibc, which a machine need not have.
+_PATCHELF = ["libgcc-s1", "libstdc++6", "patchelf"]
+
 def host_of(context):
     """The host's architecture, of a module extension or repository rule that names HOST_VARIABLE in `environ`; fails without one."""
     found, error = host_architecture(context.os.arch, context.os.environ)
@@ -48,3 +51,13 @@ def host_lock(pinned, architecture):
     if error:
         fail(error)
     return lock
+
+def patchelf_entries(lock, machine):
+    """The lock entries of the program that sets run paths; fails when the lock lacks one.
+
+    Args:
+        lock: of the machine's architecture.
+        machine: of ARCHITECTURES, of the machine that runs the program.
+    Returns: list of string, see entry_of.
+    """
+    return [entry_of("package", name, lock["packages"]["bookworm"], machine) for name in _PATCHELF]

@@ -13,7 +13,7 @@ names it. A tag with `versions` stands for one repository per version of a JSON 
 
 load(":architecture.bzl", "AMD64", "HOST_VARIABLE", "filled_for")
 load(":archives.bzl", "debian_archives", "debian_inventory")
-load(":entries.bzl", "entry_of", "host_lock", "host_of", "machine_of")
+load(":entries.bzl", "entry_of", "host_lock", "host_of", "machine_of", "patchelf_entries")
 load(":host.bzl", "debian_host")
 load(":messages.bzl", "failed", "missing_entry", "newest_for_amd64", "no_python")
 load(":repositories.bzl", "debian_repository")
@@ -85,7 +85,7 @@ def _tree(tag, name, entries, patchelf, architecture):
         entries = entries,
         exclude = tag.exclude,
         rpath = tag.rpath,
-        patchelf = patchelf if tag.rpath else "",
+        patchelf = patchelf if tag.rpath else [],
         patches = tag.patches,
         build_file = tag.build_file,
     )
@@ -94,7 +94,7 @@ def _debian_impl(mctx):
     host, machine = host_of(mctx), machine_of(mctx)
     pinned = _lock(mctx, host)
     lock, machine_lock = host_lock(pinned, host), host_lock(pinned, machine)
-    patchelf = entry_of("package", "patchelf", machine_lock["packages"]["bookworm"], machine)
+    patchelf = patchelf_entries(machine_lock, machine)
     debian_host(name = "debian_host", architecture = host.name)
     inventory = {}
     for module in mctx.modules:

@@ -93,7 +93,7 @@ def beyond_the_mirrors(entry: lockfile.Entry, bases: Sequence[str], upstream: Di
     released = _released(entry, upstream)
     for base in bases:
         if mirrors.directory(base) is not None:
-            names = [entry.sha256, entry.file_name] + ([released.entry.sha256] if released else [])
+            names = [entry.file_name] + ([released.entry.sha256] if released else [])
             for name in names:
                 kept = released.entry if released and name == released.entry.sha256 else entry
                 yield Place("a folder of archives", base, dataclasses.replace(kept, path=name))

@@ -19,7 +19,7 @@ def _debian_repository_impl(rctx):
         "exclude": rctx.attr.exclude,
         "keep_bazel_files": rctx.attr.keep_bazel_files,
         "rpath": rctx.attr.rpath,
-        "patchelf": json.decode(rctx.attr.patchelf) if rctx.attr.patchelf else None,
+        "patchelf": [json.decode(entry) for entry in rctx.attr.patchelf],
     }
     rctx.file(".request.json", json.encode(request))
     tree = [path for path in scripts if path.basename == "tree.py"][0]
@@ -53,7 +53,7 @@ debian_repository = repository_rule(
         "include": attr.string_list(doc = "For a source: path prefixes (ending in /) or shell patterns that are unpacked; empty means all."),
         "keep_bazel_files": attr.bool(doc = "For a source: keep its own BUILD and MODULE files."),
         "kind": attr.string(doc = "`packages` or `source`.", values = ["packages", "source"], mandatory = True),
-        "patchelf": attr.string(doc = "Lock entry of patchelf, as JSON; needed with `rpath`."),
+        "patchelf": attr.string_list(doc = "Lock entries of `patchelf_entries`; needed with `rpath`."),
         "patches": attr.label_list(doc = "Patches in -p1 form, applied in order.", allow_files = True),
         "rpath": attr.string_list(doc = "Directories of the tree that hold its shared libraries; its programs search them."),
         "timeout": attr.int(doc = "Seconds a download and unpacking may take.", default = 3600),

@@ -297,7 +297,7 @@ def _of_connection(error: BaseException, request: urllib.request.Request) -> Fai
 
 @contextlib.contextmanager
 def open_file(directory: pathlib.Path, entry: lockfile.Entry) -> Iterator[Answer]:
-    """Opens an archive in a mirror that is a directory.
+    """Opens an archive in a mirror that is a directory: at its path, otherwise by its sha256, as an archive cache has it.
 
     Raises:
         Failed: it is not there, has another size, is no regular file (a pipe or device can have no end), or cannot be
@@ -306,6 +306,8 @@ def open_file(directory: pathlib.Path, entry: lockfile.Entry) -> Iterator[Answer
     if not directory.is_dir():
         raise Failed(Kind.SILENT, "no such directory")
     path = directory / entry.path
+    if not os.path.lexists(path) and (directory / entry.sha256).is_file():
+        path = directory / entry.sha256
     try:
         # O_NONBLOCK: opening a pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

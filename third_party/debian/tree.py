@@ -6,14 +6,13 @@ Reads one JSON object on standard input:
   include, exclude, keep_bazel_files   as in unpack.py
   rpath     directories below the tree that hold its shared libraries; when given, every ELF file with dependencies
             searches them first, so that the programs of the tree run on a machine without these libraries
-  patchelf  lock entry of the program that sets rpath
+  patchelf  lock entries of the program that sets rpath and of the libraries that it needs besides glibc
 An error gives exit code 1 and one line on standard error.
 """
 
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,10 @@ import fetch
 import lockfile
 import mirrors
 import unpack
+
+
+#: Where Debian has shared libraries of this platform.
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
 
 class PatchError(unpack.UnpackError):
@@ -46,17 +49,31 @@ def run_path(file: pathlib.Path, root: pathlib.Path, directories: Sequence[str])
     return ":".join(f"$ORIGIN/{os.path.relpath(root / name, file.parent)}" for name in directories)
 
 
-def set_run_paths(root: pathlib.Path, directories: Sequence[str], patchelf: str) -> None:
-    """Sets DT_RPATH (searched for a library's own dependencies too, unlike DT_RUNPATH) on every dynamic ELF file."""
+def set_run_paths(root: pathlib.Path, directories: Sequence[str], patchelf: pathlib.Path) -> None:
+    """Sets DT_RPATH (searched for a library's own dependencies too, unlike DT_RUNPATH) on every dynamic ELF file.
+
+    Args:
+        root: the tree.
+        directories: those of the tree that hold its shared libraries.
+        patchelf: a tree that holds patchelf and its libraries, which the machine need not have.
+    Raises:
+        PatchError: patchelf cannot run, or fails on a file.
+    """
+    program = str(patchelf / "usr/bin/patchelf")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(patchelf / LIBRARIES)}
+    probe = subprocess.run([program, "--version"], capture_output=True, text=True, env=environment)
+    if probe.returncode:
+        raise PatchError(f"patchelf cannot run on this machine ({probe.stderr.strip()}); it needs glibc 2.36 or newer")
     for path in dynamic_elf_files(root):
-        needed = subprocess.run([patchelf, "--print-needed", path], capture_output=True, text=True)
+        needed = subprocess.run([program, "--print-needed", path], capture_output=True, text=True, env=environment)
         if needed.returncode or not needed.stdout.strip():
             continue
         stamp = path.stat().st_mtime
         done = subprocess.run(
-            [patchelf, "--force-rpath", "--set-rpath", run_path(path, root, directories), path],
+            [program, "--force-rpath", "--set-rpath", run_path(path, root, directories), path],
             capture_output=True,
             text=True,
+            env=environment,
         )
         if done.returncode:
             raise PatchError(f"{path.relative_to(root)}: patchelf failed ({done.stderr.strip()}); exclude the file")
@@ -66,8 +83,8 @@ def set_run_paths(root: pathlib.Path, directories: Sequence[str], patchelf: str)
 def make_tree(request: dict, root: pathlib.Path) -> None:
     """Carries out one request (see the module's docstring) below `root`."""
     entries: List[lockfile.Entry] = [lockfile.Entry(**fields) for fields in request["entries"]]
-    patchelf = lockfile.Entry(**request["patchelf"]) if request.get("rpath") else None
-    archives = fetch.fetch_with_environment(entries + ([patchelf] if patchelf else []), os.environ)
+    patchelf = [lockfile.Entry(**fields) for fields in request["patchelf"]] if request.get("rpath") else []
+    archives = fetch.fetch_with_environment(list(dict.fromkeys(entries + patchelf)), os.environ)
     for entry in entries:
         if request["kind"] == "source":
             unpack.unpack_source(
@@ -81,8 +98,9 @@ def make_tree(request: dict, root: pathlib.Path) -> None:
             unpack.unpack_deb(archives[entry], root, exclude=request["exclude"])
     if patchelf:
         with tempfile.TemporaryDirectory() as scratch:
-            unpack.unpack_deb(archives[patchelf], scratch)
-            set_run_paths(root, request["rpath"], shutil.which("patchelf", path=os.path.join(scratch, "usr/bin")))
+            for entry in patchelf:
+                unpack.unpack_deb(archives[entry], scratch)
+            set_run_paths(root, request["rpath"], pathlib.Path(scratch))
 
 
 def run(work: Callable[[dict, pathlib.Path], None]) -> int:

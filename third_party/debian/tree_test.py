@@ -71,6 +71,35 @@ class TreeTest(unittest.TestCase):
             "$ORIGIN/../lib:$ORIGIN/../lib/llvm-22/lib",
         )
 
+    def test_patchelf_runs_with_its_own_libraries(self):
+        script = b"""#!/bin/sh
+for last; do :; done
+case $1 in
+  --version) ;;
+  --print-needed) echo libc.so.6 ;;
+  *) ls "$LD_LIBRARY_PATH" > "$last"; echo "$@" | cut -d" " -f1-3 >> "$last" ;;
+esac
+"""
+        files = {
+            "program": {"./usr/bin/program": elf(2)},
+            "patchelf": {"./usr/bin/patchelf": script},
+            "libstdc++6": {f"./{tree.LIBRARIES}/libstdc++.so.6": b"x"},
+        }
+        contents = {name: archives.deb_bytes(content) for name, content in files.items()}
+        entries = {name: self.put(archives.entry(name, content), content) for name, content in contents.items()}
+        patchelf = [entries["patchelf"], entries["libstdc++6"]]
+        tree.make_tree(self.request([entries["program"]], rpath=["usr/lib"], patchelf=patchelf), self.root)
+        self.assertEqual(
+            archives.tree(self.root / "usr"),
+            {"bin/program": b"libstdc++.so.6\n--force-rpath --set-rpath $ORIGIN/../lib\n"},
+        )
+
+    def test_a_patchelf_that_cannot_run_is_named(self):
+        content = archives.deb_bytes({"./usr/bin/patchelf": b"#!/bin/sh\necho no libc >&2; exit 127\n"})
+        patchelf = [self.put(archives.entry("patchelf", content), content)]
+        with self.assertRaisesRegex(tree.PatchError, r"patchelf cannot run on this machine \(no libc\); .* glibc 2\.36"):
+            tree.make_tree(self.request([], rpath=["usr/lib"], patchelf=patchelf), self.root)
+
     def run_main(self, request):
         errors = io.StringIO()
         here = os.getcwd()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 from typing import Callable, List, Mapping, Optional, Sequence
 
@@ -24,12 +25,26 @@ PROGRAMS = {
 #: Parts of Python's standard library that some systems leave out; xz archives and .deb files are read with them.
 PYTHON_MODULES = ("bz2", "hashlib", "lzma", "ssl", "zlib")
 MACHINES = ("x86_64", "amd64")
+#: The compilers and the interpreter are Debian 12's or built on it; they use the machine's glibc, by its loader.
+OLDEST_GLIBC = (2, 36)
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+
+
+def glibc() -> str:
+    """The version of the C library that python3 runs with, such as "2.36"; "" if it is not glibc."""
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+    except (ValueError, OSError):  # Another library does not know the name.
+        return ""
+    return version if name == "glibc" else ""
 
 
 def lacking(
     path: str,
     uname: Sequence[str],
     has_module: Callable[[str], bool] = lambda name: importlib.util.find_spec(name) is not None,
+    libc: Optional[str] = None,
+    loader: str = LOADER,
 ) -> List[str]:
     """What the machine lacks, each as a phrase; empty when it has all.
 
@@ -37,12 +52,25 @@ def lacking(
         path: the search path of programs.
         uname: kernel name and machine, such as ("Linux", "x86_64").
         has_module: whether python3 has a module.
+        libc: version of glibc, "" for another C library; by default this machine's.
+        loader: path of glibc's loader, which must exist.
     """
     found = []
     if uname[0] != "Linux" or uname[1] not in MACHINES:
         found.append("Linux on x86-64 (this is %s on %s)" % tuple(uname))
+    else:
+        found += _lacking_glibc(glibc() if libc is None else libc, loader)
     found += ["python3's module " + name for name in PYTHON_MODULES if not has_module(name)]
     return found + [name for name in PROGRAMS if shutil.which(name, path=path) is None]
+
+
+def _lacking_glibc(libc: str, loader: str) -> List[str]:
+    wanted = "glibc %d.%d or newer" % OLDEST_GLIBC
+    if not libc:
+        return [wanted + " (this is another C library)"]
+    if tuple(int(number) for number in re.findall(r"\d+", libc)[:2]) < OLDEST_GLIBC:
+        return ["%s (this is %s)" % (wanted, libc)]
+    return [] if os.path.exists(loader) else ["glibc's loader " + loader]
 
 
 def check(environ: Mapping[str, str], uname: Optional[Sequence[str]] = None) -> None:
@@ -57,13 +85,15 @@ def check(environ: Mapping[str, str], uname: Optional[Sequence[str]] = None) -> 
         return
     packages = sorted({PROGRAMS[name] for name in missing if name in PROGRAMS})
     if any(name.startswith("python3's") for name in missing):
-        packages.append("python3 with its whole standard library")
-    remedy = "Install them with the machine's package manager" if packages else "Use such a machine"
+        packages.append("python3")
+    remedies = []
+    if any(name not in PROGRAMS and not name.startswith("python3's") for name in missing):
+        remedies.append("use a newer system or a container of one (such as Debian 12)")
     if packages:
-        remedy += " (on Debian and Ubuntu: apt-get install %s)" % " ".join(
-            "python3" if name.startswith("python3") else name for name in packages
-        )
-    raise LauncherError("this machine", "lacks " + ", ".join(missing), remedy + " and run the same command again.")
+        install = "install programs with the machine's package manager (on Debian and Ubuntu: apt-get install %s)"
+        remedies.append(install % " ".join(packages))
+    remedy = " and ".join(remedies + ["run the same command again."])
+    raise LauncherError("this machine", "lacks " + ", ".join(missing), remedy[0].upper() + remedy[1:])
 
 
 def cache_folder(environ: Mapping[str, str], home: str) -> str:

@@ -33,8 +33,8 @@ class LackingTest(unittest.TestCase):
             host.check({"PATH": str(self.bin)}, LINUX)
         self.assertEqual(
             str(caught.exception),
-            "this machine: lacks awk, cmp, git. Install them with the machine's package manager (on Debian and Ubuntu: "
-            "apt-get install diffutils git mawk) and run the same command again.",
+            "this machine: lacks awk, cmp, git. Install programs with the machine's package manager (on Debian and "
+            "Ubuntu: apt-get install diffutils git mawk) and run the same command again.",
         )
 
     def test_a_python_without_parts_of_its_library(self):
@@ -43,12 +43,31 @@ class LackingTest(unittest.TestCase):
 
     def test_other_machines(self):
         with self.assertRaisesRegex(
-            LauncherError, r"lacks Linux on x86-64 \(this is Darwin on arm64\). Use such a machine"
+            LauncherError, r"lacks Linux on x86-64 \(this is Darwin on arm64\)\. Use a newer system or a container"
         ):
             host.check({"PATH": str(self.bin)}, ("Darwin", "arm64"))
         self.assertEqual(
             host.lacking(str(self.bin), ("Linux", "aarch64")), ["Linux on x86-64 (this is Linux on aarch64)"]
         )
+
+    def test_a_c_library_that_programs_cannot_use(self):
+        def found(libc, loader):
+            return host.lacking(str(self.bin), LINUX, libc=libc, loader=loader)
+
+        self.assertEqual(found("2.36", "/"), [])
+        self.assertEqual(found("2.43", "/"), [])
+        self.assertEqual(found("2.31", "/"), ["glibc 2.36 or newer (this is 2.31)"])
+        self.assertEqual(found("", "/"), ["glibc 2.36 or newer (this is another C library)"])
+        self.assertEqual(found("2.40", "/none/ld.so"), ["glibc's loader /none/ld.so"])
+        with unittest.mock.patch.object(host.os, "confstr", side_effect=ValueError("unrecognized configuration name")):
+            self.assertEqual(host.glibc(), "")
+        with unittest.mock.patch.object(host.os, "confstr", lambda name: "glibc 2.31"):
+            (self.bin / "git").unlink()
+            with self.assertRaisesRegex(
+                LauncherError,
+                r"lacks glibc 2\.36 or newer \(this is 2\.31\), git\. Use a newer .* and install programs .* git\) and run",
+            ):
+                host.check({"PATH": str(self.bin)}, LINUX)
 
     def test_bazelw_names_the_same_programs_when_python3_is_missing(self):
         listed = re.search(r"for program in ([a-z ]+); do", (WORKSPACE / "bazelw").read_text()).group(1)

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
-from typing import Callable, Iterator, Mapping
+from typing import Callable, Iterator, List, Mapping
 
 from toolchains.bazel import command_line, registry, relocation, trust_store
 from toolchains.bazel.errors import LauncherError
@@ -109,6 +109,11 @@ def gone_line(entries) -> str:
     )
 
 
+def in_tree(tree: pathlib.Path, program: str) -> List[str]:
+    """The command that runs `program` with the loader and the libraries of `tree`: a host need not have libstdc++."""
+    return [str(tree / relocation.LOADER), "--library-path", str(tree / relocation.LIBRARIES), program]
+
+
 class DebianBazel:
     """Builds a relocated Bazel from the lock's group `bazel`.
 
@@ -160,7 +165,7 @@ class DebianBazel:
             with tempfile.TemporaryDirectory(dir=staging.parent) as scratch:
                 for archive in tools.values():
                     self._unpack.unpack_deb(archive, scratch)
-                relocation.relocate(staging, self._prefix, [os.path.join(scratch, "usr", "bin", "patchelf")])
+                relocation.relocate(staging, self._prefix, in_tree(staging, os.path.join(scratch, "usr/bin/patchelf")))
         except self._debian_errors as error:
             raise LauncherError("Debian's Bazel", str(error), "Or set BAZEL to a Bazel >= 7.6, < 9.") from None
         java = relocation.java_home(staging)

@@ -126,7 +126,12 @@ class CommandTest(unittest.TestCase):
             (few / name).symlink_to(shutil.which(name))
         code, words, said = self.bazelw("build", PATH=str(few))
         self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
-        self.assertRegex(said, r"^bazelw: this machine: lacks cmp, git, grep, gzip, tar\. Install them .*\n$")
+        self.assertRegex(said, r"^bazelw: this machine: lacks cmp, git, grep, gzip, tar\. Install programs .*\n$")
+
+    def test_a_host_without_any_of_its_programs_is_told_of_all(self):
+        code, words, said = self.bazelw("build", PATH=str(self.scratch))
+        self.assertEqual((code, words), (launcher.ENVIRONMENT_ERROR, []))
+        self.assertRegex(said, r"^bazelw: (this machine: lacks |python3, )awk, bash, cmp, env, .* sed, tar\W.*\n$")
 
     def test_below_tmp_the_sandbox_keeps_the_hosts_tmp(self):
         _, words, _ = self.bazelw("--output_base=/tmp/o", "build")

@@ -25,7 +25,8 @@ def tar_bytes(files: Dict[str, object], compression: str = "xz") -> bytes:
                 tar.addfile(info)
             else:
                 info.size = len(value)
-                info.mode = 0o755 if name.split("/")[-2:-1] == ["bin"] else 0o644
+                is_program = name.split("/")[-2:-1] == ["bin"] or value.startswith(b"#!")
+                info.mode = 0o755 if is_program else 0o644
                 tar.addfile(info, io.BytesIO(value))
     return buffer.getvalue()
 

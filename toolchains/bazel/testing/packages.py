@@ -77,6 +77,8 @@ def bazel_packages() -> Dict[str, Dict[str, bytes]]:
         },
         "libraries": {
             f"./{relocation.LIBRARIES}/libc.so.6": elf_bytes(soname="libc.so.6") + b"\0ANSI_X3.4-1968\0rest",
+            # Programs that run by it are scripts.
+            f"./{relocation.LOADER}": b'#!/bin/sh\n[ "$1" = --library-path ] && [ -d "$2" ] && shift 2 && exec "$@"\n',
             f"./{relocation.LIBRARIES}/libgrpc.so.1": elf_bytes(["libc.so.6"]),
             f"./{relocation.LIBRARIES}/libblake3.so.0": elf_bytes(["libc.so.6"]),
         },
