@@ -108,6 +108,8 @@ class Trial:
 
         Raises: AssertionError: a download fails, or the target is none.
         """
+        # A server that runs already would not belong to the account.
+        self.bazel.end()
         self.bazel.run("build", "--nobuild", self._target)
 
     def build(self, *options: str) -> Build:
