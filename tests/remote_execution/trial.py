@@ -1,7 +1,7 @@
 """Builds a target on this machine and on a farm of this machine, and compares files and CPU time.
 
-    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/scratch/farm --target=//release:clang
-    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/scratch/farm --target=//development:clang --lose_worker_after=60
+    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//release:clang
+    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//mlgo/corpus:lua --lose_worker_after=20
 
 Both builds begin with nothing built. On the farm no action falls back to this machine; those that cannot run there
 (docs/remote-execution.md) are counted. With --lose_worker_after, one worker is killed when so many actions have ended.
@@ -136,7 +136,10 @@ def _sha256(path: pathlib.Path) -> str:
 
 def _told(name: str, build: Build) -> None:
     runners = ", ".join(f"{count} {runner}" for runner, count in build.runners.items())
-    print(f"{name}: {build.cpu_seconds:.0f} CPU s of Bazel and its children, {build.wall_seconds:.0f} s, actions: {runners}", flush=True)
+    print(
+        f"{name}: {build.cpu_seconds:.0f} CPU s of Bazel and its children, {build.wall_seconds:.0f} s, actions: {runners}",
+        flush=True,
+    )
 
 
 def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> int:
@@ -153,7 +156,11 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
         running.enter_context(theirs.of_children())
         port, processes = running.enter_context(farm(folder, workers, jobs=2))
         # Actions whose tags forbid the farm still run here.
-        options = ["--config=remote_execution", f"--remote_executor=grpc://127.0.0.1:{port}", "--spawn_strategy=remote,sandboxed"]
+        options = [
+            "--config=remote_execution",
+            f"--remote_executor=grpc://127.0.0.1:{port}",
+            "--spawn_strategy=remote,sandboxed",
+        ]
         options += ["--noremote_local_fallback"]
         before = theirs.seconds()
         with _losing(processes[0], trial.events, lose_after) if lose_after else contextlib.nullcontext():
@@ -161,19 +168,28 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
         of_farm = theirs.seconds() - before
     _told("with the farm", remote)
     total = remote.cpu_seconds + of_farm
-    print(f"the farm: {of_farm:.0f} CPU s; in all {total:.0f} CPU s, {total / local.cpu_seconds:.2f} times the build here")
+    print(
+        f"the farm: {of_farm:.0f} CPU s; in all {total:.0f} CPU s, {total / local.cpu_seconds:.2f} times the build here"
+    )
     differing = sorted(name for name, digest in local.files.items() if remote.files.get(name) != digest)
-    print(f"{len(local.files) - len(differing)} of {len(local.files)} files of {target} are equal" + "".join(f"\ndiffers: {each}" for each in differing))
+    print(
+        f"{len(local.files) - len(differing)} of {len(local.files)} files of {target} are equal"
+        + "".join(f"\ndiffers: {each}" for each in differing)
+    )
     return int(bool(differing) or local.files.keys() != remote.files.keys())
 
 
 def main(arguments: list[str]) -> int:
     """Runs a trial; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=pathlib.Path, required=True, help="programs, logs, stored results, and the output base")
+    parser.add_argument(
+        "--folder", type=pathlib.Path, required=True, help="programs, logs, stored results, and the output base"
+    )
     parser.add_argument("--target", default="//release:clang", help="what is built (default: //release:clang)")
     parser.add_argument("--workers", type=int, default=3, help="number of workers (default: 3)")
-    parser.add_argument("--lose_worker_after", type=int, default=0, help="actions after which a worker is killed (default: 0, never)")
+    parser.add_argument(
+        "--lose_worker_after", type=int, default=0, help="actions after which a worker is killed (default: 0, never)"
+    )
     flags = parser.parse_args(arguments)
     if flags.workers < 1 + bool(flags.lose_worker_after):
         parser.error("--workers: one must be left")

@@ -18,7 +18,8 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(trial.ended_actions(self.events), 2)
 
     def test_where_actions_ran(self):
-        summary = '{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":[{"name":"total","count":9},{"name":"remote","count":6}]}}}'
+        counts = '[{"name":"total","count":9},{"name":"remote","count":6}]'
+        summary = '{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":%s}}}' % counts
         self.events.write_text('{"id":{"started":{}}}\n' + summary + "\n", "utf-8")
         self.assertEqual(trial.runners_of(self.events), {"total": 9, "remote": 6})
         self.events.write_text('{"id":{"started":{}}}\n', "utf-8")
