@@ -160,8 +160,8 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
 
 
 def from_policy(learner: Any) -> Any:
-    """The settings `learner` of an algorithm, for a run that starts from a policy: instead of the first policy that they
-    state, that one is explored, and what it knows is kept.
+    """The settings `learner` of an algorithm, for a run that starts from a policy: that policy takes the place of the
+    first one that they state, and what it knows is kept.
     """
     names = {field.name for field in dataclasses.fields(learner)}
     changed: dict[str, Any] = {"start": {}, "start_bias": 0.0, "first_step": getattr(learner, "step", 1.0)}

@@ -1,7 +1,8 @@
 """Builds a target on this machine and on a farm of this machine, and compares files and CPU time.
 
     PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//release:clang
-    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//mlgo/corpus:lua --lose_worker_after=20
+    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//mlgo/corpus:lua \\
+        --lose_worker_after=20
 
 Both builds begin with nothing built. On the farm no action falls back to this machine; those that cannot run there
 (docs/remote-execution.md) are counted. With --lose_worker_after, one worker is killed when so many actions have ended.
@@ -136,10 +137,8 @@ def _sha256(path: pathlib.Path) -> str:
 
 def _told(name: str, build: Build) -> None:
     runners = ", ".join(f"{count} {runner}" for runner, count in build.runners.items())
-    print(
-        f"{name}: {build.cpu_seconds:.0f} CPU s of Bazel and its children, {build.wall_seconds:.0f} s, actions: {runners}",
-        flush=True,
-    )
+    times = f"{build.cpu_seconds:.0f} CPU s of Bazel and its children, {build.wall_seconds:.0f} s"
+    print(f"{name}: {times}, actions: {runners}", flush=True)
 
 
 def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> int:

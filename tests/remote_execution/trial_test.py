@@ -1,3 +1,4 @@
+import json
 import pathlib
 import tempfile
 import unittest
@@ -18,9 +19,9 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(trial.ended_actions(self.events), 2)
 
     def test_where_actions_ran(self):
-        counts = '[{"name":"total","count":9},{"name":"remote","count":6}]'
-        summary = '{"id":{"buildMetrics":{}},"buildMetrics":{"actionSummary":{"runnerCount":%s}}}' % counts
-        self.events.write_text('{"id":{"started":{}}}\n' + summary + "\n", "utf-8")
+        runners = [{"name": "total", "count": 9}, {"name": "remote", "count": 6}]
+        summary = {"id": {"buildMetrics": {}}, "buildMetrics": {"actionSummary": {"runnerCount": runners}}}
+        self.events.write_text('{"id":{"started":{}}}\n' + json.dumps(summary) + "\n", "utf-8")
         self.assertEqual(trial.runners_of(self.events), {"total": 9, "remote": 6})
         self.events.write_text('{"id":{"started":{}}}\n', "utf-8")
         self.assertEqual(trial.runners_of(self.events), {})
