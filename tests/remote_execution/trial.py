@@ -23,9 +23,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tests.clones.nested import NestedBazel
+from tests.clones.outputs import digests
 from tests.isolation.cpu_account import CpuAccount, cpu_account
 from tests.remote_execution.failure import FarmError
 from tests.remote_execution.farm import farm
@@ -39,7 +40,7 @@ class Build:
     """One build of the target.
 
     Attributes:
-      files: path below the execution root → sha256.
+      files: path below the execution root → digest.
       runners: where actions ran → how many.
       cpu_seconds: of Bazel and all that it started here.
       wall_seconds: of the build.
@@ -126,13 +127,19 @@ class Trial:
         cpu, wall = self._account.seconds() - cpu, time.monotonic() - wall
         root = pathlib.Path(self.bazel.run("info", "execution_root").strip())
         names = self.bazel.run("cquery", "--output=files", *options, self._target).split("\n")
-        digests = {name: _sha256(root / name) for name in names if name}
-        return Build(digests, runners_of(self.events), cpu, wall)
+        return Build(files_of(root, filter(None, names)), runners_of(self.events), cpu, wall)
 
 
-def _sha256(path: pathlib.Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def files_of(root: pathlib.Path, names: Iterable[str]) -> dict[str, str]:
+    """Path below `root` of each file, and of each file in a folder → its digest."""
+    found = {}
+    for name in names:
+        if (root / name).is_dir():
+            found |= {f"{name}/{below}": digest for below, digest in digests(root / name).items()}
+        else:
+            with (root / name).open("rb") as file:
+                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def _told(name: str, build: Build) -> None:

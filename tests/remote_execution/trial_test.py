@@ -26,6 +26,15 @@ class EventsTest(unittest.TestCase):
         self.events.write_text('{"id":{"started":{}}}\n', "utf-8")
         self.assertEqual(trial.runners_of(self.events), {})
 
+    def test_files_of_a_target_and_of_its_folders(self):
+        root = self.events.parent
+        (root / "corpus").mkdir()
+        (root / "clang").write_text("c", "utf-8")
+        (root / "corpus/a.bc").write_text("c", "utf-8")
+        found = trial.files_of(root, ["clang", "corpus"])
+        self.assertEqual(found.keys(), {"clang", "corpus/a.bc"})
+        self.assertEqual(found["clang"], found["corpus/a.bc"])
+
 
 if __name__ == "__main__":
     unittest.main()
