@@ -22,7 +22,7 @@ import ray.exceptions
 from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from mlgo.cluster import bootstrap, package, scheduling
+from mlgo.cluster import bootstrap, ordered, package, scheduling
 from mlgo.cluster.blobs import DamagedBlob
 from mlgo.cluster.gate import Gate
 from mlgo.cluster.node import Answer, AnswerKind
@@ -90,7 +90,7 @@ class RayExecutor:
         """See `mlgo.compiler.executor.Executor`."""
         run = scheduling.Run(str(next(self._runs)))
         self._under_way.add(run)
-        return scheduling.run_ordered(requests, run, self._pool)
+        return ordered.run_ordered(requests, run, self._pool)
 
     def close(self) -> None:
         """Ends our processes on the nodes and leaves the cluster."""
