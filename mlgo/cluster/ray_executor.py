@@ -283,7 +283,9 @@ class _RayNode:
     def _missing(self, run: scheduling.Run, digests: list[str]) -> list[str]:
         return _answer(run, self._control("missing", digests))
 
-    def _append(self, run: scheduling.Run, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool) -> None:
+    def _append(
+        self, run: scheduling.Run, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool
+    ) -> None:
         # One at a time: that is what keeps memory small, here and in the object stores.
         if (problem := _answer(run, self._control("append", digest, offset, piece, is_last))) is not None:
             raise scheduling.NodeLost(problem)
@@ -294,7 +296,7 @@ class _RayNode:
 
 
 def _answer(run: scheduling.Run, reference: ray.ObjectRef) -> Any:
-    """What a node answers. A node that is out of reach does not, for as long as a minute, before Ray says that it is lost.
+    """What a node answers. A node that is out of reach does not, and Ray says so after a minute.
 
     Raises: RayError: the call fails; NodeLost: the run ended, and the node does not answer that it gave up.
     """

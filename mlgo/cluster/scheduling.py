@@ -19,8 +19,9 @@ from mlgo.run.exit_codes import RunError
 Outcome = CompileResult | CompileFailure
 
 
-#: A compile is late, and repeated on an idle node, when it takes this long and so many times as long as others do: a node
-#: may be out of reach for a minute before Ray 2.60 says so, and all nodes wait for the last compile of an iteration.
+#: A compile is late, and repeated on an idle node, when it takes this long and so many times as long as others do: a
+#: node may be out of reach for a minute before Ray 2.60 says so, and all nodes wait for the last compile of an
+#: iteration.
 _LATE_SECONDS = 5.0
 _LATE_MEDIANS = 4.0
 #: Compiles whose durations say how long others take.

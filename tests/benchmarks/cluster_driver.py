@@ -1,9 +1,9 @@
 """What keeping 1,000 compiles at a time under way costs the driver of a Ray cluster, and where that ends.
 
 A node that compiles nothing answers every request at once with the outcome of a real compile. What is left is the
-driver's own work for a compile: packing the request, Ray's messages, the log in memory, the order of outcomes. From what
-is measured, `driver_model.py` calculates with how many compiles at a time the driver keeps nodes waiting. Learning comes
-on top: it has the driver to itself while nodes wait.
+driver's own work for a compile: packing the request, Ray's messages, the log in memory, the order of outcomes. From
+what is measured, `driver_model.py` calculates with how many compiles at a time the driver keeps nodes waiting. Learning
+comes on top: it has the driver to itself while nodes wait.
 """
 
 import contextlib

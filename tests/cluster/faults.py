@@ -1,4 +1,4 @@
-"""An Ethernet switch whose links lose and delay frames, or are cut: what netem of the Linux kernel does, where a kernel lacks it.
+"""An Ethernet switch whose links lose and delay frames, or are cut: what netem of Linux does, where a kernel lacks it.
 
 Only decides; `network.py` moves the frames.
 """

@@ -2,8 +2,8 @@
 folder, a cache, processors and a network namespace of its own. Needs root.
 
 A node's root folder shows what docs/train-on-a-cluster.md says a node needs: the machine's programs and libraries in
-/usr, Python, numpy and Ray. It has no checkout. The first node is the head; the training command runs there, so its root
-folder also shows the checkout, Bazel's output and the folder of the run.
+/usr, Python, numpy and Ray. It has no checkout. The first node is the head; the training command runs there, so its
+root folder also shows the checkout, Bazel's output and the folder of the run.
 """
 
 import contextlib

@@ -54,7 +54,7 @@ def group(name: str) -> Iterator[Group]:
     """
     found = controller(_MOUNTS.read_text("utf-8"))
     if found is None:
-        raise RunError(str(_MOUNTS), "has no cgroup file system with a CPU controller", "Mount one, or use another machine")
+        raise RunError(str(_MOUNTS), "has no cgroup file system with a CPU controller", "Mount one as root")
     mount, version = found
     folder = mount / name
     try:

@@ -28,7 +28,8 @@ class ProcessesTest(unittest.TestCase):
         for name in ("bin", "lib", "lib64"):
             (root / name).symlink_to(f"usr/{name}")
         (root / "etc/mark").write_text("inside", "ascii")
-        command = processes.in_root(root, '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"', ["mount --bind /usr usr"])
+        shown = '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"'
+        command = processes.in_root(root, shown, ["mount --bind /usr usr"])
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         self.assertEqual(text.split("\n")[:3], ["inside", "1", "/bin /dev /etc /lib /lib64 /old /usr"])
         self.assertEqual(list((root / "usr").iterdir()), [])

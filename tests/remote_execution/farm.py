@@ -24,9 +24,7 @@ from tests.remote_execution.failure import FarmError
 
 _START_SECONDS = 60
 _NICE = 15
-_WORK = (
-    "/usr/bin/busybox env -i PATH=/usr/bin HOME=/state TMPDIR=/tmp /usr/bin/busybox sh /state/worker.sh {arguments}"
-)
+_WORK = "/usr/bin/busybox env -i PATH=/usr/bin HOME=/state TMPDIR=/tmp /usr/bin/busybox sh /state/worker.sh {arguments}"
 
 
 def configuration(template: str, folder: pathlib.Path, port: int, database: str) -> str:
