@@ -90,7 +90,7 @@ def _compile_on(node: Node, job: _Job, run: Run, pool: NodePool) -> Outcome:
 
 
 class _Workers:
-    """Threads that compile jobs in their order, as many as nodes have slots: more would only wait, at the driver's cost."""
+    """Threads that compile jobs in their order, as many as nodes have slots: more would only wait."""
 
     def __init__(self, run: Run, pool: NodePool):
         self._run, self._pool = run, pool
