@@ -16,7 +16,6 @@ files; 12: they differ; 2: the cluster does not start, or the run ends before th
 """
 
 import argparse
-import dataclasses
 import os
 import pathlib
 import re
@@ -28,7 +27,7 @@ from collections.abc import Callable, Sequence
 
 from mlgo.run.exit_codes import ExitCode, RunError
 from tests.cluster import namespaces
-from tests.cluster.faults import Fault
+from tests.cluster.faults import Fault, phases
 from tests.end_to_end import command, real_modules
 from tests.isolation.processes import process
 
@@ -73,26 +72,6 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted; nodes, namespaces and control groups are gone", file=sys.stderr)
         return ExitCode.INTERRUPTED
-
-
-@dataclasses.dataclass(frozen=True)
-class Phase:
-    """A time with faults: `faults` are those of the nodes, in their order."""
-
-    title: str
-    faults: tuple[Fault, ...]
-
-
-def phases(nodes: int, loss: float, delay_seconds: float, cut_nodes: int) -> list[Phase]:
-    """The trial's phases with faults; all last equally long."""
-    lossy = Fault(loss=loss, delay_seconds=delay_seconds)
-    cut = (Fault(),) * (nodes - cut_nodes) + (Fault(cut=True),) * cut_nodes
-    return [
-        Phase(
-            f"links lose {100 * loss:g} % of the frames and delay them {1000 * delay_seconds:g} ms", (lossy,) * nodes
-        ),
-        Phase(f"the links of the last {cut_nodes} nodes are cut", cut),
-    ]
 
 
 class _Trial:

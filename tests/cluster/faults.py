@@ -33,6 +33,26 @@ class Fault:
             raise ValueError(f"delay_seconds={self.delay_seconds}: must be 0 or more")
 
 
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """A time with faults: `faults` are those of the nodes, in their order."""
+
+    title: str
+    faults: tuple[Fault, ...]
+
+
+def phases(nodes: int, loss: float, delay_seconds: float, cut_nodes: int) -> list[Phase]:
+    """The trial's phases with faults; all last equally long."""
+    lossy = Fault(loss=loss, delay_seconds=delay_seconds)
+    cut = (Fault(),) * (nodes - cut_nodes) + (Fault(cut=True),) * cut_nodes
+    return [
+        Phase(
+            f"links lose {100 * loss:g} % of the frames and delay them {1000 * delay_seconds:g} ms", (lossy,) * nodes
+        ),
+        Phase(f"the links of the last {cut_nodes} nodes are cut", cut),
+    ]
+
+
 @dataclasses.dataclass
 class Count:
     """Frames of a link: `sent` by its node, those `lost` by chance, those that a `cut` stopped, in both directions."""

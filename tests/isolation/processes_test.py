@@ -3,6 +3,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from tests.isolation import processes
@@ -17,6 +18,16 @@ class ProcessesTest(unittest.TestCase):
         with processes.process([sys.executable, "-c", "import time; time.sleep(600)"], log) as started:
             self.assertIsNone(started.poll())
         self.assertIsNotNone(started.poll())
+
+    def test_descendants(self):
+        command = ["sh", "-c", "sh -c 'sleep 600; true' & wait"]
+        with processes.process(command, self.folder / "log") as started:
+            end = time.monotonic() + 30
+            while len(found := processes.descendants(started.pid)) < 3 and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual(found[0], started.pid)
+            self.assertEqual(len(found), 3)
+        self.assertEqual(processes.children(started.pid), [])
 
     def test_process_sees_its_own_root_folder(self):
         possible = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
