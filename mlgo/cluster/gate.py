@@ -1,4 +1,4 @@
-"""Keeps threads out of Ray while the executor leaves the cluster: a call after `ray.shutdown` would end the whole process."""
+"""Keeps threads out of Ray when the executor leaves the cluster: a call after `ray.shutdown` would end the process."""
 
 import threading
 

@@ -83,8 +83,8 @@ class Job:
 class Packer:
     """Makes jobs of requests; remembers commands and digests, so a module is read once per run.
 
-    May be used by several threads. What it does for each compile, one core at a time can do: a driver with 1,000 compiles
-    at a time asks for 1,300 a second.
+    May be used by several threads. One core at a time can do what it does for each compile: a driver with 1,000
+    compiles at a time needs 1,300 jobs a second.
     """
 
     def __init__(self):

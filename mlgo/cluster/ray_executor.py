@@ -22,7 +22,7 @@ import ray.exceptions
 from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from mlgo.cluster import bootstrap, package, scheduling
+from mlgo.cluster import bootstrap, ordered, package, scheduling
 from mlgo.cluster.blobs import DamagedBlob
 from mlgo.cluster.gate import Gate
 from mlgo.cluster.node import Answer, AnswerKind
@@ -90,7 +90,7 @@ class RayExecutor:
         """See `mlgo.compiler.executor.Executor`."""
         run = scheduling.Run(str(next(self._runs)))
         self._under_way.add(run)
-        return scheduling.run_ordered(requests, run, self._pool)
+        return ordered.run_ordered(requests, run, self._pool)
 
     def close(self) -> None:
         """Ends our processes on the nodes and leaves the cluster."""
@@ -283,7 +283,9 @@ class _RayNode:
     def _missing(self, run: scheduling.Run, digests: list[str]) -> list[str]:
         return _answer(run, self._control("missing", digests))
 
-    def _append(self, run: scheduling.Run, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool) -> None:
+    def _append(
+        self, run: scheduling.Run, digest: str, offset: int, piece: bytes | ray.ObjectRef, is_last: bool
+    ) -> None:
         # One at a time: that is what keeps memory small, here and in the object stores.
         if (problem := _answer(run, self._control("append", digest, offset, piece, is_last))) is not None:
             raise scheduling.NodeLost(problem)
@@ -294,7 +296,7 @@ class _RayNode:
 
 
 def _answer(run: scheduling.Run, reference: ray.ObjectRef) -> Any:
-    """What a node answers. A node that is out of reach does not, for as long as a minute, before Ray says that it is lost.
+    """What a node answers. A node that is out of reach does not, and Ray says so after a minute.
 
     Raises: RayError: the call fails; NodeLost: the run ended, and the node does not answer that it gave up.
     """

@@ -5,8 +5,10 @@ import threading
 import time
 import unittest
 from collections.abc import Callable
+from unittest import mock
 
-from mlgo.cluster.scheduling import MAX_LOSSES, NodeLost, NodePool, Run, compiles_by_node, run_ordered
+from mlgo.cluster.ordered import MAX_LOSSES, run_ordered
+from mlgo.cluster.scheduling import NodeLost, NodePool, Run, compiles_by_node
 from mlgo.compiler.process import Cancelled
 from mlgo.compiler.request import CompileFailure, CompileResult, FailureKind
 from mlgo.run.exit_codes import RunError
@@ -94,6 +96,54 @@ class SchedulingTest(unittest.TestCase):
         self.assertEqual(
             self.told, ["cluster: lost node lost (it went down); its compiles under way are repeated on the 1 left"]
         )
+
+    @mock.patch("mlgo.cluster.scheduling._LATE_SECONDS", 0.2)
+    @mock.patch("mlgo.cluster.ordered._LOOK_SECONDS", 0.05)
+    def test_a_late_compile_is_repeated_on_an_idle_node(self):
+        answered = threading.Event()
+
+        def silent(run, name):
+            while not run.cancelled:
+                answered.wait(0.01)
+            raise NodeLost("it does not answer")
+
+        pool = self.pool(FakeNode("silent", 1, silent), FakeNode("good", 1))
+        self.assertEqual(self.names(5, pool), [request.module.name for request in requests(5)])
+        self.assertEqual(pool.backups, 1)
+        self.assertEqual(pool.compiled, {"good": 5})
+        # At the end of the run the node still did not answer.
+        self.assertEqual([node.name for node in pool.nodes], ["good"])
+
+    @mock.patch("mlgo.cluster.scheduling._LATE_SECONDS", 0.1)
+    @mock.patch("mlgo.cluster.ordered._LOOK_SECONDS", 0.05)
+    def test_a_backup_on_a_lost_node_changes_nothing(self):
+        slow = FakeNode("slow", 1, lambda run, name: time.sleep(0.5))
+        pool = self.pool(slow, FakeNode("lost", 1, dies_after(0)))
+        self.assertEqual(self.names(2, pool), ["m000", "m001"])
+
+    def test_late_is_relative_to_other_compiles(self):
+        run = Run("r")
+        self.assertEqual(run.late_seconds(), 5.0)
+        run.durations.extend([10.0, 20.0, 90.0])
+        self.assertEqual(run.late_seconds(), 80.0)
+
+    def test_idle_slots_are_those_that_no_caller_waits_for(self):
+        first, second = FakeNode("a"), FakeNode("b")
+        pool, run = self.pool(first, second), Run("r")
+        self.assertIs(pool.acquire_idle(first), second)
+        self.assertIsNone(pool.acquire_idle(first))
+        self.assertIs(pool.acquire(run), first)
+        pool.release(second)
+        self.assertIs(pool.acquire_idle(None), second)
+
+    def test_threads_are_as_many_as_slots(self):
+        threads = set()
+        node = FakeNode("n", 3, lambda run, name: threads.add(threading.get_ident()))
+        before = threading.active_count()
+        outcomes = run_ordered(requests(200), Run("r"), self.pool(node))
+        next(outcomes)
+        self.assertLessEqual(threading.active_count() - before, 3)
+        outcomes.close()
 
     def test_compiles_of_each_node_are_counted(self):
         lost, good = FakeNode("lost", 2, dies_after(5)), FakeNode("good", 1)

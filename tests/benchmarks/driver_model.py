@@ -1,8 +1,8 @@
 """A simulation of the driver of a cluster: with how many compiles at a time it becomes what nodes wait for.
 
-A closed queue: each slot of the nodes has one compile at a time. A compile passes the driver's Python, which one core at
-a time can run, the driver's other cores (Ray's threads, hashing), its network, a node, and all three again on the way
-back. When the compiles of an iteration are done, the driver learns, and nodes wait. Equal inputs give equal results.
+A closed queue: each slot of the nodes has one compile at a time. A compile passes the driver's Python, which one core
+at a time can run, the driver's other cores (Ray's threads, hashing), its network, a node, and all three again on the
+way back. When the compiles of an iteration are done, the driver learns, and nodes wait. Equal inputs, equal results.
 """
 
 import dataclasses
@@ -128,8 +128,8 @@ def collect(costs: Costs, driver: Driver, slots: int, compiles: int) -> Collecti
 def saturated_at(costs: Costs, driver: Driver, candidates: Sequence[int], compiles_per_slot: int = 16) -> int | None:
     """The least of the numbers of slots, ascending, that the driver cannot keep busy; None: it can with all of them.
 
-    The end of an iteration, when some slots have no compile left, is not the driver's doing: a driver that costs nothing
-    is what each number is compared with.
+    The end of an iteration, when some slots have no compile left, is not the driver's doing: each number is compared
+    with a driver that costs nothing.
     """
     free = Costs(0.0, 0.0, 0.0, 0.0, costs.compile_seconds)
     for slots in candidates:

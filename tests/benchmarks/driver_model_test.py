@@ -16,8 +16,7 @@ def changed(**costs) -> Costs:
 class DriverModelTest(unittest.TestCase):
     def test_a_driver_without_costs_keeps_all_slots_busy(self):
         self.assertEqual(
-            collect(_FREE, _DRIVER, 100, 400),
-            Collection(4.0, 1.0, {"Python": 0.0, "cores": 0.0, "network": 0.0}, 0.0),
+            collect(_FREE, _DRIVER, 100, 400), Collection(4.0, 1.0, {"Python": 0.0, "cores": 0.0, "network": 0.0}, 0.0)
         )
 
     def test_fewer_compiles_than_slots(self):

@@ -1,22 +1,21 @@
 """Trains on eight nodes of different speed while their network loses, delays and is cut, and compares with a local run.
 
-Each node is a raylet with a root folder, a cache, processors and a network namespace of its own (namespaces.py). The run
-is a small one, of real modules and the development clang. While it compiles,
+Each node is a raylet with a root folder, a cache, processors and a network namespace of its own (namespaces.py). The
+run is a small one, of real modules and the development clang. While it compiles,
 
 1. all links lose and delay frames;
 2. then the links of the last nodes carry nothing, and these nodes are started again when Ray ends them;
 3. then the network works again until the run ends.
 
 Needs root, iproute2, util-linux, and a kernel with network namespaces, TAP devices and control groups. Takes about ten
-minutes and 6 GB of memory. Everything that it makes ends with it, also on Ctrl-C. Exit code 0: the runs have equal files;
-12: they differ; 2: the cluster does not start, or the run ends before the faults.
+minutes and 4 GB of memory. Everything that it makes ends with it, also on Ctrl-C. Exit code 0: the runs have equal
+files; 12: they differ; 2: the cluster does not start, or the run ends before the faults.
 
     ./bazelw run //tests/cluster:eight_nodes
     ./bazelw run //tests/cluster:eight_nodes -- --loss=0.01 --delay_ms=20 --cut_nodes=1
 """
 
 import argparse
-import dataclasses
 import os
 import pathlib
 import re
@@ -28,11 +27,11 @@ from collections.abc import Callable, Sequence
 
 from mlgo.run.exit_codes import ExitCode, RunError
 from tests.cluster import namespaces
-from tests.cluster.faults import Fault
+from tests.cluster.faults import Fault, phases
 from tests.end_to_end import command, real_modules
 from tests.isolation.processes import process
 
-#: Cores of each node while the run lasts: one is seven times as fast as another. Together two, as this was measured with.
+#: Cores of each node while the run lasts: one is seven times as fast as another. Together two, as our machine has.
 _SPEEDS = (0.5, 0.35, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07)
 _FLAGS = (
     "--validation_modules=4",
@@ -73,24 +72,6 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted; nodes, namespaces and control groups are gone", file=sys.stderr)
         return ExitCode.INTERRUPTED
-
-
-@dataclasses.dataclass(frozen=True)
-class Phase:
-    """A time with faults: `faults` are those of the nodes, in their order."""
-
-    title: str
-    faults: tuple[Fault, ...]
-
-
-def phases(nodes: int, loss: float, delay_seconds: float, cut_nodes: int) -> list[Phase]:
-    """The trial's phases with faults; all last equally long."""
-    lossy = Fault(loss=loss, delay_seconds=delay_seconds)
-    cut = (Fault(),) * (nodes - cut_nodes) + (Fault(cut=True),) * cut_nodes
-    return [
-        Phase(f"all links lose {100 * loss:g} % of the frames and delay them {1000 * delay_seconds:g} ms", (lossy,) * nodes),
-        Phase(f"the links of the last {cut_nodes} nodes are cut", cut),
-    ]
 
 
 class _Trial:
@@ -144,10 +125,12 @@ class _Trial:
         log = run / "run.log"
         log.write_bytes(b"")
         self._shown = 0
+        begin = time.monotonic()
         with process(words, log, env={**command.environment(), "HOME": "/tmp"}) as self._training:
             meanwhile()
             end = time.monotonic() + _REST_SECONDS
             self._wait(lambda: self._training.poll() is not None or time.monotonic() > end, to_its_end=True)
+            self._say(f"the run took {time.monotonic() - begin:.0f} s")
         if self._training.returncode:
             raise RunError("training run", f"exit code {self._training.returncode}", log.read_text("utf-8")[-3000:])
 
@@ -212,7 +195,8 @@ def _bazel_output() -> pathlib.Path:
     for folder in python.parents:
         if folder.name == "external":
             return folder.parent
-    raise RunError(f"{python}", "is not an interpreter of Bazel's", "Start this as ./bazelw run //tests/cluster:eight_nodes")
+    remedy = "Start this as ./bazelw run //tests/cluster:eight_nodes"
+    raise RunError(f"{python}", "is not an interpreter of Bazel's", remedy)
 
 
 if __name__ == "__main__":

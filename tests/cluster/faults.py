@@ -1,4 +1,4 @@
-"""An Ethernet switch whose links lose and delay frames, or are cut: what netem of the Linux kernel does, where a kernel lacks it.
+"""An Ethernet switch whose links lose and delay frames, or are cut: what netem of Linux does, where a kernel lacks it.
 
 Only decides; `network.py` moves the frames.
 """
@@ -31,6 +31,26 @@ class Fault:
             raise ValueError(f"loss={self.loss}: must lie in [0, 1]")
         if self.delay_seconds < 0:
             raise ValueError(f"delay_seconds={self.delay_seconds}: must be 0 or more")
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """A time with faults: `faults` are those of the nodes, in their order."""
+
+    title: str
+    faults: tuple[Fault, ...]
+
+
+def phases(nodes: int, loss: float, delay_seconds: float, cut_nodes: int) -> list[Phase]:
+    """The trial's phases with faults; all last equally long."""
+    lossy = Fault(loss=loss, delay_seconds=delay_seconds)
+    cut = (Fault(),) * (nodes - cut_nodes) + (Fault(cut=True),) * cut_nodes
+    return [
+        Phase(
+            f"links lose {100 * loss:g} % of the frames and delay them {1000 * delay_seconds:g} ms", (lossy,) * nodes
+        ),
+        Phase(f"the links of the last {cut_nodes} nodes are cut", cut),
+    ]
 
 
 @dataclasses.dataclass

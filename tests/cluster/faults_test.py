@@ -2,7 +2,7 @@
 
 import unittest
 
-from tests.cluster.faults import Fault, Switch
+from tests.cluster.faults import Fault, Switch, phases
 
 _ALL = b"\xff" * 6
 
@@ -69,6 +69,12 @@ class SwitchTest(unittest.TestCase):
         self.switch.faults[1] = Fault()
         self.switch.accept(0, frame(0, 1), 2.0)
         self.assertEqual(self.switch.due(2.0), [(1, frame(0, 1))])
+
+    def test_phases_of_a_trial(self):
+        lossy, cut = phases(nodes=3, loss=0.05, delay_seconds=0.1, cut_nodes=1)
+        self.assertEqual(lossy.faults, (Fault(loss=0.05, delay_seconds=0.1),) * 3)
+        self.assertEqual(lossy.title, "links lose 5 % of the frames and delay them 100 ms")
+        self.assertEqual(cut.faults, (Fault(), Fault(), Fault(cut=True)))
 
     def test_wrong_values(self):
         with self.assertRaisesRegex(ValueError, "loss=1.5: must lie in"):

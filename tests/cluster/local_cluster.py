@@ -1,5 +1,6 @@
 """A Ray cluster on this machine: each node is a raylet with a loopback address, started as a user would start it."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from tests.isolation.processes import descendants
 
 #: Bytes of each node's object store, close to the least that Ray takes.
 _OBJECT_STORE_BYTES = 80 * 10**6
@@ -89,6 +92,12 @@ class LocalCluster:
             int(child) for child in children if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == "raylet"
         ]
         return raylet
+
+    def send(self, node: int, number: int) -> None:
+        """Sends a signal to all processes of the node started as `node`."""
+        for process in descendants(node):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
 
     def processes(self) -> list[int]:
         """Ids of all processes that are part of the cluster."""

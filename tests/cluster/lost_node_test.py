@@ -45,6 +45,25 @@ class LostNodeTest(unittest.TestCase):
             for module in smallest
         ]
 
+    def test_0_a_node_that_answers_nothing_changes_nothing_and_comes_back(self):
+        wanted = [comparable(outcome) for outcome in LocalExecutor(2).run_ordered(self.requests)]
+        told = io.StringIO()
+        with contextlib.redirect_stderr(told):
+            outcomes = self.executor.run_ordered(self.requests)
+            found = [comparable(next(outcomes))]
+            try:
+                self.cluster.send(self.nodes[2], signal.SIGSTOP)
+                found += [comparable(outcome) for outcome in outcomes]
+            finally:
+                self.cluster.send(self.nodes[2], signal.SIGCONT)
+            self.assertEqual(found, wanted)
+            self.assertIn("lost node 127.0.0.3", told.getvalue())
+            self.assertIn("(it does not answer)", told.getvalue())
+            end = time.monotonic() + 120
+            while "joined; there are 3 nodes" not in told.getvalue() and time.monotonic() < end:
+                time.sleep(0.1)
+        self.assertIn("joined; there are 3 nodes", told.getvalue())
+
     def test_1_a_killed_node_changes_nothing(self):
         wanted = [comparable(outcome) for outcome in LocalExecutor(2).run_ordered(self.requests)]
         self.assertFalse([outcome for outcome in wanted if outcome[0] == CompileFailure.__name__])

@@ -2,8 +2,8 @@
 folder, a cache, processors and a network namespace of its own. Needs root.
 
 A node's root folder shows what docs/train-on-a-cluster.md says a node needs: the machine's programs and libraries in
-/usr, Python, numpy and Ray. It has no checkout. The first node is the head; the training command runs there, so its root
-folder also shows the checkout, Bazel's output and the folder of the run.
+/usr, Python, numpy and Ray. It has no checkout. The first node is the head; the training command runs there, so its
+root folder also shows the checkout, Bazel's output and the folder of the run.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from mlgo.run.exit_codes import RunError
 from tests.cluster import speed
 from tests.cluster.network import Network
-from tests.isolation.processes import in_root, process
+from tests.isolation.processes import children, descendants, in_root, process
 
 _HERE = pathlib.Path(__file__).resolve().parent
 _PORT = 6379
@@ -88,15 +88,13 @@ class Cluster:
 
     def on_the_head(self) -> list[str]:
         """Words before a command that runs on the head, which must be a node of the cluster."""
-        (first,) = _children(self._processes[0].pid)
+        (first,) = children(self._processes[0].pid)
         return ["nsenter", f"--target={first}", "--mount", "--net", "--pid"]
 
     def memory_bytes(self) -> int:
         """Memory of all processes of all nodes; what they share counts once (Pss)."""
-        found, pending = 0, [started.pid for started in self._processes]
-        while pending:
-            process_id = pending.pop()
-            pending += _children(process_id)
+        found = 0
+        for process_id in [each for started in self._processes for each in descendants(started.pid)]:
             with contextlib.suppress(OSError, ValueError):
                 text = pathlib.Path(f"/proc/{process_id}/smaps_rollup").read_text("ascii")
                 found += 1024 * int(text.partition("\nPss:")[2].split()[0])
@@ -169,12 +167,3 @@ def _below_root(folder: pathlib.Path) -> str:
 def _packages_with(name: str) -> pathlib.Path:
     """The folder of Python packages that has package `name`."""
     return pathlib.Path(importlib.util.find_spec(name).origin).resolve().parents[1]
-
-
-def _children(process_id: int) -> list[int]:
-    try:
-        names = os.listdir(f"/proc/{process_id}/task")
-        texts = [pathlib.Path(f"/proc/{process_id}/task/{name}/children").read_text("ascii") for name in names]
-    except OSError:
-        return []
-    return [int(word) for text in texts for word in text.split()]

@@ -1,8 +1,9 @@
-"""Network namespaces of this machine, joined by a switch in this process, which can lose and delay frames and cut links.
+"""Network namespaces of this machine, joined by a switch in this process, which can lose and delay frames.
 
-A namespace has one interface besides its loopback: a TAP device, whose frames this process reads and writes. There is no
-way from there to this machine's own interfaces, so addresses are those that RFC 5737 keeps for documentation. Nothing
-has a name that outlives this process: the kernel removes namespaces and devices when the last process and this one end.
+A namespace has one interface besides its loopback: a TAP device, whose frames this process reads and writes. There is
+no way from there to this machine's own interfaces, and addresses are those that RFC 5737 keeps for documentation.
+Nothing has a name that outlives this process: the kernel removes namespaces and devices when the last process in them
+and this one end.
 """
 
 import contextlib
@@ -109,11 +110,7 @@ class Network:
         tap = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
         self._taps.append(tap)
         fcntl.ioctl(tap, _TUNSETIFF, struct.pack("16sH", _DEVICE.encode(), _IFF_TAP | _IFF_NO_PI))
-        for words in (
-            f"address add {address}/24 dev {_DEVICE}",
-            f"link set {_DEVICE} mtu {_MTU} up",
-            "link set lo up",
-        ):
+        for words in (f"address add {address}/24 dev {_DEVICE}", f"link set {_DEVICE} mtu {_MTU} up", "link set lo up"):
             subprocess.run(["ip", *words.split()], check=True, capture_output=True)
 
     def _carry(self) -> None:

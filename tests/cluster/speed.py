@@ -1,14 +1,17 @@
 """How fast a node's processors are: a group of processes that may use a part of a core (cgroups, version 1 or 2)."""
 
 import contextlib
+import errno
 import os
 import pathlib
+import time
 from collections.abc import Iterator
 
 from mlgo.run.exit_codes import RunError
 
 _MOUNTS = pathlib.Path("/proc/self/mounts")
 _PERIOD_MICROSECONDS = 100_000
+_END_SECONDS = 30
 
 
 class Group:
@@ -54,7 +57,7 @@ def group(name: str) -> Iterator[Group]:
     """
     found = controller(_MOUNTS.read_text("utf-8"))
     if found is None:
-        raise RunError(str(_MOUNTS), "has no cgroup file system with a CPU controller", "Mount one, or use another machine")
+        raise RunError(str(_MOUNTS), "has no cgroup file system with a CPU controller", "Mount one as root")
     mount, version = found
     folder = mount / name
     try:
@@ -66,4 +69,17 @@ def group(name: str) -> Iterator[Group]:
     try:
         yield Group(folder)
     finally:
-        os.rmdir(folder)
+        _remove(folder)
+
+
+def _remove(folder: pathlib.Path) -> None:
+    """Removes a group when its processes, which were killed, are gone. Raises: RunError: they stay."""
+    end = time.monotonic() + _END_SECONDS
+    while True:
+        try:
+            return os.rmdir(folder)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > end:
+                remedy = f"End the processes that {folder}/cgroup.procs lists, and remove the folder"
+                raise RunError(str(folder), f"cannot be removed: {error.strerror}", remedy) from error
+            time.sleep(0.05)

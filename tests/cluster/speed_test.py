@@ -1,8 +1,11 @@
+import errno
 import pathlib
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
+from mlgo.run.exit_codes import RunError
 from tests.cluster import speed
 
 
@@ -29,6 +32,15 @@ class SpeedTest(unittest.TestCase):
         (self.folder / "cpu.max").touch()
         speed.Group(self.folder).limit(1.5)
         self.assertEqual((self.folder / "cpu.max").read_text(), "150000 100000")
+
+    def test_group_is_removed_when_its_processes_are_gone(self):
+        (self.folder / "group").mkdir()
+        busy = OSError(errno.EBUSY, "busy")
+        with mock.patch("os.rmdir", side_effect=[busy, busy, None]) as removed:
+            speed._remove(self.folder / "group")  # pylint: disable=protected-access
+        self.assertEqual(removed.call_count, 3)
+        with self.assertRaisesRegex(RunError, "cannot be removed: No such file"):
+            speed._remove(self.folder / "absent")  # pylint: disable=protected-access
 
     def test_command_enters_first(self):
         command = speed.Group(self.folder).entering(["sh", "-c", "echo $$"])

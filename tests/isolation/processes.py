@@ -53,3 +53,21 @@ def in_root(root: pathlib.Path, command: str, mounts: Sequence[str] = ()) -> lis
         f"exec {command}",
     ]
     return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", " && ".join(steps)]
+
+
+def children(process_id: int) -> list[int]:
+    """Ids of the processes that a process has started and that live; none when it has ended."""
+    try:
+        names = os.listdir(f"/proc/{process_id}/task")
+        texts = [pathlib.Path(f"/proc/{process_id}/task/{name}/children").read_text("ascii") for name in names]
+    except OSError:
+        return []
+    return [int(word) for text in texts for word in text.split()]
+
+
+def descendants(process_id: int) -> list[int]:
+    """A process and those that it has started, directly or not, as far as their parents live."""
+    found = [process_id]
+    for each in found:
+        found += children(each)
+    return found

@@ -3,6 +3,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from tests.isolation import processes
@@ -18,6 +19,16 @@ class ProcessesTest(unittest.TestCase):
             self.assertIsNone(started.poll())
         self.assertIsNotNone(started.poll())
 
+    def test_descendants(self):
+        command = ["sh", "-c", "sh -c 'sleep 600; true' & wait"]
+        with processes.process(command, self.folder / "log") as started:
+            end = time.monotonic() + 30
+            while len(found := processes.descendants(started.pid)) < 3 and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual(found[0], started.pid)
+            self.assertEqual(len(found), 3)
+        self.assertEqual(processes.children(started.pid), [])
+
     def test_process_sees_its_own_root_folder(self):
         possible = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
         if os.geteuid() or possible.returncode:
@@ -28,9 +39,8 @@ class ProcessesTest(unittest.TestCase):
         for name in ("bin", "lib", "lib64"):
             (root / name).symlink_to(f"usr/{name}")
         (root / "etc/mark").write_text("inside", "ascii")
-        command = processes.in_root(
-            root, '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"', ["mount --bind /usr usr"]
-        )
+        shown = '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"'
+        command = processes.in_root(root, shown, ["mount --bind /usr usr"])
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         self.assertEqual(text.split("\n")[:3], ["inside", "1", "/bin /dev /etc /lib /lib64 /old /usr"])
         self.assertEqual(list((root / "usr").iterdir()), [])
