@@ -1,9 +1,14 @@
-"""//release:clang and //development:clang can be analysed for an arm64 host, from its own packages."""
+"""//release:clang and //development:clang can be analysed for an arm64 host, from its own packages, whose programs run.
+
+analysis_test EMULATOR SOURCE    of AArch64; a C++ program
+"""
 
 import json
 import os
 import pathlib
 import struct
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -25,10 +30,14 @@ def elf_machine(path):
 
 
 class AnalysisTest(unittest.TestCase):
+    emulator: pathlib.Path
+    source: pathlib.Path
+
     @classmethod
     def setUpClass(cls):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="arm64.", dir=os.environ["TEST_TMPDIR"])).resolve()
         cls.addClassCleanup(nested.remove, folder)
+        cls.folder = folder
         root = clone.root()
         cls.bazel = nested.NestedBazel(root / "bazelw", root, folder / "base")
         cls.addClassCleanup(cls.bazel.end)
@@ -59,6 +68,39 @@ class AnalysisTest(unittest.TestCase):
         own = {name: machines for name, machines in found.items() if name.startswith(("_main", "+"))}
         self.assertEqual(set().union(*own.values()), {AARCH64}, own)
 
+    def repository(self, name):
+        """The folder of a repository."""
+        found = [path for path in (self.bazel.base / "external").iterdir() if path.name.endswith(name)]
+        self.assertEqual(len(found), 1, name)
+        return found[0]
+
+    def emulated(self, *command):
+        """What a program of the trees prints, with the sysroot's C library."""
+        return subprocess.run(
+            [self.emulator, "-L", self.repository("~sysroot"), *command], capture_output=True, text=True, check=True
+        ).stdout
+
+    def test_clang_compiles_under_emulation(self):
+        llvm, sysroot = self.repository("~llvm22") / "usr/lib/llvm-22", self.repository("~sysroot")
+        made = self.folder / "hello.o"
+        self.emulated(
+            llvm / "bin/clang",
+            f"--sysroot={sysroot}",
+            f"--gcc-install-dir={sysroot}/usr/lib/gcc/aarch64-linux-gnu/12",
+            f"-resource-dir={llvm}/lib/clang/22",
+            *("--no-default-config", "-std=c++17", "-c", "-o", made, self.source),
+        )
+        self.assertEqual(elf_machine(made), AARCH64)
+
+    def test_tensorflow_computes_under_emulation(self):
+        program = "import tensorflow as tf; print(tf.nn.relu(tf.constant([-1.0, 2.0])).numpy().tolist())"
+        said = self.emulated(
+            *("-E", f"PYTHONPATH={self.repository('~python~pip')}/site"),
+            *(self.repository("~python311") / "usr/bin/python3.11", "-c", program),
+        )
+        self.assertEqual(said.strip(), "[0.0, 2.0]")
+
 
 if __name__ == "__main__":
-    unittest.main()
+    AnalysisTest.emulator, AnalysisTest.source = (pathlib.Path(name).absolute() for name in sys.argv[1:])
+    unittest.main(argv=sys.argv[:1])

@@ -108,7 +108,12 @@ class Indexes:
 
 
 def relocked(packages_json: pathlib.Path, old: lockfile.Lock, only_missing: bool) -> lockfile.Lock:
-    """The lock of all architectures for the requests in `packages_json`."""
+    """The lock of all architectures for the requests in `packages_json`; see `resolve_request` for `only_missing`.
+
+    Raises:
+        lockfile.LockError: `packages_json` cannot be used.
+        resolve.ResolveError: apt cannot resolve a name.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         request = lockfile.load_request(packages_json)
         new = resolve_request(request, old, only_missing, Indexes(request.suites, scratch, architectures.AMD64))

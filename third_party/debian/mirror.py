@@ -4,7 +4,7 @@ Example:
   ./bazelw run //third_party/debian:mirror -- /srv/mlgo-archives     # for compilers, corpora and tests
   ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives   # Chromium's source, 950 MB
   MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //development:clang
-  MLGO_HOST_ARCHITECTURE=arm64 ./bazelw run //third_party/debian:mirror -- DIR    # for arm64 hosts
+  ./bazelw run //third_party/debian:mirror -- --architecture=arm64 /srv/mlgo-archives   # for arm64 hosts
 
 The directory has the layout of a mirror (pool/...), so that it can also be served over HTTP. Files in it are verified
 and not fetched again. Exit code 1 when an archive is missing everywhere; all others are in place then.
@@ -62,9 +62,20 @@ def _is_in_place(path: pathlib.Path, entry: lockfile.Entry) -> bool:
     return path.is_file() and digests.wrong_bytes(entry, path) is None
 
 
-def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __doc__) -> int:
-    """The command for these archives; returns its exit code."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(
+    entries: Sequence[lockfile.Entry],
+    arguments=None,
+    description: str = __doc__,
+    parents: Sequence[argparse.ArgumentParser] = (),
+) -> int:
+    """The command for these archives; returns its exit code.
+
+    Args:
+        parents: options that the caller has read already.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, parents=list(parents)
+    )
     parser.add_argument("directory", metavar="DIR", help="directory of the archives; created if needed")
     options = parser.parse_args(arguments)
     # `bazel run` starts programs elsewhere; a relative DIR means the user's folder.
@@ -82,13 +93,16 @@ def run(entries: Sequence[lockfile.Entry], arguments=None, description: str = __
 
 
 def main(arguments=None) -> int:
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--architecture", help="of the hosts that build with the archives (default: this machine's)")
+    asked = options.parse_known_args(arguments)[0].architecture
     try:
-        lock = lockfile.load(pathlib.Path(__file__).with_name("lock.json"))
-        entries = lock.of(architectures.host(os.environ)).all_entries()
+        architecture = architectures.named(asked, "--architecture") if asked else architectures.host(os.environ)
+        entries = lockfile.load(pathlib.Path(__file__).with_name("lock.json")).of(architecture).all_entries()
     except (architectures.ArchitectureError, lockfile.LockError) as error:
         print(f"mirror: {error}", file=sys.stderr)
         return 1
-    return run(entries, arguments)
+    return run(entries, arguments, parents=[options])
 
 
 if __name__ == "__main__":

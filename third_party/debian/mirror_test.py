@@ -66,6 +66,22 @@ class MirrorTest(unittest.TestCase):
             self.assertEqual(mirror.run(self.entries, ["kept"]), 0)
         self.assertIn(f"mirror: 2 archives copied, 2 in place, 0 MB -> {self.kept}", said.getvalue())
 
+    def test_the_archives_of_another_architecture(self):
+        kept = []
+        for architecture, ending in (("arm64", "_arm64.deb"), ("amd64", "_amd64.deb")):
+            with unittest.mock.patch.object(mirror, "mirror", lambda entries, *_: kept.extend(entries) or 0):
+                with contextlib.redirect_stderr(io.StringIO()):
+                    self.assertEqual(mirror.main([f"--architecture={architecture}", str(self.kept)]), 0)
+            self.assertTrue(any(entry.file_name.endswith(ending) for entry in kept))
+            self.assertTrue(
+                all(entry.file_name.endswith((ending, "_all.deb")) for entry in kept if ".orig." not in entry.path)
+            )
+            kept.clear()
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.assertEqual(mirror.main(["--architecture=vax", str(self.kept)]), 1)
+        self.assertIn("--architecture=vax: no packages are pinned", said.getvalue())
+
     def test_a_folder_that_cannot_be_made_is_one_sentence(self):
         (self.scratch / "kept").write_text("a file")
         with self.assertRaisesRegex(fetch.DiskError, "cannot be written"):
