@@ -28,10 +28,27 @@ class ProcessesTest(unittest.TestCase):
         for name in ("bin", "lib", "lib64"):
             (root / name).symlink_to(f"usr/{name}")
         (root / "etc/mark").write_text("inside", "ascii")
-        command = processes.in_root(root, '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"', ["mount --bind /usr usr"])
+        command = processes.in_root(
+            root, '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"', ["mount --bind /usr usr"]
+        )
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         self.assertEqual(text.split("\n")[:3], ["inside", "1", "/bin /dev /etc /lib /lib64 /old /usr"])
         self.assertEqual(list((root / "usr").iterdir()), [])
+
+    def test_ordinary_user_has_no_user_namespaces(self):
+        to_user = ["chroot", "--userspec=1000:1000", "--groups=", "/", "true"]
+        possible = subprocess.run(["unshare", "--mount", "--pid", "--fork", *to_user], capture_output=True, check=False)
+        if os.geteuid() or possible.returncode:
+            self.skipTest("no root, no mount namespaces, or no second user (in Bazel's sandbox)")
+        root = self.folder / "a root"
+        for name in ("dev", "proc", "sys", "usr"):
+            (root / name).mkdir(parents=True)
+        for name in ("bin", "lib", "lib64"):
+            (root / name).symlink_to(f"usr/{name}")
+        script = 'echo $UID $$ "$A" ${HOME-none}; unshare --user true || echo refused'
+        command = processes.in_chroot(root, script, 1000, {"A": "b c", "PATH": "/usr/bin"}, ["mount --rbind /usr usr"])
+        text = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+        self.assertEqual(text, "1000 1 b c none\nrefused\n")
 
 
 if __name__ == "__main__":
