@@ -67,15 +67,15 @@ class MachineTest(FolderTest):
         )
 
     def test_folders_that_the_settings_name_are_shown_once(self):
-        for name in ("wheels/simple", "a b"):
+        for name in ("index/simple", "index/files", "a b/c"):
             (self.folder / name).mkdir(parents=True)
         found = machine.local_paths(
             {
-                "PIP_EXTRA_INDEX_URL": f"file://{self.folder}/wheels/simple file:{self.folder}/a%20b http://a.example/x",
-                "PIP_FIND_LINKS": f"{self.folder}/wheels {self.folder}/none",
+                "PIP_EXTRA_INDEX_URL": f"file://{self.folder}/index/simple/ http://a.example/x",
+                "PIP_FIND_LINKS": f"file:{self.folder}/a%20b/c {self.folder}/index/files {self.folder}/none",
             }
         )
-        self.assertEqual(found, [f"{self.folder}/a b", f"{self.folder}/wheels"])
+        self.assertEqual(found, [f"{self.folder}/a b/c", f"{self.folder}/index"])
 
     def test_mounts_make_their_mount_points(self):
         archives = self.folder / "arch ives"

@@ -30,8 +30,12 @@ def pip_environment(config: str) -> dict[str, str]:
 
 def local_paths(environment: dict[str, str]) -> list[str]:
     """Folders and files that pip's variables name, by path or as file: URL, without those inside others."""
-    words = [word for value in environment.values() for word in value.split()]
-    paths = [re.sub(r"^file:(//)?(?=/)", "", urllib.parse.unquote(word)) for word in words]
+    paths = []
+    for name, value in environment.items():
+        for word in value.split():
+            path = re.sub(r"^file:(//)?(?=/)", "", urllib.parse.unquote(word)).rstrip("/")
+            # The pages of an index lead to files beside it.
+            paths.append(os.path.dirname(path) if name.endswith("INDEX_URL") else path)
     found: list[str] = []
     for path in sorted(path for path in paths if path.startswith("/") and os.path.exists(path)):
         if not any(path == other or path.startswith(other + "/") for other in found):
