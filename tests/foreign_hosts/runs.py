@@ -128,7 +128,7 @@ _SAMPLE_BUILD = Run(
 )
 RELEASE = Run(
     "//release:clang",
-    "./bazelw build {bazel} //release:clang && ./bazel-bin/release/clang/bin/clang --version",
+    "./bazelw build {bazel} //release:clang && ./bazel-bin/release/clang --version",
     (r"clang version 22",),
     rc=_RC,
     packages=True,

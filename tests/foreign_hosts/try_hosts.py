@@ -18,6 +18,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -177,12 +178,18 @@ def main(arguments: list[str]) -> int:
     plan = {name: [each for each in RUNS[name] if flags.runs in each.name] for name in names}
     if flags.release:
         plan[names[0]].append(RELEASE)
+    # A run ends with this program, and its processes with the run.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     stage = Stage(flags.folder.absolute(), flags.archives.absolute(), int(flags.memory_gb * 2**30), flags.jobs)
     try:
         results = try_all(stage, plan, lambda text: print(text, flush=True))
     except RootFolderError as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted; the same command starts again with the root folders that are made", file=sys.stderr)
+        return 130
     failed = [result for result in results if result.trouble]
     first = f" (first: {failed[0].host}, {failed[0].name}: {failed[0].trouble})" if failed else ""
     print(f"done {len(results)} runs, {len(failed)} failed{first} -> {stage.logs}", file=sys.stderr)

@@ -37,7 +37,8 @@ def in_chroot(
     """A command that runs a script of bash as an ordinary user, to whom the kernel refuses user namespaces.
 
     Its processes see `root` as root folder, the devices of this machine, the limits of their control group in /sys,
-    process numbers of their own, and only `environment`. They end with the script.
+    process numbers of their own, and only `environment`. They end with the script, and with the process
+    that runs the command.
 
     Args:
       root: holds bash and the empty folders `dev`, `proc` and `sys`.
@@ -46,9 +47,7 @@ def in_chroot(
     """
     quoted = shlex.quote(str(root))
     words = [f"{name}={value}" for name, value in environment.items()]
-    words += ["/usr/sbin/chroot", f"--userspec={user}:{user}", "--groups=", ".", "/bin/bash", "-c"]
-    # bash stays the first process, which takes up processes that lose their parent.
-    words.append(f"{script}\nexit $?")
+    words += ["/usr/sbin/chroot", f"--userspec={user}:{user}", "--groups=", ".", "/bin/bash", "-c", script]
     steps = [
         "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",
         f"mount --bind {quoted} {quoted}",
@@ -57,9 +56,10 @@ def in_chroot(
         "mount --rbind /sys sys",
         "mount -t proc proc proc",
         *preparation,
-        f"exec env -i {shlex.join(words)}",
+        f"env -i {shlex.join(words)}",
     ]
-    return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", " && ".join(steps)]
+    # The shell stays, as root: a process that changes its user no longer ends with its parent (prctl(2), PDEATHSIG).
+    return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", " && ".join(steps) + "; exit $?"]
 
 
 def in_root(root: pathlib.Path, command: str, mounts: Sequence[str] = ()) -> list[str]:

@@ -3,6 +3,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from tests.isolation import processes
@@ -45,10 +46,20 @@ class ProcessesTest(unittest.TestCase):
             (root / name).mkdir(parents=True)
         for name in ("bin", "lib", "lib64"):
             (root / name).symlink_to(f"usr/{name}")
-        script = 'echo $UID $$ "$A" ${HOME-none}; unshare --user true || echo refused'
+        script = 'echo $UID "$A" ${HOME-none}; unshare --user true || echo refused'
         command = processes.in_chroot(root, script, 1000, {"A": "b c", "PATH": "/usr/bin"}, ["mount --rbind /usr usr"])
         text = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
-        self.assertEqual(text, "1000 1 b c none\nrefused\n")
+        self.assertEqual(text, "1000 b c none\nrefused\n")
+        # It ends when the process outside is killed: `read` returns at the end of the last holder of the pipe.
+        endless = processes.in_chroot(
+            root, "echo on; sleep 60 & sleep 60", 1000, {"PATH": "/usr/bin"}, ["mount --rbind /usr usr"]
+        )
+        with subprocess.Popen(endless, stdout=subprocess.PIPE) as started:
+            self.assertEqual(started.stdout.readline(), b"on\n")
+            start = time.monotonic()
+            started.kill()
+            self.assertEqual(started.stdout.read(), b"")
+        self.assertLess(time.monotonic() - start, 30)
 
 
 if __name__ == "__main__":
