@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 
 from tests.isolation.processes import in_root, process
+from tests.isolation.root_folders import RootFolderError, run
 from tests.remote_execution import installation
 from tests.remote_execution.failure import FarmError
 
@@ -43,7 +44,7 @@ def _database(folder: pathlib.Path) -> Iterator[str]:
     enter = ["unshare", "--mount", "sh", "-c", 'mount --rbind /dev "$0/dev" && exec chroot --userspec=65534:65534 "$@"']
     enter += [str(root), str(root)]
     initdb = [f"/{programs}/initdb", "-D", "/database/farm", "-U", "farm", "-A", "trust", "-E", "UTF8", "--locale=C"]
-    installation.run(enter + initdb, "initdb of PostgreSQL")
+    run(enter + initdb, "initdb of PostgreSQL")
     server = [
         f"/{programs}/postgres",
         "-D",
@@ -67,7 +68,7 @@ def _buildgrid(folder: pathlib.Path, database: str, port: int) -> Iterator[None]
     bgd = folder / "buildgrid/bin/bgd"
     text = (installation.HERE / "buildgrid.yml").read_text("utf-8")
     (folder / "buildgrid.yml").write_text(configuration(text, folder, port, database), "utf-8")
-    installation.run([bgd, "migrate", "apply", database], "bgd migrate")
+    run([bgd, "migrate", "apply", database], "bgd migrate")
     log = folder / "buildgrid.log"
     with process([bgd, "server", "start", folder / "buildgrid.yml"], log) as started:
         wait_for(port, started, log)
@@ -135,7 +136,7 @@ def main(arguments: list[str]) -> int:
             print(f"process ids of the workers: {' '.join(str(worker.pid) for worker in workers)}", flush=True)
             while True:
                 signal.pause()
-    except FarmError as error:
+    except (FarmError, RootFolderError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -21,14 +21,6 @@ class FarmTest(unittest.TestCase):
         self.assertIn("path: /scratch/cas", text)
         self.assertIn("connection-string: postgresql+psycopg2://x", text)
 
-    def test_packages_of_a_simulation(self):
-        text = "Reading...\nInst libc6 (2.42-1 Debian:testing [amd64])\nConf libc6 (2.42-1)\nInst bash (5)\n"
-        self.assertEqual(installation.packages(text), ["bash", "libc6"])
-
-    def test_failed_program_is_named_with_its_words(self):
-        with self.assertRaisesRegex(FarmError, "the step: exit code 3: no space"):
-            installation.run([sys.executable, "-c", "print('no space'); raise SystemExit(3)"], "the step")
-
     def test_server_that_ends_is_reported_with_its_words(self):
         log = self.folder / "log"
         command = [sys.executable, "-c", "print('address in use')"]

@@ -297,7 +297,7 @@ def _of_connection(error: BaseException, request: urllib.request.Request) -> Fai
 
 @contextlib.contextmanager
 def open_file(directory: pathlib.Path, entry: lockfile.Entry) -> Iterator[Answer]:
-    """Opens an archive in a mirror that is a directory: at its path, otherwise by its sha256, as an archive cache has it.
+    """Opens an archive in a mirror that is a directory: at its path, otherwise by its sha256 as in an archive cache.
 
     Raises:
         Failed: it is not there, has another size, is no regular file (a pipe or device can have no end), or cannot be

@@ -23,7 +23,6 @@ import lockfile
 import mirrors
 import unpack
 
-
 #: Where Debian has shared libraries of this platform.
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 

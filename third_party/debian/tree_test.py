@@ -97,7 +97,9 @@ esac
     def test_a_patchelf_that_cannot_run_is_named(self):
         content = archives.deb_bytes({"./usr/bin/patchelf": b"#!/bin/sh\necho no libc >&2; exit 127\n"})
         patchelf = [self.put(archives.entry("patchelf", content), content)]
-        with self.assertRaisesRegex(tree.PatchError, r"patchelf cannot run on this machine \(no libc\); .* glibc 2\.36"):
+        with self.assertRaisesRegex(
+            tree.PatchError, r"patchelf cannot run on this machine \(no libc\); .* glibc 2\.36"
+        ):
             tree.make_tree(self.request([], rpath=["usr/lib"], patchelf=patchelf), self.root)
 
     def run_main(self, request):

@@ -29,6 +29,22 @@ MACHINES = ("x86_64", "amd64")
 OLDEST_GLIBC = (2, 36)
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 
+#: Where systems keep the certificate authorities: Debian, Ubuntu, Arch; Fedora (two places); openSUSE; Alpine
+#: (crypto/x509/root_linux.go of Go 1.24).
+CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+
+def certificates(environ: Mapping[str, str], known: Sequence[str] = CERTIFICATES) -> Optional[str]:
+    """The file of certificate authorities: SSL_CERT_FILE, otherwise the first of `known` that exists, or None."""
+    named = [environ["SSL_CERT_FILE"]] if environ.get("SSL_CERT_FILE") else known
+    return next((path for path in named if os.path.isfile(path)), None)
+
 
 def glibc() -> str:
     """The version of the C library that python3 runs with, such as "2.36"; "" if it is not glibc."""

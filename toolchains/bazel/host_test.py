@@ -65,13 +65,25 @@ class LackingTest(unittest.TestCase):
             (self.bin / "git").unlink()
             with self.assertRaisesRegex(
                 LauncherError,
-                r"lacks glibc 2\.36 or newer \(this is 2\.31\), git\. Use a newer .* and install programs .* git\) and run",
+                r"lacks glibc 2\.36 or newer \(this is 2\.31\), git\. Use a newer .* and install programs .*git\) and",
             ):
                 host.check({"PATH": str(self.bin)}, LINUX)
 
     def test_bazelw_names_the_same_programs_when_python3_is_missing(self):
         listed = re.search(r"for program in ([a-z ]+); do", (WORKSPACE / "bazelw").read_text()).group(1)
         self.assertEqual(listed.split(), sorted(host.PROGRAMS))
+
+
+class CertificatesTest(unittest.TestCase):
+    def test_the_users_file_otherwise_the_first_that_the_system_has(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            known = [f"{scratch}/none.crt", f"{scratch}/fedora.crt", f"{scratch}/other.crt"]
+            for name in known[1:]:
+                pathlib.Path(name).touch()
+            self.assertEqual(host.certificates({}, known), known[1])
+            self.assertEqual(host.certificates({"SSL_CERT_FILE": known[2]}, known), known[2])
+            self.assertIsNone(host.certificates({"SSL_CERT_FILE": known[0]}, known))
+            self.assertIsNone(host.certificates({}, known[:1]))
 
 
 class CacheFolderTest(unittest.TestCase):

@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import Callable, Iterator, List, Mapping
 
-from toolchains.bazel import command_line, registry, relocation, trust_store
+from toolchains.bazel import command_line, host, registry, relocation, trust_store
 from toolchains.bazel.errors import LauncherError
 
 MANIFEST = "manifest.json"
@@ -24,7 +24,6 @@ REGISTRY = "registry"
 LOCK_GROUP, TOOLS_GROUP = "bazel", "bazel_tools"
 # Measured 2026-11-20: 172 MB of archives, 340 MB unpacked, and some room.
 SPACE_NEEDED_BYTES = 700_000_000
-HOST_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 Say = Callable[[str], None]
 
@@ -220,12 +219,12 @@ class DebianBazel:
                 self._say(f"unpacked {index} of {len(packages)} packages ({entry.name})")
 
     def _trust_host_certificates(self, java: pathlib.Path) -> None:
-        bundle = pathlib.Path(self._environ.get("SSL_CERT_FILE") or HOST_CERTIFICATES)
+        bundle = host.certificates(self._environ)
         store = java / "lib" / "security" / "cacerts"
         if store.is_symlink():
             store.unlink()
         store.write_bytes(
-            trust_store.java_key_store(trust_store.certificates(bundle.read_bytes() if bundle.is_file() else b""))
+            trust_store.java_key_store(trust_store.certificates(pathlib.Path(bundle).read_bytes() if bundle else b""))
         )
 
     def _write_configuration(self, staging: pathlib.Path) -> None:

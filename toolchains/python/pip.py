@@ -8,14 +8,20 @@ import os
 import pathlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from toolchains.bazel import host
 from toolchains.python import bounds
 
 # Debian ships pip as a wheel that runs where it lies; setuptools serves pip for reading a source archive's name and
 # version.
 PIP_WHEELS = ("pip-", "setuptools-")
 NETWORK_REMEDY = "check the network and pip's configuration (pip config list) and run again; pip keeps what it has"
+
+_START = (
+    "import runpy, sys; from pip._vendor import certifi; bundle = sys.argv.pop(1); certifi.where = lambda: bundle; "
+    "runpy.run_module('pip', run_name='__main__', alter_sys=True)"
+)
 
 
 class PipError(Exception):
@@ -51,10 +57,22 @@ def environment(interpreter: pathlib.Path, inherited: dict[str, str]) -> dict[st
     }
 
 
+def start(environ: Mapping[str, str], debians: str = host.CERTIFICATES[0]) -> list[str]:
+    """The interpreter's arguments that start pip.
+
+    Debian's pip reads the certificate authorities from Debian's place (`debians`). On a system that keeps them in
+    another place pip gets that place as its default, which settings of the user still replace.
+    """
+    bundle = host.certificates(environ)
+    return ["-m", "pip"] if os.path.isfile(debians) or not bundle else ["-c", _START, bundle]
+
+
 def reason(stderr: str) -> str:
-    """The error of pip on one line: its ERROR lines, otherwise its last line."""
+    """The error of pip on one line: its ERROR lines, the end of its traceback, otherwise its last line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [re.sub(r"^ERROR:\s*", "", line) for line in lines if line.startswith("ERROR:")]
+    if errors == ["Exception:"]:  # A traceback follows, whose last line says what happened.
+        errors = lines[-1:]
     return " ".join(errors) or (lines[-1] if lines else "it printed nothing")
 
 
@@ -95,7 +113,8 @@ def run(arguments: Sequence[str], what: str, limits: bounds.Limits | None = None
     """
     interpreter = pathlib.Path(os.path.realpath(sys.executable))
     try:
-        done = bounds.run([sys.executable, "-m", "pip", *arguments], environment(interpreter, dict(os.environ)), limits)
+        command = [sys.executable, *start(os.environ), *arguments]
+        done = bounds.run(command, environment(interpreter, dict(os.environ)), limits)
     except bounds.StalledError as stalled:
         raise PipError(f"{what}: pip {arguments[0]}: {stalled}; {NETWORK_REMEDY}") from None
     if done.returncode:

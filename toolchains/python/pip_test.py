@@ -1,6 +1,8 @@
 """Tests of how pip is called and of what is said when it fails."""
 
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 import unittest.mock
@@ -21,6 +23,10 @@ class MessagesTest(unittest.TestCase):
             "(from versions: none) No matching distribution found for demo==1",
         )
         self.assertEqual(pip.reason("a\nlast line\n\n"), "last line")
+        self.assertEqual(
+            pip.reason("ERROR: Exception:\nTraceback (most recent call last):\n  File x\nOSError: no certificates\n"),
+            "OSError: no certificates",
+        )
         self.assertEqual(pip.reason(""), "it printed nothing")
 
     def test_remedies(self):
@@ -65,6 +71,34 @@ class EnvironmentTest(unittest.TestCase):
     def test_without_wheels(self):
         with self.assertRaisesRegex(pip.PipError, "holds 0 of the wheels .* needs the packages python3-pip-whl"):
             pip.environment(pathlib.Path("usr/bin/python3.11"), {})
+
+
+class StartTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.bundle = self.folder / "ca.crt"
+        self.bundle.touch()
+
+    def test_pip_is_started_as_it_is_where_debian_has_its_certificates(self):
+        self.assertEqual(pip.start({}, str(self.bundle)), ["-m", "pip"])
+        self.assertEqual(pip.start({"SSL_CERT_FILE": "/none"}, "/none"), ["-m", "pip"])
+
+    def test_pip_gets_the_certificates_of_another_system(self):
+        vendor = self.folder / "pip" / "_vendor"
+        vendor.mkdir(parents=True)
+        (vendor / "certifi.py").write_text("def where(): return '/none'\n")
+        (vendor / "requests.py").write_text("from pip._vendor.certifi import where\nwanted = where()\n")
+        (vendor.parent / "__main__.py").write_text(
+            "import sys\nfrom pip._vendor import requests\nprint(__name__, requests.wanted, *sys.argv[1:])\n"
+        )
+        started = pip.start({"SSL_CERT_FILE": str(self.bundle)}, "/none")
+        done = subprocess.run(
+            [sys.executable, "-S", *started, "download", "x"],
+            env={"PYTHONPATH": str(self.folder)},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual((done.stdout, done.stderr), (f"__main__ {self.bundle} download x\n", ""))
 
 
 class ArgumentsTest(unittest.TestCase):
