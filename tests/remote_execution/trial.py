@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator
 from tests.clones.nested import NestedBazel
 from tests.clones.outputs import digests
 from tests.isolation.cpu_account import CpuAccount, cpu_account
+from tests.isolation.root_folders import RootFolderError
 from tests.remote_execution.failure import FarmError
 from tests.remote_execution.farm import farm
 
@@ -202,7 +203,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _tried(flags.folder.absolute(), flags.target, flags.workers, flags.lose_worker_after)
-    except (FarmError, OSError) as error:
+    except (FarmError, RootFolderError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     except AssertionError as error:
