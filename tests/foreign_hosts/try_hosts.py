@@ -156,7 +156,7 @@ def try_all(stage: Stage, plan: Mapping[str, Sequence[Run]], say: Callable[[str]
 def main(arguments: list[str]) -> int:
     """Runs the plan of the flags."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=pathlib.Path, required=True, help="root folders and outputs; 4 GB (a path)")
+    parser.add_argument("--folder", type=pathlib.Path, required=True, help="root folders and outputs, 5 GB (a path)")
     parser.add_argument("--hosts", default=",".join(RUNS), help="names of stand-ins (default: %(default)s)")
     parser.add_argument("--runs", default="", help="only runs whose name contains this text (default: all)")
     parser.add_argument("--release", action="store_true", help="build //release:clang on the first host too; an hour")
