@@ -159,7 +159,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="root folders and outputs, 5 GB (a path)")
     parser.add_argument("--hosts", default=",".join(RUNS), help="names of stand-ins (default: %(default)s)")
     parser.add_argument("--runs", default="", help="only runs whose name contains this text (default: all)")
-    parser.add_argument("--release", action="store_true", help="build //release:clang on the last host too, a quarter of an hour")
+    parser.add_argument("--release", action="store_true", help="build //release:clang on the last host, 15 minutes")
     parser.add_argument(
         "--archives",
         type=pathlib.Path,
