@@ -1,6 +1,6 @@
 """The host as a repository, for BUILD files and rules that must know it while they are loaded."""
 
-load(":architecture.bzl", "ARCHITECTURES")
+load(":architecture.bzl", "architecture_named", "filled_for")
 
 _HOST = '''"""The host that packages are unpacked for; see //third_party/debian:architecture.bzl."""
 
@@ -10,9 +10,10 @@ MULTIARCH = "{multiarch}"
 '''
 
 def _debian_host_impl(rctx):
-    for architecture in ARCHITECTURES:
-        if architecture.name == rctx.attr.architecture:
-            rctx.file("host.bzl", _HOST.format(cpu = architecture.cpu, multiarch = architecture.multiarch), executable = False)
+    architecture, error = architecture_named("architecture", rctx.attr.architecture)
+    if error:
+        fail(error)
+    rctx.file("host.bzl", filled_for(architecture, _HOST), executable = False)
     rctx.file("BUILD.bazel", "exports_files([\"host.bzl\"])\n", executable = False)
 
 debian_host = repository_rule(
