@@ -13,6 +13,15 @@ class ProcessesTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
+    def root(self, *names):
+        """A root folder with empty folders of these names."""
+        root = self.folder / "a root"
+        for name in names:
+            (root / name).mkdir(parents=True)
+        for name in ("bin", "lib", "lib64"):
+            (root / name).symlink_to(f"usr/{name}")
+        return root
+
     def test_process_ends_with_the_block(self):
         log = self.folder / "log"
         with processes.process([sys.executable, "-c", "import time; time.sleep(600)"], log) as started:
@@ -23,11 +32,7 @@ class ProcessesTest(unittest.TestCase):
         possible = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
         if os.geteuid() or possible.returncode:
             self.skipTest("no root, or no mount namespaces on this machine")
-        root = self.folder / "a root"
-        for name in ("dev", "old", "usr", "etc"):
-            (root / name).mkdir(parents=True)
-        for name in ("bin", "lib", "lib64"):
-            (root / name).symlink_to(f"usr/{name}")
+        root = self.root("dev", "old", "usr", "etc")
         (root / "etc/mark").write_text("inside", "ascii")
         command = processes.in_root(
             root, '/bin/sh -c "cat /etc/mark; echo; echo $$; echo /*"', ["mount --bind /usr usr"]
@@ -41,11 +46,7 @@ class ProcessesTest(unittest.TestCase):
         possible = subprocess.run(["unshare", "--mount", "--pid", "--fork", *to_user], capture_output=True, check=False)
         if os.geteuid() or possible.returncode:
             self.skipTest("no root, no mount namespaces, or no second user (in Bazel's sandbox)")
-        root = self.folder / "a root"
-        for name in ("dev", "proc", "sys", "usr"):
-            (root / name).mkdir(parents=True)
-        for name in ("bin", "lib", "lib64"):
-            (root / name).symlink_to(f"usr/{name}")
+        root = self.root("dev", "proc", "sys", "usr")
         script = 'echo $UID "$A" ${HOME-none}; unshare --user true || echo refused'
         command = processes.in_chroot(root, script, 1000, {"A": "b c", "PATH": "/usr/bin"}, ["mount --rbind /usr usr"])
         text = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
