@@ -11,8 +11,9 @@ import unittest.mock
 import urllib.error
 import urllib.request
 
+from mlgo.run.exit_codes import RunError
 from tests.foreign_hosts import hosts, machine, memory, proxy, runs, try_hosts
-from tests.isolation.root_folders import RootFolderError
+from tests.isolation import control_group
 
 RUN = runs.Run("a run", "true", says=(r"^done \d$",), never_says=("Traceback",))
 
@@ -91,21 +92,21 @@ class MemoryTest(FolderTest):
         try:
             with memory.limited(f"mlgo_test_{os.getpid()}", 2**30) as group:
                 subprocess.run(["sh", "-c", f'{group.enter} && exec "$0" -c "$1"', sys.executable, probe], check=True)
-        except RootFolderError as error:
+        except RunError as error:
             self.skipTest(str(error))
         self.assertEqual(group.peak_bytes // 50_000_000, 1)
 
     def test_a_machine_without_control_groups(self):
-        version = memory._VERSIONS[1].__class__(self.folder, "memory.max", "memory.events", ("anon",))
-        with unittest.mock.patch.object(memory, "_VERSIONS", (version,)):
-            with self.assertRaisesRegex(RootFolderError, "no control group for memory"):
+        mounts = self.folder / "mounts"
+        mounts.touch()
+        with unittest.mock.patch.object(control_group, "_MOUNTS", mounts):
+            with self.assertRaisesRegex(RunError, "no control group for memory"):
                 with memory.limited("x", 1):
                     pass
 
     def test_processes_that_were_ended_are_counted(self):
-        version = memory._VERSIONS[1].__class__(self.folder, "memory.max", "memory.events", ("anon",))
         (self.folder / "memory.events").write_text("low 0\noom 3\noom_kill 2\n", "ascii")
-        self.assertEqual(memory.Group(self.folder, version).killed, 2)
+        self.assertEqual(memory.Group(self.folder, 2).killed, 2)
 
 
 class ProxyTest(FolderTest):

@@ -24,6 +24,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from mlgo.run.exit_codes import RunError
 from tests.clones import clone, nested
 from tests.foreign_hosts import hosts, machine, memory, proxy
 from tests.foreign_hosts.runs import RELEASE, RUNS, Run
@@ -184,7 +185,7 @@ def main(arguments: list[str]) -> int:
     stage = Stage(flags.folder.absolute(), flags.archives.absolute(), int(flags.memory_gb * 2**30), flags.jobs)
     try:
         results = try_all(stage, plan, lambda text: print(text, flush=True))
-    except RootFolderError as error:
+    except (RootFolderError, RunError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

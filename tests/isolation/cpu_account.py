@@ -3,23 +3,13 @@
 import contextlib
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-#: The folders of groups of control groups version 1 and 2.
-_V1 = pathlib.Path("/sys/fs/cgroup/cpuacct")
-_V2 = pathlib.Path("/sys/fs/cgroup")
+from tests.isolation import control_group
 
 
-class CpuAccount:
+class CpuAccount(control_group.ControlGroup):
     """A control group that only counts."""
-
-    def __init__(self, folder: pathlib.Path):
-        self._folder = folder
-
-    def command(self, command: Sequence[str]) -> list[str]:
-        """`command`, so that it and everything it starts is counted."""
-        enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
-        return ["sh", "-c", enter, str(self._folder), *map(str, command)]
 
     @contextlib.contextmanager
     def of_children(self) -> Iterator[None]:
@@ -45,17 +35,9 @@ class CpuAccount:
 
 @contextlib.contextmanager
 def cpu_account(name: str) -> Iterator[CpuAccount]:
-    """A group of this name, for as long as the block; its processes must have ended by then.
+    """A group of this name, for as long as the block; its processes must end with it.
 
-    Raises: OSError: the kernel lets this user make no control group.
+    Raises: RunError: see `control_group.made`.
     """
-    folder = (_V1 if _V1.is_dir() else _V2) / name
-    with contextlib.suppress(FileNotFoundError):
-        # Left by a program that was killed.
-        folder.rmdir()
-    folder.mkdir()
-    try:
+    with control_group.made(name, control_group.CPU_TIME) as (folder, _):
         yield CpuAccount(folder)
-    finally:
-        with contextlib.suppress(OSError):
-            folder.rmdir()

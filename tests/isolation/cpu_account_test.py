@@ -3,6 +3,7 @@ import subprocess
 import sys
 import unittest
 
+from mlgo.run.exit_codes import RunError
 from tests.isolation.cpu_account import cpu_account
 
 _WORK = "import time\nwhile time.process_time() < 0.2: pass"
@@ -12,12 +13,12 @@ class CpuAccountTest(unittest.TestCase):
     def test_ended_processes_count(self):
         try:
             account = self.enterContext(cpu_account(f"mlgo_test_{os.getpid()}"))
-        except OSError as error:
+        except RunError as error:
             self.skipTest(f"no control group can be made here: {error}")
         # This test is outside of the group; the first process waits for the second.
         script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {_WORK!r}], check=True)"
         before = account.seconds()
-        subprocess.run(account.command([sys.executable, "-c", script]), check=True)
+        subprocess.run(account.entering([sys.executable, "-c", script]), check=True)
         alone = account.seconds() - before
         self.assertGreaterEqual(alone, 0.2)
         with account.of_children():

@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 
+from mlgo.run.exit_codes import RunError
 from tests.clones.nested import NestedBazel
 from tests.clones.outputs import digests
 from tests.isolation.cpu_account import CpuAccount, cpu_account
@@ -55,8 +56,8 @@ class Build:
 
 def ended_actions(events: pathlib.Path) -> int:
     """How many actions a build has ended, by its file of build events."""
-    with contextlib.suppress(FileNotFoundError):
-        return sum(b'"actionCompleted"' in line for line in events.open("rb"))
+    with contextlib.suppress(FileNotFoundError), events.open("rb") as lines:
+        return sum(b'"actionCompleted"' in line for line in lines)
     return 0
 
 
@@ -101,7 +102,7 @@ class Trial:
     def __init__(self, folder: pathlib.Path, target: str, account: CpuAccount):
         self._target, self._account, self.events = target, account, folder / "events.json"
         launcher = folder / "counted_bazel"
-        command = shlex.join(account.command([str(_WORKSPACE / "bazelw")]))
+        command = shlex.join(account.entering([str(_WORKSPACE / "bazelw")]))
         launcher.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
         launcher.chmod(0o755)
         self.bazel = NestedBazel(launcher, _WORKSPACE, folder / "output_base")
@@ -167,8 +168,8 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
             "--config=remote_execution",
             f"--remote_executor=grpc://127.0.0.1:{port}",
             "--spawn_strategy=remote,sandboxed",
+            "--noremote_local_fallback",
         ]
-        options += ["--noremote_local_fallback"]
         before = theirs.seconds()
         with _losing(processes[0], trial.events, lose_after) if lose_after else contextlib.nullcontext():
             remote = trial.build(*options)
@@ -203,7 +204,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _tried(flags.folder.absolute(), flags.target, flags.workers, flags.lose_worker_after)
-    except (FarmError, RootFolderError, OSError) as error:
+    except (FarmError, RootFolderError, RunError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     except AssertionError as error:
