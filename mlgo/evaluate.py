@@ -10,7 +10,9 @@
 The development clang compiles every module under the default and under every policy. For inlining, the objects of a
 corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
 misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
-policy should beat the best of them.
+policy should beat the best of them. --compiler adds another clang of the same LLVM version, for inlining:
+
+    ./bazelw run //mlgo:evaluate -- --corpus=/data/a --compiler=search=bazel-bin/release/clang,-mllvm,-mlgo-search=8
 
 The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
 that it rests on; where they contradict each other, it says so. --program adds what a program executes.
@@ -36,8 +38,9 @@ from mlgo.corpus.module_selection import chosen_modules
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
-from mlgo.evaluation.corpora.sides import DEFAULT, threshold_sides
+from mlgo.evaluation.corpora.sides import DEFAULT, compiler_sides, threshold_sides
 from mlgo.evaluation.corpora.tables import Regression
+from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
 from mlgo.problems.problem import problem_names
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -59,6 +62,7 @@ flags.DEFINE_multi_string(
     " inlining_for_size, //mlgo/corpus:llvm_small_held_out for others. A label is built when it is not yet.",
 )
 flags.DEFINE_list("inline_thresholds", [], "For inlining: values of -inline-threshold to compare as well.")
+flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_string(
@@ -78,7 +82,8 @@ def main(arguments: list[str]) -> int:
     refuse_arguments(arguments)
     problem = problem_given(FLAGS.problem)
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
-    sides = policies.sides() + threshold_sides(FLAGS.inline_thresholds, problem)
+    others = compiler_sides(FLAGS.compiler, problem, policies.digests)
+    sides = policies.sides() + threshold_sides(FLAGS.inline_thresholds, problem) + others
     if not sides:
         raise RunError("--policy", "is not given", "Give the folder of a policy")
     reward = chosen_reward(problem, FLAGS.reward)
@@ -98,6 +103,7 @@ def main(arguments: list[str]) -> int:
         ]
         counts = counts_given(programs, folder, problem, policies.sides(), model_of)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
+    described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
     names, evidence = [side.name for side in sides], counts.evidence(list(policies.digests))
     results = Results(found, names, policies.digests, described, evidence, counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())

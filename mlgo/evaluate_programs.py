@@ -38,6 +38,7 @@ from mlgo.commands.counting import chosen_programs, define_program_choice_flags,
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.symbols import Demangler
+from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
 from mlgo.evaluation.programs import results, run_time, size
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue
@@ -70,7 +71,7 @@ define_program_choice_flags()
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
 flags.DEFINE_list("seen", [], "Programs whose sources training saw. The others then have means of their own.")
 flags.DEFINE_string("clang", "//release:clang", "Release clang with policies inside: a path or a label.")
-flags.DEFINE_multi_string("compiler", [], "Further side, as NAME=PATH[,FLAG...]; repeatable.")
+flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
 flags.DEFINE_list(

@@ -24,9 +24,10 @@ from mlgo.evaluation.corpora import tables as tables
 from mlgo.evaluation.corpora.comparison import compare
 from mlgo.evaluation.corpora.evaluation import Evaluation
 from mlgo.evaluation.corpora.results import Results
-from mlgo.evaluation.corpora.sides import Side
+from mlgo.evaluation.corpora.sides import Side, compiler_sides
 from mlgo.evaluation.verdict import count_evidence
 from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
@@ -75,11 +76,11 @@ class EvaluationTest(unittest.TestCase):
         cls.folder = RunFolder(root / "out")
         cls.clang = root / "no_clang"
 
-    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES):
+    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER):
         compilers = MadeUpCompilers(sizes, other, deciding)
         setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 1, 0.5, compilers)
         whole = Evaluation(self.folder, setup, {"made up": name}, {}, seed, None, None)
-        return whole.of_corpus(name, self.corpus, [_OTHER], lambda side: None, only)
+        return whole.of_corpus(name, self.corpus, [side], lambda side: None, only)
 
     def test_a_known_effect_lies_in_its_interval(self):
         """Two compilers, one of which gives 2 % less code, with noise of 4 % on every module: 95 of 100 runs must hold
@@ -132,6 +133,28 @@ class EvaluationTest(unittest.TestCase):
         worst = tables.worst_regressions([result], ["other"], 5)
         self.assertEqual([(each.module, each.default_score, each.score) for each in worst], [("m2.cpp", 100.0, 200.0)])
         self.assertAlmostEqual(worst[0].ratio, 2.0, places=3)
+
+    def test_a_side_may_have_a_compiler_of_its_own(self):
+        program = self.folder.path / "other clang"
+        program.with_name("object").write_bytes(made_up_object({"f": 43, "g": 7}))
+        program.write_text(
+            f"""#!/bin/sh
+            while [ "$1" != -o ]; do shift; done
+            exec cp '{program.with_name("object")}' "$2"
+            """,
+            encoding="utf-8",
+        )
+        program.chmod(0o755)
+        (side,) = compiler_sides([f"mine={program}"], PROBLEM, ["trained"])
+        sizes = dict.fromkeys(_MODULES, 93)
+        result = self.evaluated("compilers", sizes, dict.fromkeys(_MODULES), side=side)
+        self.assertEqual(result.comparison.failed, {})
+        self.assertAlmostEqual(result.comparison.summaries["mine"].geometric_mean, 0.5, places=3)
+        for wrong in ("default", "trained", "threshold_5"):
+            with self.assertRaisesRegex(RunError, "which is taken"):
+                compiler_sides([f"{wrong}={program}"], PROBLEM, ["trained"])
+        with self.assertRaisesRegex(RunError, "--compiler: is not supported for regalloc_eviction"):
+            compiler_sides([f"mine={program}"], EVICTION, [])
 
     def test_a_single_module_gives_the_same_ratio_as_in_the_whole_corpus(self):
         sizes = dict.fromkeys(_MODULES, 93)

@@ -7,16 +7,20 @@ of each function) and, if objects are linked, `objects/NAME.o`.
 import dataclasses
 import pathlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.corpora import linked_code
-from mlgo.evaluation.corpora.inline_thresholds import threshold_flags
+from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
+from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import digest_of_file
+from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import DecisionsGiven, compile_corpus
@@ -31,13 +35,15 @@ class Side:
 
     Attributes:
       name: name in tables and of its folder.
-      digest: digest of the policy; "" for the compiler's heuristic.
+      digest: digest of the policy, or of another compiler; "" for the compiler's heuristic.
       flags: further cc1 flags.
+      clang: another compiler, which compiles on this machine; None: the evaluation's.
     """
 
     name: str
     digest: str = ""
     flags: tuple[str, ...] = ()
+    clang: pathlib.Path | None = None
 
 
 def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
@@ -48,6 +54,24 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
     if values and problem.threshold_option is None:
         raise RunError("--inline_thresholds", f"is not supported for {problem.name}", "Remove it")
     return [Side(name, flags=flags) for name, flags in threshold_flags(values, problem.threshold_option).items()]
+
+
+def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[str]) -> list[Side]:
+    """The sides that --compiler names. Args: taken: names of policies.
+
+    Raises: RunError: see other_compilers; or the scores of the problem are in logs, which other compilers do not write.
+    """
+    if values and score_of(problem).needs_log:
+        wrong = f"is not supported for {problem.name}, whose scores only development compilers log"
+        raise RunError("--compiler", wrong, "Compare programs: ./bazelw run //mlgo:evaluate_programs -- --compiler=...")
+
+    def is_taken(name: str) -> bool:
+        return name in (DEFAULT, *taken) or threshold_of(name) is not None
+
+    return [
+        Side(other.name, digest_of_file(other.clang), other.flags, other.clang)
+        for other in other_compilers(values, is_taken)
+    ]
 
 
 def compile_side(
@@ -71,6 +95,8 @@ def compile_side(
     Raises: RunError: more modules failed than allowed.
     """
     setup = dataclasses.replace(setup, extra_flags=(*setup.extra_flags, *side.flags), wants_objects=True)
+    if side.clang is not None:
+        setup = dataclasses.replace(setup, clang=side.clang, executor=LocalExecutor(setup.workers))
 
     def keep(module: Module, outcome: CompileResult | CompileFailure, record: ModuleRecord) -> None:
         del record

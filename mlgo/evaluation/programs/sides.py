@@ -2,13 +2,12 @@
 
 import dataclasses
 import pathlib
-import re
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
+from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.evaluation.programs.building import LTO_KINDS, Side
 from mlgo.problems.problem import Problem, load_problem
-from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 
 #: The side that the others are compared with.
@@ -18,7 +17,6 @@ _POLICY, _RELEASE = "policy", "release"
 _ALLOCATIONS = "allocations_"
 #: The problems whose policies change programs measurably.
 INLINING, EVICTION = "inlining_for_size", "regalloc_eviction"
-_COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,21 +88,14 @@ def development_sides(
 def compiler_sides(values: Sequence[str]) -> list[Side]:
     """The sides that --compiler names.
 
-    Raises: RunError: a value is not NAME=PATH[,FLAG...], or its name is taken.
+    Raises: RunError: see other_compilers.
     """
-    sides: dict[str, Side] = {}
-    for value in values:
-        match = _COMPILER.fullmatch(value)
-        if match is None:
-            example = "Give a value such as mine=/opt/clang,-mllvm,-inline-threshold=20"
-            raise RunError(f"--compiler={value}", "is not NAME=PATH[,FLAG...]", example)
-        name = match[1]
-        taken = name in (*sides, DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
-        if taken or threshold_of(name) is not None:
-            raise RunError(f"--compiler={value}", f"has the name {name!r}, which is taken", "Give another name")
-        clang = locate.program(match[2], "--compiler", "").resolve()
-        sides[name] = Side(name, clang, tuple(filter(None, match[3].split(","))))
-    return list(sides.values())
+    return [Side(other.name, other.clang, other.flags) for other in other_compilers(values, _is_taken)]
+
+
+def _is_taken(name: str) -> bool:
+    taken = name in (DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
+    return taken or threshold_of(name) is not None
 
 
 def allocation_counts(values: Sequence[str]) -> list[int]:
