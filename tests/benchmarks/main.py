@@ -32,6 +32,7 @@ BENCHMARKS = {
     "decision": "tests.benchmarks.decision",
     "embeddings": "tests.benchmarks.embeddings",
     "compile_cost": "tests.benchmarks.compile_cost",
+    "huge_functions": "tests.benchmarks.huge_functions",
     "linker_cost": "tests.benchmarks.linker_cost",
     "decision_file": "tests.benchmarks.decision_file",
     "search": "tests.benchmarks.search",
