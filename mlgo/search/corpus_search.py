@@ -17,6 +17,7 @@ from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.json_fields import Fields
 from mlgo.score.code_credit import Counting
+from mlgo.score.folded_code import with_folds
 from mlgo.score.problem_score import score_of
 from mlgo.search.build import Attempt, Build, build_of
 from mlgo.search.decision_file import ANY_MODULE, Section, written
@@ -78,6 +79,7 @@ class CorpusSearch:
       compiles: module → compiles at most, >= 1.
       cache: of results, shared by runs; None: there is none.
       key_of: the key of a module's result there: a digest of all that it depends on.
+      folds: whether `counting` needs fold identities.
     """
 
     setup: CompileSetup
@@ -86,6 +88,7 @@ class CorpusSearch:
     compiles: Mapping[str, int]
     cache: Cache | None
     key_of: Callable[[Module], str]
+    folds: bool = False
 
     def has(self, folder: pathlib.Path, module: Module) -> bool:
         """Whether `folder` holds a result of `module`."""
@@ -125,8 +128,10 @@ class CorpusSearch:
     def _build(self, module: Module, attempt: Attempt, outcome: CompileResult | CompileFailure) -> Build | None:
         if isinstance(outcome, CompileFailure) or outcome.log is None:
             return None
-        sizes = self.counting(module.name, score_of(self.setup.problem).read(outcome))
-        return build_of(attempt, outcome.log, sizes)
+        scores = score_of(self.setup.problem).read(outcome)
+        if self.folds:
+            scores = with_folds(scores, outcome.object_bytes, module.name)
+        return build_of(attempt, outcome.log, self.counting(module.name, scores))
 
 
 def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, ModuleResult]:

@@ -20,7 +20,8 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_credit import Counting
-from mlgo.score.code_size import counting_of
+from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, counting_of
+from mlgo.score.folded_code import FoldedCode, with_folds
 from mlgo.score.score import FunctionScores
 from mlgo.search.budget import Budget
 from mlgo.search.build import Attempt
@@ -119,8 +120,9 @@ class Tuning:
         outcomes = {module.name: [each[module.name].outcome for each in records.values()] for module in corpus.modules}
         usable = [module for module in corpus.modules if Outcome.FAILED not in outcomes[module.name]]
         inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
-        default = {name: record.functions for name, record in records[DEFAULT].items()}
-        counting = counting_of(self.reward, default)
+        references = {side: self._scores(side, each) for side, each in records.items()}
+        default, others = references[DEFAULT], [scores for side, scores in references.items() if side != DEFAULT]
+        counting = FoldedCode.of_builds(default, *others) if self._folds else counting_of(self.reward, default)
         search = self._search(corpus, counting, default, compiles, model_dir, inputs)
         found = self._searched(search, usable, inputs)
         results = {name: result for name, result in found.items() if result.questions}
@@ -129,7 +131,8 @@ class Tuning:
             raise RunError(subject, "has no decision to search", remedy, ExitCode.NOTHING_PRODUCED)
         searched = corpus.select([module.name for module in usable if module.name in results])
         again = self._compiled(FOUND, searched, policy or Side(DEFAULT), model_dir, self._given)
-        check_sizes(results, {name: sum(counting(name, again[name].functions).values()) for name in results})
+        scores = self._scores(FOUND, {name: again[name] for name in results})
+        check_sizes(results, {name: sum(counting(name, scores[name]).values()) for name in results})
         image = self._image([module.name for module in usable], results, [side.name for side in sides], inputs)
         sections = {module.name: self._section(module, image.side_of[module.name]) for module in searched.modules}
         replayed = self._replayed(corpus, sections, model_dir, inputs) if self.replay else None
@@ -153,6 +156,21 @@ class Tuning:
         return Trace.load(self.folder.path / name, corpus).records
 
     @property
+    def _folds(self) -> bool:
+        """Whether the search counts equal functions as the linker folds them."""
+        return self.icf and self.reward == COMDAT_WEIGHTED_CODE
+
+    def _scores(self, side: str, records: Mapping[str, ModuleRecord]) -> Mapping[str, FunctionScores]:
+        """Module → scores, with fold identities if they count."""
+        if not self._folds:
+            return {name: record.functions for name, record in records.items()}
+        objects = {name: object_path(self.folder.path / side, name) for name in records}
+        return {
+            name: with_folds(record.functions, objects[name].read_bytes() if objects[name].exists() else None, name)
+            for name, record in records.items()
+        }
+
+    @property
     def _of_compiles(self) -> dict[str, Any]:
         """The part of the configuration that compiles depend on."""
         return {"cpu_seconds": self.setup.limits.cpu_seconds}
@@ -160,7 +178,7 @@ class Tuning:
     @property
     def _of_search(self) -> dict[str, Any]:
         """What the search depends on."""
-        return {**self.configuration, **self._of_compiles}
+        return {**self.configuration, **self._of_compiles, **({"counted": "folded"} if self._folds else {})}
 
     def _given(self, module: Module) -> bytes:
         return section_in(self.folder.path / _SEARCH, module.name)
@@ -180,13 +198,15 @@ class Tuning:
         # Files that its modules share.
         carried = dataclasses.replace(corpus, modules=()).digest
         shared = {**self.inputs, **settings, **inputs, "code": code, "corpus": carried}
+        if isinstance(counting, FoldedCode):
+            shared["folding"] = counting.digest
 
         def key(module: Module) -> str:
             # What a function of the module counts depends on the other modules.
             counted = counting(module.name, default[module.name])
             return key_of({**shared, "compiles": compiles[module.name], "counted": counted}, module)
 
-        return CorpusSearch(self.setup, model_dir, counting, compiles, self.cache, key)
+        return CorpusSearch(self.setup, model_dir, counting, compiles, self.cache, key, self._folds)
 
     def _searched(
         self, search: CorpusSearch, modules: Sequence[Module], inputs: Mapping[str, str]
@@ -220,12 +240,14 @@ class Tuning:
                 return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            image = smallest_image(link, modules, starts, FOUND)
+            image = smallest_image(link, modules, starts, FOUND, one_by_one=self.icf)
             files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
             return {"code_bytes": image.size}
 
         inputs = {**self.inputs, **inputs, "linker": digest_of_file(self.linker)}
         configuration = {**self._of_search, "icf": self.icf, "modules": list(modules)}
+        if self.icf:
+            configuration["chosen"] = "one by one"
         configuration["linked_as"] = "library" if self.linking is None else "program"
         self.folder.stage(_IMAGE, inputs, configuration, work)
         path = self.folder.path / _IMAGE / _IMAGE_NAME
