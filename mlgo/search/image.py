@@ -33,7 +33,7 @@ class Image:
 
 
 def smallest_image(
-    link: Link, modules: Sequence[str], starts: Sequence[str], found: str, one_by_one: bool = False
+    link: Link, modules: Sequence[str], starts: Sequence[str], found: str, one_by_one: Sequence[str] = ()
 ) -> Image:
     """The image of the side `found`; while it is larger than that of the best start, modules go back to that one.
 
@@ -41,7 +41,8 @@ def smallest_image(
 
     Args:
       starts: sides to start from, at least one.
-      one_by_one: whether then each module takes the side that makes the image smallest, with up to _MOST_LINKS links.
+      one_by_one: of these sides, each module then takes the one that makes the image smallest, with up to _MOST_LINKS
+        links; none: it keeps what it has.
     """
     sizes = {side: link(dict.fromkeys(modules, side)) for side in starts}
     start = min(starts, key=lambda side: sum(sizes[side].values()))
@@ -53,7 +54,7 @@ def smallest_image(
         side_of |= dict.fromkeys(left[: math.ceil(len(left) / 2)], start)
         current = link(side_of)
     if one_by_one:
-        side_of, current = _chosen_one_by_one(link, side_of, current, [found, *starts])
+        side_of, current = _chosen_one_by_one(link, side_of, current, one_by_one)
     return Image(side_of, current, sizes)
 
 
