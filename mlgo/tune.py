@@ -99,7 +99,9 @@ flags.DEFINE_float(
 )
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/tune in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
-flags.DEFINE_bool("icf", False, "Fold identical functions when linking.")
+flags.DEFINE_bool(
+    "icf", False, "Fold identical functions when linking, and search for the smallest image that is so linked."
+)
 flags.DEFINE_bool(
     "replay",
     False,

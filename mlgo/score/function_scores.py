@@ -16,11 +16,13 @@ class FunctionScore:
       decisions: how many decisions were taken in it, >= 0.
       score: the score that the compiler logged, or the size of the code in bytes.
       comdat: the signature of its COMDAT, where the score is a size; None: it has none.
+      fold: its fold identity (mlgo/compiler/fold_identity.py); None: it is never folded, or folding does not count.
     """
 
     decisions: int
     score: float
     comdat: str | None = None
+    fold: str | None = None
 
     def __post_init__(self):
         if self.decisions < 0 or not math.isfinite(self.score):

@@ -6,7 +6,7 @@ of CPU seconds becomes compiles before the first compile, by a fixed estimate of
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlgo.corpus.corpus import Module
 from mlgo.corpus.function_bytes import function_bytes
@@ -19,6 +19,9 @@ _SECONDS_OF_A_KIBIBYTE = 0.0045
 
 #: Compiles of a module below which there is no search: the compiler's own decisions, and one try.
 _FEWEST = 2
+#: Part of a module's compiles that a refinement has. On re2, after 70 compiles of the search, 20 of it gain 0.5 %, and
+#: 20 more of the search 0.1 %.
+_SHARE_OF_REFINEMENT = 0.4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +62,17 @@ class Budget:
                 found[name] += 1
                 left -= seconds[name]
         return found
+
+
+def parted(compiles: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Module → compiles of its search, and of the refinement; none if they are too few for one.
+
+    Args: compiles: module → compiles of both together.
+    """
+    refinement = {name: math.floor(count * _SHARE_OF_REFINEMENT) for name, count in compiles.items()}
+    if min(refinement.values(), default=0) < _FEWEST:
+        return dict(compiles), {}
+    return {name: count - refinement[name] for name, count in compiles.items()}, refinement
 
 
 def estimated_seconds(module: Module) -> float:

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable, Mapping
 
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.search.decision_file import ANY_MODULE, Section, callee_of, caller_of, otherwise_below
+from mlgo.search.decision_file import ANY_MODULE, Section, callee_of, caller_of, cost_limit_of, otherwise_below
 
 #: LLVM's estimate of what inlining costs, in its units (5 per instruction).
 _COST = "cost_estimate"
@@ -39,6 +39,12 @@ class Attempt:
 
     policy: Policy
     given: Mapping[str, bool] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of_section(cls, section: Section) -> "Attempt":
+        """The attempt whose section, but for the source, this is."""
+        limit = cost_limit_of(section.otherwise)
+        return cls(Policy(section.otherwise, limit, section.otherwise == "policy"), section.decisions)
 
     def section(self, source: str = ANY_MODULE) -> Section:
         """What a compile of it is given. Args: source: the module's source file."""

@@ -17,10 +17,11 @@ from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.json_fields import Fields
 from mlgo.score.code_credit import Counting
+from mlgo.score.folded_code import with_folds
 from mlgo.score.problem_score import score_of
 from mlgo.search.build import Attempt, Build, build_of
 from mlgo.search.decision_file import ANY_MODULE, Section, written
-from mlgo.search.module_search import DEFAULT, POLICY, Found, search_module
+from mlgo.search.module_search import POLICY, Found, Search, refine_module, search_module
 from mlgo.search.moves import packed
 from mlgo.search.side_by_side import side_by_side
 from mlgo.trace.setup import CompileSetup
@@ -38,7 +39,7 @@ class ModuleResult:
 
     Attributes:
       default, policy, best: sizes under the compiler's heuristic, under the policy (None: there is none, or its
-        compile failed), and with the decisions that were found.
+        compile failed), and with the decisions that were found. A refinement's default is what it begins with.
       questions: decisions that the heuristic takes.
       compiles: made by the search.
       tried: changes that it tried; one compile tries many.
@@ -66,6 +67,18 @@ class ModuleResult:
         """The smaller of default and policy."""
         return self.default if self.policy is None else min(self.default, self.policy)
 
+    def continued(self, refinement: "ModuleResult") -> "ModuleResult":
+        """This search and its refinement, whose bytes count otherwise: sizes and curve stay those of the search."""
+        return dataclasses.replace(
+            self,
+            compiles=self.compiles + refinement.compiles,
+            tried=self.tried + refinement.tried,
+            complete=refinement.complete,
+            untried=refinement.untried,
+            untried_compiles=refinement.untried_compiles,
+            next_tries=refinement.next_tries,
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class CorpusSearch:
@@ -78,6 +91,8 @@ class CorpusSearch:
       compiles: module → compiles at most, >= 1.
       cache: of results, shared by runs; None: there is none.
       key_of: the key of a module's result there: a digest of all that it depends on.
+      folds: whether `counting` needs fold identities.
+      start_of: what the search of a module begins with; None: with the heuristic and the policy.
     """
 
     setup: CompileSetup
@@ -86,6 +101,8 @@ class CorpusSearch:
     compiles: Mapping[str, int]
     cache: Cache | None
     key_of: Callable[[Module], str]
+    folds: bool = False
+    start_of: Callable[[Module], Attempt] | None = None
 
     def has(self, folder: pathlib.Path, module: Module) -> bool:
         """Whether `folder` holds a result of `module`."""
@@ -118,15 +135,22 @@ class CorpusSearch:
         return True
 
     def _found(self, modules: Iterable[Module]) -> Iterator[tuple[Module, Found | None]]:
-        has_policy = self.model_dir is not None
-        searches = ((module, search_module(self.compiles[module.name], has_policy)) for module in modules)
+        searches = ((module, self._search_of(module)) for module in modules)
         return side_by_side(searches, self.setup, self.model_dir, self._build)
+
+    def _search_of(self, module: Module) -> Search:
+        compiles = self.compiles[module.name]
+        if self.start_of is not None:
+            return refine_module(compiles, self.start_of(module))
+        return search_module(compiles, self.model_dir is not None)
 
     def _build(self, module: Module, attempt: Attempt, outcome: CompileResult | CompileFailure) -> Build | None:
         if isinstance(outcome, CompileFailure) or outcome.log is None:
             return None
-        sizes = self.counting(module.name, score_of(self.setup.problem).read(outcome))
-        return build_of(attempt, outcome.log, sizes)
+        scores = score_of(self.setup.problem).read(outcome)
+        if self.folds:
+            scores = with_folds(scores, outcome.object_bytes, module.name)
+        return build_of(attempt, outcome.log, self.counting(module.name, scores))
 
 
 def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, ModuleResult]:
@@ -164,12 +188,12 @@ def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
     decisions: Mapping[str, bool] = found.best.all_given if attempt.given else {}
     section = Section(ANY_MODULE, attempt.policy.otherwise, decisions)
     files.write_atomically(_path(folder, module.name, _DECISIONS), written([section]))
-    policy = found.start.get(POLICY.name)
+    first, policy = next(iter(found.start.values())), found.start.get(POLICY.name)
     result = ModuleResult(
-        default=found.start[DEFAULT.name].total,
+        default=first.total,
         policy=None if policy is None else policy.total,
         best=found.best.total,
-        questions=len(found.start[DEFAULT.name].decided),
+        questions=len(first.decided),
         compiles=found.compiles,
         tried=found.tried,
         complete=found.complete,

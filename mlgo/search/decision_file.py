@@ -80,6 +80,12 @@ def otherwise_below(cost_limit: int) -> str:
     return f"cost-below {cost_limit}"
 
 
+def cost_limit_of(otherwise: str) -> int | None:
+    """The limit that `otherwise_below` was given; None: another word is given."""
+    prefix = otherwise_below(0)[:-1]
+    return int(otherwise.removeprefix(prefix)) if otherwise.startswith(prefix) else None
+
+
 def caller_of(call_site: str) -> str:
     """The function in which the call stands, as symbol tables have it."""
     return _unescaped(call_site.split("\t", 1)[0])

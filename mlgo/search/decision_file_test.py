@@ -12,6 +12,7 @@ from mlgo.search.decision_file import (
     Section,
     callee_of,
     caller_of,
+    cost_limit_of,
     otherwise_below,
     place_of,
     read,
@@ -34,6 +35,11 @@ evictions = st.builds(EvictionSection, source=st.text(), decisions=st.dictionari
 
 
 class DecisionFileTest(unittest.TestCase):
+    def test_the_limit_of_what_decides_otherwise(self):
+        for limit in (5, -15, -(1 << 31)):
+            self.assertEqual(cost_limit_of(otherwise_below(limit)), limit)
+        self.assertEqual([cost_limit_of(word) for word in ("default", "policy")], [None, None])
+
     def test_the_format(self):
         content = written([Section("src/a b.c", "default", {SITE: True}), Section(ANY_MODULE, otherwise_below(5), {})])
         first, second = (

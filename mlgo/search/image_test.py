@@ -35,13 +35,33 @@ class ImageTest(unittest.TestCase):
         self.assertEqual((image.side_of["a"], image.side_of["b"]), ("default", "found"))
         self.assertEqual(image.size, 25)
 
+    def test_one_by_one_each_module_takes_the_side_that_makes_the_image_smallest(self):
+        sizes = {(name, side): 10 for name in MODULES for side in SIDES}
+        sizes |= {("a", "found"): 2, ("a", "policy"): 12, ("b", "found"): 13, ("b", "policy"): 4, ("c", "default"): 9}
+        self.assertEqual(smallest_image(linking(sizes), MODULES, SIDES[:2], "found").size, 2 + 13 + 10)
+        image = smallest_image(linking(sizes), MODULES, SIDES[:2], "found", SIDES)
+        self.assertEqual(image.side_of, {"a": "found", "b": "policy", "c": "default"})
+        self.assertEqual(image.size, 2 + 4 + 9)
+
+    def test_one_by_one_ends_after_a_number_of_links(self):
+        asked = []
+
+        def link(side_of):
+            asked.append(dict(side_of))
+            # Each link gives a smaller image: without a limit, the choice would not end.
+            return {name: 1000 - len(asked) for name in MODULES}
+
+        smallest_image(link, MODULES, SIDES[:2], "found", SIDES)
+        self.assertEqual(len(asked), 2 + 1 + 300)
+
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(
         st.fixed_dictionaries({(name, side): st.integers(0, 50) for name in MODULES for side in SIDES}),
         st.integers(0, 20),
+        st.booleans(),
     )
-    def test_never_larger_than_a_start(self, sizes, shared):
-        image = smallest_image(linking(sizes, shared), MODULES, SIDES[:2], "found")
+    def test_never_larger_than_a_start(self, sizes, shared, one_by_one):
+        image = smallest_image(linking(sizes, shared), MODULES, SIDES[:2], "found", SIDES if one_by_one else ())
         for side in SIDES[:2]:
             self.assertLessEqual(image.size, sum(sizes[name, side] for name in MODULES))
 

@@ -53,7 +53,8 @@ class Found:
     """What a search of one module found.
 
     Attributes:
-      start: builds of the whole policies that it began with, by name.
+      start: builds of the whole policies that it began with, by name, the compiler's heuristic first; for
+        `refine_module` the build that it began with.
       best: the smallest build; never larger than one of `start`.
       curve: (compiles, bytes of the best build) after each improvement.
       compiles: all that were made.
@@ -85,6 +86,15 @@ def search_module(budget: int, has_policy: bool) -> Search:
     Raises: ModuleCannotBeCompiled.
     """
     return (yield from _Search(budget).run(has_policy))
+
+
+def refine_module(budget: int, start: Attempt) -> Search:
+    """Searches one module from one build, with what another search may have missed or counted differently.
+
+    Args: budget: compiles at most, >= 1, one of them for the build of `start`.
+    Raises: ModuleCannotBeCompiled: with the decisions of `start`.
+    """
+    return (yield from _Search(budget).run_from(start))
 
 
 def search_from_policy(
@@ -130,6 +140,16 @@ class _Search:
             complete = yield from self._improve()
         untried = () if complete else tuple(self._left_to_try(_MOST_ROUNDS))
         return self._found(start, complete, untried)
+
+    def run_from(self, attempt: Attempt) -> Search:
+        (build,) = yield from self._compile([attempt])
+        if build is None:
+            raise ModuleCannotBeCompiled()
+        self._best = build
+        self._curve.append((1, build.total))
+        complete = yield from self._improve()
+        untried = () if complete else tuple(self._left_to_try(_MOST_ROUNDS))
+        return self._found({attempt.policy.name: build}, complete, untried)
 
     def run_from_policy(self, against_policy: int, order: Callable[[Build], Sequence[Move]]) -> Search:
         start: dict[str, Build] = {}

@@ -7,8 +7,15 @@ import hypothesis
 import numpy as np
 from hypothesis import strategies
 
-from mlgo.search.build import Attempt
-from mlgo.search.module_search import DEFAULT, POLICY, ModuleCannotBeCompiled, search_from_policy, search_module
+from mlgo.search.build import Attempt, Policy
+from mlgo.search.module_search import (
+    DEFAULT,
+    POLICY,
+    ModuleCannotBeCompiled,
+    refine_module,
+    search_from_policy,
+    search_module,
+)
 from mlgo.search.moves import callee_moves, packed, site_moves
 from mlgo.search.sampled_moves import sampled_moves
 from mlgo.search.testing.toy_compiler import Function, ToyCompiler, finished
@@ -47,6 +54,29 @@ class SearchTest(unittest.TestCase):
     def test_a_module_that_fails_is_not_searched(self):
         with self.assertRaises(ModuleCannotBeCompiled):
             finished(search_module(BUDGET, False), lambda attempts: [None] * len(attempts))
+
+    def test_a_refinement_goes_on_from_a_build(self):
+        program = {"callee": Function(20, saving=8)}
+        program |= {f"user{i}": Function(30, ("callee",), is_local=False) for i in range(2)}
+        compiler = ToyCompiler(program, limit=-100)
+        start = Attempt(DEFAULT)
+        found = finished(refine_module(BUDGET, start), compiler)
+        self.assertEqual(list(found.start.values()), [compiler.build(start)])
+        self.assertEqual(found.best.total, best_of_all(program))
+        again = finished(refine_module(BUDGET, Attempt(DEFAULT, found.best.all_given)), compiler)
+        self.assertEqual((again.best.total, again.complete), (found.best.total, True))
+        self.assertEqual(finished(refine_module(1, start), compiler).compiles, 1)
+
+    def test_a_refinement_begins_with_a_section(self):
+        for policy in (DEFAULT, POLICY, Policy("cost below -15", cost_limit=-15)):
+            attempt = Attempt(policy, {"a": True})
+            again = Attempt.of_section(attempt.section())
+            self.assertEqual(again.section(), attempt.section())
+            self.assertEqual((again.policy.cost_limit, again.policy.uses_model), (policy.cost_limit, policy.uses_model))
+
+    def test_a_refinement_of_what_does_not_compile(self):
+        with self.assertRaises(ModuleCannotBeCompiled):
+            finished(refine_module(BUDGET, Attempt(DEFAULT)), lambda attempts: [None] * len(attempts))
 
     def test_failures_of_tries_are_no_results(self):
         program = {"callee": Function(20, saving=8)}

@@ -11,7 +11,7 @@ from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.curve import curve, picture
-from mlgo.search.tuning import FOUND, REPLAY, Tuned
+from mlgo.search.tuning import REPLAY, Tuned
 
 DECISIONS_NAME = "tuned.decisions"
 _MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "default", "policy", "best", "untried")
@@ -36,7 +36,7 @@ class Results:
 
     def write(self, folder: pathlib.Path) -> list[str]:
         """Writes all files into `folder`; returns the lines of a summary."""
-        tuned = self.tuned
+        tuned, image = self.tuned, self.tuned.image
         points = curve(tuned.modules)
         files.write_atomically(folder / DECISIONS_NAME, tuned.decisions)
         files.write_atomically(folder / "modules.csv", encode_csv(_MODULE_COLUMNS, _module_rows(tuned.modules)))
@@ -46,9 +46,9 @@ class Results:
         content = {
             **self.description,
             "kind": "tuning",
-            "linked_code_bytes": {**_totals(tuned.image.starts), "tuned": tuned.image.size},
+            "linked_code_bytes": {**_totals(image.starts), "tuned": image.size},
             "change": {name: dataclasses.asdict(summary) for name, summary in changes.items()},
-            "modules_of_the_start": sorted(name for name, side in tuned.image.side_of.items() if side != FOUND),
+            "modules_of_the_start": sorted(name for name, side in image.side_of.items() if side in image.starts),
             "left_out": list(tuned.left_out),
             "modules": len(tuned.modules),
             "compiles": tuned.compiles,

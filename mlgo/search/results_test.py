@@ -53,6 +53,14 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("-mllvm -mlgo-decisions=", said)
 
 
+class ContinuedTest(unittest.TestCase):
+    def test_a_refinement_adds_its_compiles_and_leaves_the_sizes(self):
+        refinement = ModuleResult(70.0, None, 60.0, 8, 28, 100, True, ((1, 70.0),), 0, 0, ())
+        both = MODULES["a.c"].continued(refinement)
+        self.assertEqual((both.compiles, both.tried, both.complete, both.untried), (98, 500, True, 0))
+        self.assertEqual((both.default, both.best, both.curve), (100.0, 90.0, MODULES["a.c"].curve))
+
+
 class CheckTest(unittest.TestCase):
     def test_a_module_of_another_size(self):
         check_sizes(MODULES, {"a.c": 90.0, "b.c": 20.005})

@@ -1,11 +1,12 @@
 """Finds better inlining decisions for a corpus, and writes them as a decision file.
 
 Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpora/sides.py), `search/`
-(corpus_search.py), `found/` (objects with the decisions that were found), `image/` (which of them the image takes),
-`replay/` (replay.py).
+(corpus_search.py), `found/` (objects with the decisions that were found), `refinement/` and `refined/` (the same for
+the search that goes on from the image of these), `image/` (which of them the image takes), `replay/` (replay.py).
 """
 
 import dataclasses
+import functools
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,12 +18,14 @@ from mlgo.evaluation.corpora.sides import DEFAULT, Side, compile_side, object_pa
 from mlgo.run import files, progress
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.manifest import digest_of_file, digest_of_json
+from mlgo.run.manifest import digest_of_bytes, digest_of_file, digest_of_json
 from mlgo.run.run_folder import RunFolder
+from mlgo.score.added_code import AddedCode
 from mlgo.score.code_credit import Counting
-from mlgo.score.code_size import counting_of
+from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, counting_of
+from mlgo.score.folded_code import FoldedCode, with_folds
 from mlgo.score.score import FunctionScores
-from mlgo.search.budget import Budget
+from mlgo.search.budget import Budget, parted
 from mlgo.search.build import Attempt
 from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
 from mlgo.search.decision_file import Section, read, written
@@ -38,8 +41,10 @@ from mlgo.trace.trace import DecisionsGiven, Trace
 #: Links objects, by module, in an empty folder; returns the code bytes of each module in the image.
 Linking = Callable[[Mapping[str, pathlib.Path], pathlib.Path], Mapping[str, int]]
 
-POLICY, FOUND = "policy", "found"
-_SEARCH, _IMAGE, REPLAY = "search", "image", "replay"
+POLICY, FOUND, REFINED = "policy", "found", "refined"
+_SEARCH, _REFINEMENT, _IMAGE, REPLAY = "search", "refinement", "image", "replay"
+#: Stage of a search → stage of the objects with the decisions that it found.
+_OBJECTS_OF = {_SEARCH: FOUND, _REFINEMENT: REFINED}
 _IMAGE_NAME = "image.json"
 _REMEDY = "Delete the folder and run again"
 
@@ -110,8 +115,9 @@ class Tuning:
         Raises: RunError: too many modules fail, no module has a decision, or linking fails.
         """
         sides = [Side(DEFAULT), *([policy] if policy else [])]
-        # Besides the search, every module is compiled for each side, and with what was found.
-        compiles = self.budget.compiles_of(corpus.modules, len(sides) + 1)
+        # Besides the searches, every module is compiled for each side, and with what each search found.
+        compiles = self.budget.compiles_of(corpus.modules, len(sides) + (2 if self._folds else 1))
+        first, rest = parted(compiles) if self._folds else (compiles, {})
         records = {}
         for side in sides:
             model = None if side.name == DEFAULT else model_dir
@@ -119,18 +125,28 @@ class Tuning:
         outcomes = {module.name: [each[module.name].outcome for each in records.values()] for module in corpus.modules}
         usable = [module for module in corpus.modules if Outcome.FAILED not in outcomes[module.name]]
         inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
-        default = {name: record.functions for name, record in records[DEFAULT].items()}
-        counting = counting_of(self.reward, default)
-        search = self._search(corpus, counting, default, compiles, model_dir, inputs)
-        found = self._searched(search, usable, inputs)
+        references = {side: self._scores(side, each) for side, each in records.items()}
+        default, others = references[DEFAULT], [scores for side, scores in references.items() if side != DEFAULT]
+        counting = FoldedCode.of_builds(default, *others) if self._folds else counting_of(self.reward, default)
+        search = self._search(corpus, counting, default, first, model_dir, inputs)
+        found = self._searched(_SEARCH, search, usable, inputs)
         results = {name: result for name, result in found.items() if result.questions}
         if not results:
             subject, remedy = f"corpus of {len(corpus.modules)} modules", "Give one with calls that could be inlined"
             raise RunError(subject, "has no decision to search", remedy, ExitCode.NOTHING_PRODUCED)
         searched = corpus.select([module.name for module in usable if module.name in results])
-        again = self._compiled(FOUND, searched, policy or Side(DEFAULT), model_dir, self._given)
-        check_sizes(results, {name: sum(counting(name, again[name].functions).values()) for name in results})
-        image = self._image([module.name for module in usable], results, [side.name for side in sides], inputs)
+        decided = policy or Side(DEFAULT)
+        builds = self._built(_SEARCH, searched, decided, model_dir, counting, results)
+        last = FOUND
+        if rest:
+            # In the order of linking. Where nothing is decided, all sides are the same.
+            builds = {module.name: builds.get(module.name, default[module.name]) for module in usable}
+            refinement = self._refinement(searched, builds, rest, model_dir, inputs)
+            refined = self._searched(_REFINEMENT, refinement, searched.modules, inputs)
+            self._built(_REFINEMENT, searched, decided, model_dir, refinement.counting, refined)
+            results = {name: result.continued(refined[name]) for name, result in results.items()}
+            last = REFINED
+        image = self._image([module.name for module in usable], results, [side.name for side in sides], last, inputs)
         sections = {module.name: self._section(module, image.side_of[module.name]) for module in searched.modules}
         replayed = self._replayed(corpus, sections, model_dir, inputs) if self.replay else None
         decisions, unnamed = _file_of(sections, sources_of(searched.modules))
@@ -148,9 +164,24 @@ class Tuning:
             return compile_side(folder, corpus, self.setup, side, model_dir, name, True, given)
 
         inputs = {**self.inputs, "corpus": corpus.digest, "policy": side.digest}
-        configuration = self._of_search if name == FOUND else self._of_compiles
+        configuration = self._of_search if name in _OBJECTS_OF.values() else self._of_compiles
         self.folder.stage(name, inputs, configuration, work)
         return Trace.load(self.folder.path / name, corpus).records
+
+    @property
+    def _folds(self) -> bool:
+        """Whether the search counts equal functions as the linker folds them."""
+        return self.icf and self.reward == COMDAT_WEIGHTED_CODE
+
+    def _scores(self, side: str, records: Mapping[str, ModuleRecord]) -> Mapping[str, FunctionScores]:
+        """Module → scores, with fold identities if they count."""
+        if not self._folds:
+            return {name: record.functions for name, record in records.items()}
+        objects = {name: object_path(self.folder.path / side, name) for name in records}
+        return {
+            name: with_folds(record.functions, objects[name].read_bytes() if objects[name].exists() else None, name)
+            for name, record in records.items()
+        }
 
     @property
     def _of_compiles(self) -> dict[str, Any]:
@@ -160,54 +191,107 @@ class Tuning:
     @property
     def _of_search(self) -> dict[str, Any]:
         """What the search depends on."""
-        return {**self.configuration, **self._of_compiles}
+        return {**self.configuration, **self._of_compiles, **({"counted": "folded"} if self._folds else {})}
 
-    def _given(self, module: Module) -> bytes:
-        return section_in(self.folder.path / _SEARCH, module.name)
+    def _given(self, stage: str, module: Module) -> bytes:
+        return section_in(self.folder.path / stage, module.name)
+
+    def _built(
+        self,
+        stage: str,
+        corpus: Corpus,
+        side: Side,
+        model_dir: pathlib.Path | None,
+        counting: Counting,
+        results: Mapping[str, ModuleResult],
+    ) -> Mapping[str, FunctionScores]:
+        """Module → its scores with the decisions that the search `stage` found, compiled again.
+
+        Raises: RunError: a module is not as in the search.
+        """
+        name = _OBJECTS_OF[stage]
+        scores = self._scores(
+            name, self._compiled(name, corpus, side, model_dir, functools.partial(self._given, stage))
+        )
+        if unknown := [each.name for each in corpus.modules if each.name not in results]:
+            raise RunError(f"module {unknown[0]}", "does not compile with the decisions that were found", "Report it")
+        sizes = {each.name: sum(counting(each.name, scores[each.name]).values()) for each in corpus.modules}
+        check_sizes({each: results[each] for each in sizes}, sizes)
+        return scores
 
     def _search(
         self,
         corpus: Corpus,
         counting: Counting,
-        default: Mapping[str, FunctionScores],
+        builds: Mapping[str, FunctionScores],
         compiles: Mapping[str, int],
         model_dir: pathlib.Path | None,
         inputs: Mapping[str, str],
     ) -> CorpusSearch:
-        """The search of `corpus`. Args: default: module → its scores under the default."""
+        """The search of `corpus`. Args: builds: module → its scores in a build that `counting` compares with."""
         settings = {name: value for name, value in self._of_search.items() if name not in ("compiles_limit", "budget")}
         code = digest_of_code(folders=(*CODE_FOLDERS, "search"))
         # Files that its modules share.
         carried = dataclasses.replace(corpus, modules=()).digest
         shared = {**self.inputs, **settings, **inputs, "code": code, "corpus": carried}
+        if isinstance(counting, FoldedCode | AddedCode):
+            shared["folding"] = counting.digest
 
         def key(module: Module) -> str:
             # What a function of the module counts depends on the other modules.
-            counted = counting(module.name, default[module.name])
+            counted = counting(module.name, builds[module.name])
             return key_of({**shared, "compiles": compiles[module.name], "counted": counted}, module)
 
-        return CorpusSearch(self.setup, model_dir, counting, compiles, self.cache, key)
+        return CorpusSearch(self.setup, model_dir, counting, compiles, self.cache, key, self._folds)
+
+    def _refinement(
+        self,
+        corpus: Corpus,
+        builds: Mapping[str, FunctionScores],
+        compiles: Mapping[str, int],
+        model_dir: pathlib.Path | None,
+        inputs: Mapping[str, str],
+    ) -> CorpusSearch:
+        """The search that goes on from what was found, for what each module adds to the image of `builds`."""
+
+        def start_of(module: Module) -> Attempt:
+            (section,) = read(self._given(_SEARCH, module), f"decisions of {module.name}")
+            return Attempt.of_section(section)
+
+        search = self._search(corpus, AddedCode.of_builds(builds), builds, compiles, model_dir, inputs)
+
+        def key(module: Module) -> str:
+            return digest_of_json([search.key_of(module), digest_of_bytes(self._given(_SEARCH, module))])
+
+        return dataclasses.replace(search, key_of=key, start_of=start_of)
 
     def _searched(
-        self, search: CorpusSearch, modules: Sequence[Module], inputs: Mapping[str, str]
+        self, stage: str, search: CorpusSearch, modules: Sequence[Module], inputs: Mapping[str, str]
     ) -> dict[str, ModuleResult]:
-        """The results of `modules`."""
+        """The results of `modules` in the search `stage`."""
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             done = sum(search.has(folder, module) for module in modules)
-            shown = progress.start(_SEARCH, len(modules), "modules", done=done)
+            shown = progress.start(stage, len(modules), "modules", done=done)
             try:
                 search.run(folder, modules, lambda module: shown.advance(1, module.name))
             finally:
                 shown.close()
             return {"modules": len(modules)}
 
-        self.folder.stage(_SEARCH, {**self.inputs, **inputs}, self._of_search, work)
-        return results_in(self.folder.path / _SEARCH, modules)
+        self.folder.stage(stage, {**self.inputs, **inputs}, self._of_search, work)
+        return results_in(self.folder.path / stage, modules)
 
     def _image(
-        self, modules: Sequence[str], searched: Mapping[str, Any], starts: Sequence[str], inputs: dict[str, str]
+        self,
+        modules: Sequence[str],
+        searched: Mapping[str, Any],
+        starts: Sequence[str],
+        last: str,
+        inputs: dict[str, str],
     ) -> Image:
+        """Args: last: the side of the last search."""
+
         def object_of(name: str, side: str) -> pathlib.Path:
             # Where nothing is decided, all sides are the same.
             return object_path(self.folder.path / (side if name in searched else DEFAULT), name)
@@ -220,7 +304,8 @@ class Tuning:
                 return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
-            image = smallest_image(link, modules, starts, FOUND)
+            one_by_one = [*dict.fromkeys([last, FOUND]), *starts] if self._folds else []
+            image = smallest_image(link, modules, starts, last, one_by_one)
             files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
             return {"code_bytes": image.size}
 
@@ -233,9 +318,10 @@ class Tuning:
 
     def _section(self, module: Module, side: str) -> Section:
         """The decisions of `side` for a module, which stand for any source."""
-        if side != FOUND:
+        if side in (DEFAULT, POLICY):
             return Attempt({DEFAULT: BY_DEFAULT, POLICY: BY_POLICY}[side]).section()
-        (section,) = read(self._given(module), f"decisions of {module.name}")
+        stage = {objects: searched for searched, objects in _OBJECTS_OF.items()}[side]
+        (section,) = read(self._given(stage, module), f"decisions of {module.name}")
         return section
 
     def _replayed(

@@ -2,6 +2,7 @@
 
 from mlgo.compiler.code_size import code_of_object
 from mlgo.compiler.empty_object import may_be_empty
+from mlgo.compiler.fold_identity import fold_identities
 from mlgo.compiler.verification.linked import linked_object
 from mlgo.corpus.elf import SHT_SYMTAB, ElfError, ElfFile
 from mlgo.run.exit_codes import RunError
@@ -14,6 +15,7 @@ def run(content: bytes) -> None:
     try:
         code = code_of_object(content, "input")
         assert all(function.size > 0 for function in code.functions)
+        assert all(fold_identities(content, "input").values())
     except RunError:
         pass
     file = ElfFile.of_bytes(content)
