@@ -12,7 +12,7 @@ import unittest
 
 from tests.processors import learning
 
-#: Variables by which a library takes the processor for another one.
+#: Variables by which oneDNN, OpenBLAS and NumPy take the processor for an older one.
 _OLDER = {
     "ONEDNN_MAX_CPU_ISA": "AVX",
     "OPENBLAS_CORETYPE": "Nehalem",
@@ -35,12 +35,10 @@ class ProcessorsTest(unittest.TestCase):
         cls.here = _digests()
 
     def test_other_instructions(self):
-        for name, value in _OLDER.items():
-            with self.subTest(name):
-                self.assertEqual(_digests(**{name: value}), self.here)
+        self.assertEqual(_digests(**_OLDER), self.here)
 
     def test_other_caches(self):
-        for kib in ("16", "32", "48", "64"):
+        for kib in ("16", "48"):
             with self.subTest(f"level 1 of {kib} KiB"):
                 self.assertEqual(_digests(kib), self.here)
 
