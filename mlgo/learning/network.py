@@ -24,6 +24,11 @@ from mlgo.run.determinism import generator
 #: logits would cancel in the softmax, so there is none.
 Weights = Mapping[str, np.ndarray]
 
+#: Most products that TensorFlow adds in one sum. Eigen cuts a longer sum at a place that depends on the size of the
+#: level 1 data cache. Measured with TensorFlow 2.19: from 609 products with 48 KiB, 401 with 32 KiB, and 201 with
+#: 16 KiB, the least of all processors with AVX.
+LONGEST_SUM = 128
+
 
 @gin.configurable
 @dataclasses.dataclass(frozen=True)
@@ -117,17 +122,43 @@ def row_logits(weights: Mapping, levels):
     """TensorFlow: logits of rows, float32 [M], from uint8 [M, D]; `weights` holds variables or tensors."""
     import tensorflow as tf  # pylint: disable=import-outside-toplevel  # Initialising weights needs none.
 
-    hidden = tf.cast(levels, tf.float32) * LEVEL_SCALE
+    hidden = _grouped(tf.cast(levels, tf.float32)) * LEVEL_SCALE
     for kernel, bias in layer_arrays(weights, "policy"):
-        hidden = tf.nn.relu6(tf.nn.bias_add(tf.matmul(hidden, kernel), bias))
-    return tf.squeeze(tf.matmul(hidden, weights["policy/logits/kernel"]), axis=1)
+        hidden = tf.nn.relu6(tf.nn.bias_add(_product(hidden, kernel), bias))
+    return tf.reshape(_product(hidden, weights["policy/logits/kernel"]), [-1])[: tf.shape(levels)[0]]
 
 
 def values(weights: Mapping, summaries):
     """TensorFlow: value estimates, float32 [B], from summaries float32 [B, D] (in levels)."""
     import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
-    hidden = summaries * LEVEL_SCALE
+    hidden = _grouped(summaries) * LEVEL_SCALE
     for kernel, bias in layer_arrays(weights, "value"):
-        hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(hidden, kernel), bias))
-    return tf.squeeze(tf.matmul(hidden, weights["value/output/kernel"]), axis=1) + weights["value/output/bias"][0]
+        hidden = tf.nn.relu(tf.nn.bias_add(_product(hidden, kernel), bias))
+    of_row = tf.reshape(_product(hidden, weights["value/output/kernel"]), [-1])[: tf.shape(summaries)[0]]
+    return of_row + weights["value/output/bias"][0]
+
+
+def _grouped(rows):
+    """float32 [G, LONGEST_SUM, D] of [M, D]; the last group is filled with zeros."""
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+    filled = tf.pad(rows, [[0, -tf.shape(rows)[0] % LONGEST_SUM], [0, 0]])
+    return tf.reshape(filled, [-1, LONGEST_SUM, rows.shape[1]])
+
+
+def _product(groups, kernel):
+    """float32 [G, LONGEST_SUM, units]: `groups` times `kernel`, [in, units].
+
+    Both sides of `kernel` are cut, because the gradient of `groups` sums over the units.
+    """
+    import tensorflow as tf  # pylint: disable=import-outside-toplevel
+
+    def cuts(size):
+        return [slice(begin, begin + LONGEST_SUM) for begin in range(0, size, LONGEST_SUM)]
+
+    columns = [
+        tf.add_n([tf.matmul(groups[:, :, part], kernel[part, units]) for part in cuts(kernel.shape[0])])
+        for units in cuts(kernel.shape[1])
+    ]
+    return tf.concat(columns, axis=2)

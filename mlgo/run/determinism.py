@@ -25,11 +25,11 @@ def generator(seed: int, *labels: str | int) -> np.random.Generator:
 
 
 def configure_tensorflow() -> None:
-    """Makes TensorFlow's results repeatable on one machine; call it before the first TensorFlow operation.
+    """Makes TensorFlow's results repeatable; call it before the first TensorFlow operation.
 
-    One thread per operation: matrix products then add in the same order for any number of cores, given the same
-    instruction set. An update takes a few percent of an iteration, so this costs little. Operations without a
-    repeatable kernel raise.
+    One thread per operation: matrix products then add in the same order for any number of cores. An update takes a few
+    percent of an iteration, so this costs little. Operations without a repeatable kernel raise. What depends on the
+    processor is settled in toolchains/python/sitecustomize.py and network.py (LONGEST_SUM).
 
     Raises: RuntimeError (TensorFlow's): TensorFlow has already started with other thread counts.
     """

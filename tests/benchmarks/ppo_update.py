@@ -150,6 +150,8 @@ def _ours() -> dict[str, list[float]]:
 
 
 def _plain() -> dict[str, list[float]]:
+    # The site forbids oneDNN's matrix products for equal bytes on all processors; ml-compiler-opt uses them.
+    os.environ["TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL"] = "true"
     import tensorflow as tf  # pylint: disable=import-outside-toplevel
     import tensorflow_probability as tfp  # pylint: disable=import-outside-toplevel
     from tf_agents.agents.ppo import ppo_agent  # pylint: disable=import-outside-toplevel

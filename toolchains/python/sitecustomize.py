@@ -18,5 +18,17 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
 # oneDNN picks kernels by CPU and thread count, so that sums round differently on another machine.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+# The same bytes on every processor (tests/processors). Without these lines the libraries below choose code by the
+# processor. They replace values from outside, which would change results.
+os.environ |= {
+    # TensorFlow's matrix products: oneDNN's sgemm, in spite of the setting above, for AVX, AVX2 or AVX-512.
+    "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
+    # NumPy's products and linear algebra. TensorFlow's wheels need AVX as well.
+    "OPENBLAS_CORETYPE": "Sandybridge",
+    "OPENBLAS_NUM_THREADS": "1",
+    # NumPy's exp, log and power, and the order of equal values in argsort: all that NumPy 2.1 chooses at run time.
+    "NPY_DISABLE_CPU_FEATURES": "SSSE3 SSE41 POPCNT SSE42 AVX F16C FMA3 AVX2 AVX512F AVX512CD AVX512_KNL AVX512_KNM"
+    " AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL",
+}
 # The site is an input of many actions: writing byte code into it would change them.
 sys.dont_write_bytecode = True

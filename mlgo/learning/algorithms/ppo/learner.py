@@ -68,7 +68,7 @@ class UpdateMetrics:
 class PpoLearner(Learner):
     """PPO.
 
-    Equal (network, seed, batches) give equal bytes of weights on one machine; call
+    Equal (network, seed, batches) give equal bytes of weights; call
     determinism.configure_tensorflow() first.
     """
 
