@@ -32,6 +32,10 @@ class CpuAccount(control_group.ControlGroup):
         values = dict(line.split() for line in (self._folder / "cpu.stat").read_text("ascii").splitlines())
         return int(values["usage_usec"]) / 1e6
 
+    def process_ids(self) -> list[int]:
+        """The processes of the group that live."""
+        return [int(line) for line in (self._folder / "cgroup.procs").read_text("ascii").split()]
+
 
 @contextlib.contextmanager
 def cpu_account(name: str) -> Iterator[CpuAccount]:

@@ -22,6 +22,7 @@ class CpuAccountTest(unittest.TestCase):
         alone = account.seconds() - before
         self.assertGreaterEqual(alone, 0.2)
         with account.of_children():
+            self.assertEqual(account.process_ids(), [os.getpid()])
             subprocess.run([sys.executable, "-c", _WORK], check=True)
         self.assertGreaterEqual(account.seconds() - before - alone, 0.2)
 

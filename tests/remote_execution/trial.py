@@ -30,6 +30,7 @@ from tests.clones.nested import NestedBazel
 from tests.clones.outputs import digests
 from tests.isolation.cpu_account import CpuAccount, cpu_account
 from tests.isolation.root_folders import RootFolderError
+from tests.remote_execution import cpu_by_kind
 from tests.remote_execution.failure import FarmError
 from tests.remote_execution.farm import farm
 
@@ -150,6 +151,11 @@ def _told(name: str, build: Build) -> None:
     print(f"{name}: {times}, actions: {runners}", flush=True)
 
 
+def _farm_kinds(account: CpuAccount) -> dict[str, float]:
+    """CPU seconds by kind of process of the farm, without this program, which waits for Bazel's client too."""
+    return cpu_by_kind.by_kind(each for each in account.process_ids() if each != os.getpid())
+
+
 def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as running:
@@ -170,15 +176,17 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
             "--spawn_strategy=remote,sandboxed",
             "--noremote_local_fallback",
         ]
-        before = theirs.seconds()
+        before, kinds_before = theirs.seconds(), _farm_kinds(theirs)
         with _losing(processes[0], trial.events, lose_after) if lose_after else contextlib.nullcontext():
             remote = trial.build(*options)
-        of_farm = theirs.seconds() - before
+        of_farm, kinds = theirs.seconds() - before, _farm_kinds(theirs)
     _told("with the farm", remote)
     total = remote.cpu_seconds + of_farm
     print(
         f"the farm: {of_farm:.0f} CPU s; in all {total:.0f} CPU s, {total / local.cpu_seconds:.2f} times the build here"
     )
+    for kind in sorted(kinds, key=kinds.__getitem__, reverse=True):
+        print(f"  {kind}: {kinds[kind] - kinds_before.get(kind, 0):.0f} CPU s")
     differing = sorted(name for name, digest in local.files.items() if remote.files.get(name) != digest)
     print(
         f"{len(local.files) - len(differing)} of {len(local.files)} files of {target} are equal"
