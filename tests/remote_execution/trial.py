@@ -3,9 +3,11 @@
     PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//release:clang
     PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//mlgo/corpus:lua \\
         --lose_worker_after=20
+    PYTHONPATH=. python3 -m tests.remote_execution.trial --folder=/tmp/farm --target=//release:clang --again
 
 Both builds begin with nothing built. On the farm no action falls back to this machine; those that cannot run there
 (docs/remote-execution.md) are counted. With --lose_worker_after, one worker is killed when so many actions have ended.
+With --again, the farm builds a second time: all actions run once more, on workers that hold their inputs.
 Exit codes: 0 all files are equal, 1 some differ or a build failed, 2 the farm could not be started.
 """
 
@@ -36,6 +38,8 @@ from tests.remote_execution.farm import farm
 
 _WORKSPACE = pathlib.Path(__file__).resolve().parents[2]
 _POLL_SECONDS = 0.5
+#: Bytes that have been sent within this machine: between Bazel, the farm's server and its workers.
+_LOOPBACK_BYTES = pathlib.Path("/sys/class/net/lo/statistics/rx_bytes")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +73,37 @@ def runners_of(events: pathlib.Path) -> dict[str, int]:
             counts = json.loads(line)["buildMetrics"]["actionSummary"].get("runnerCount", ())
             return {each["name"]: each["count"] for each in counts}
     return {}
+
+
+@dataclasses.dataclass(frozen=True)
+class FarmBuild:
+    """A build on the farm.
+
+    Attributes:
+      build: the build, with what it used outside of the farm.
+      cpu_seconds: of the farm.
+      by_kind: kind of process → CPU seconds of the farm (cpu_by_kind.py).
+      moved_bytes: what went over the loopback network.
+    """
+
+    build: Build
+    cpu_seconds: float
+    by_kind: dict[str, float]
+    moved_bytes: int
+
+    def lines(self, name: str, local: Build) -> list[str]:
+        """What is said of it. Args: local: the same build without the farm."""
+        total = self.build.cpu_seconds + self.cpu_seconds
+        return [
+            _described(name, self.build),
+            f"{name}: {self.cpu_seconds:.0f} CPU s of the farm; in all {total:.0f} CPU s,"
+            f" {total / local.cpu_seconds:.2f} times the build here; {self.moved_bytes / 1e6:,.0f} MB moved",
+            *(
+                f"  {kind}: {seconds:.0f} CPU s"
+                for kind, seconds in sorted(self.by_kind.items(), key=lambda item: -item[1])
+                if round(seconds)
+            ),
+        ]
 
 
 @contextlib.contextmanager
@@ -145,10 +180,18 @@ def files_of(root: pathlib.Path, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _told(name: str, build: Build) -> None:
+def _described(name: str, build: Build) -> str:
     runners = ", ".join(f"{count} {runner}" for runner, count in build.runners.items())
     times = f"{build.cpu_seconds:.0f} CPU s of Bazel and its children, {build.wall_seconds:.0f} s"
-    print(f"{name}: {times}, actions: {runners}", flush=True)
+    return f"{name}: {times}, actions: {runners}"
+
+
+def _built_on_farm(trial: Trial, account: CpuAccount, options: list[str]) -> FarmBuild:
+    """Builds on the farm that `account` counts. Args: options: Bazel's, which choose the farm."""
+    moved, seconds, kinds = int(_LOOPBACK_BYTES.read_text()), account.seconds(), _farm_kinds(account)
+    build = trial.build(*options)
+    used = {kind: value - kinds.get(kind, 0.0) for kind, value in _farm_kinds(account).items()}
+    return FarmBuild(build, account.seconds() - seconds, used, int(_LOOPBACK_BYTES.read_text()) - moved)
 
 
 def _farm_kinds(account: CpuAccount) -> dict[str, float]:
@@ -156,7 +199,7 @@ def _farm_kinds(account: CpuAccount) -> dict[str, float]:
     return cpu_by_kind.by_kind(each for each in account.process_ids() if each != os.getpid())
 
 
-def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> int:
+def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int, again: bool) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as running:
         ours, theirs = (running.enter_context(cpu_account(f"mlgo_{name}_{os.getpid()}")) for name in ("bazel", "farm"))
@@ -164,7 +207,7 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
         running.callback(trial.bazel.end)
         trial.fetch()
         local = trial.build()
-        _told("here", local)
+        print(_described("here", local), flush=True)
         # What an earlier trial left in the store would not be built.
         shutil.rmtree(folder / "cas", ignore_errors=True)
         running.enter_context(theirs.of_children())
@@ -176,23 +219,23 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int) -> 
             "--spawn_strategy=remote,sandboxed",
             "--noremote_local_fallback",
         ]
-        before, kinds_before = theirs.seconds(), _farm_kinds(theirs)
         with _losing(processes[0], trial.events, lose_after) if lose_after else contextlib.nullcontext():
-            remote = trial.build(*options)
-        of_farm, kinds = theirs.seconds() - before, _farm_kinds(theirs)
-    _told("with the farm", remote)
-    total = remote.cpu_seconds + of_farm
-    print(
-        f"the farm: {of_farm:.0f} CPU s; in all {total:.0f} CPU s, {total / local.cpu_seconds:.2f} times the build here"
-    )
-    for kind in sorted(kinds, key=kinds.__getitem__, reverse=True):
-        print(f"  {kind}: {kinds[kind] - kinds_before.get(kind, 0):.0f} CPU s")
-    differing = sorted(name for name, digest in local.files.items() if remote.files.get(name) != digest)
-    print(
-        f"{len(local.files) - len(differing)} of {len(local.files)} files of {target} are equal"
-        + "".join(f"\ndiffers: {each}" for each in differing)
-    )
-    return int(bool(differing) or local.files.keys() != remote.files.keys())
+            builds = {"with the farm": _built_on_farm(trial, theirs, options)}
+        if again:
+            # Neither Bazel nor the farm takes an earlier result; workers still hold the inputs.
+            builds["again"] = _built_on_farm(trial, theirs, [*options, "--noremote_accept_cached"])
+    for name, remote in builds.items():
+        print("\n".join(remote.lines(name, local)))
+    return max(_compared(name, local.files, remote.build.files) for name, remote in builds.items())
+
+
+def _compared(name: str, local: dict[str, str], remote: dict[str, str]) -> int:
+    """Says which files of two builds are equal. Returns: the exit code."""
+    differing = sorted(file for file in local.keys() | remote.keys() if remote.get(file) != local.get(file))
+    print(f"{name}: {len(local) - len(differing)} of {len(local)} files are equal")
+    for file in differing:
+        print(f"differs: {file}")
+    return int(bool(differing))
 
 
 def main(arguments: list[str]) -> int:
@@ -206,12 +249,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--lose_worker_after", type=int, default=0, help="actions after which a worker is killed (default: 0, never)"
     )
+    parser.add_argument("--again", action="store_true", help="also build a second time on the same workers")
     flags = parser.parse_args(arguments)
     if flags.workers < 1 + bool(flags.lose_worker_after):
         parser.error("--workers: one must be left")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return _tried(flags.folder.absolute(), flags.target, flags.workers, flags.lose_worker_after)
+        return _tried(flags.folder.absolute(), flags.target, flags.workers, flags.lose_worker_after, flags.again)
     except (FarmError, RootFolderError, RunError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

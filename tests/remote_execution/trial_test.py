@@ -26,6 +26,16 @@ class EventsTest(unittest.TestCase):
         self.events.write_text('{"id":{"started":{}}}\n', "utf-8")
         self.assertEqual(trial.runners_of(self.events), {})
 
+    def test_what_is_said_of_a_build_on_the_farm(self):
+        local = trial.Build({}, {}, cpu_seconds=100, wall_seconds=50)
+        remote = trial.Build({}, {"remote": 79, "local": 3}, cpu_seconds=50, wall_seconds=60)
+        kinds = {"bgd": 40.2, "idle": 0.1, "buildbox-worker": 99.6}
+        lines = trial.FarmBuild(remote, 150, kinds, 2_345_000_000).lines("farm", local)
+        self.assertEqual(lines[0], "farm: 50 CPU s of Bazel and its children, 60 s, actions: 79 remote, 3 local")
+        said = "farm: 150 CPU s of the farm; in all 200 CPU s, 2.00 times the build here; 2,345 MB moved"
+        self.assertEqual(lines[1], said)
+        self.assertEqual(lines[2:], ["  buildbox-worker: 100 CPU s", "  bgd: 40 CPU s"])
+
     def test_files_of_a_target_and_of_its_folders(self):
         root = self.events.parent
         (root / "corpus").mkdir()
