@@ -1,6 +1,7 @@
 """LLVM's own test inputs of all code generators, checked by `eviction_agreement.py`.
 
     ./bazelw run //tests/compilers:codegen_inputs -- --sample=2000
+    ./bazelw run --config=checked_advisors //tests/compilers:codegen_inputs     # with assertions in the advisors
 
 Each input is compiled for the target that its first RUN line names. Those that llc does not compile by itself, or
 without register allocation, are counted and left out. Prints each failure with the name of its input, and a line at the
