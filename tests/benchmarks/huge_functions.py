@@ -15,8 +15,8 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from tests.benchmarks.compile_cost import Variant, compile_once
-from tests.benchmarks.linker_cost import cheapest, cpu_seconds_of
 from tests.benchmarks.row import Row, at_most
+from tests.benchmarks.turns import cheapest, cpu_seconds_of
 
 SIZES = (1_000, 5_000, 20_000)
 #: Corpus -> its module with the largest function: Lua's luaV_execute, sqlite's sqlite3VdbeExec.

@@ -7,7 +7,6 @@ the programs.
 """
 
 import pathlib
-import resource
 import tempfile
 from collections.abc import Callable, Sequence
 
@@ -17,8 +16,8 @@ from mlgo.evaluation.programs.program import Program
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate
 from tests.benchmarks.row import Row, at_most
+from tests.benchmarks.turns import cheapest, cpu_seconds_of
 
-TURNS = 5
 LEVEL = "-O2"
 #: Issue 21, "Numbers".
 MOST_TIMES = 1.03
@@ -74,23 +73,6 @@ def measure_program(
     return cheapest({side.name: link(side) for side in sides}, cpu_seconds_of)
 
 
-def cheapest(works: dict[str, Callable[[], object]], cost: Callable[[Callable[[], object]], float]) -> dict[str, float]:
-    """Name -> the least of TURNS costs of its work. Args: cost: does a work and returns what it took."""
-    found = {name: float("inf") for name in works}
-    for turn in range(TURNS):
-        for name in works if turn % 2 == 0 else reversed(works):
-            found[name] = min(found[name], cost(works[name]))
-    return found
-
-
 def total_ratio(seconds: dict[str, dict[str, float]], one: str, other: str) -> float:
     """CPU seconds of the side `one` over those of `other`, each summed over the programs of `seconds`."""
     return sum(each[one] for each in seconds.values()) / sum(each[other] for each in seconds.values())
-
-
-def cpu_seconds_of(work: Callable[[], object]) -> float:
-    """User and system CPU seconds of the processes that `work` starts and waits for."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    work()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
