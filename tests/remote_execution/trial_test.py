@@ -34,7 +34,8 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(lines[0], "farm: 50 CPU s of Bazel and its children, 60 s, actions: 79 remote, 3 local")
         said = "farm: 150 CPU s of the farm; in all 200 CPU s, 2.00 times the build here; 2,345 MB moved"
         self.assertEqual(lines[1], said)
-        self.assertEqual(lines[2:], ["  buildbox-worker: 100 CPU s", "  bgd: 40 CPU s"])
+        self.assertEqual(lines[2:4], ["  buildbox-worker: 100 CPU s", "  bgd: 40 CPU s"])
+        self.assertEqual(lines[4:], ["  the rest, compiles above all: 10 CPU s"])
 
     def test_files_of_a_target_and_of_its_folders(self):
         root = self.events.parent
