@@ -51,7 +51,12 @@ def code_of_object(content: bytes, name: str) -> ObjectCode:
             text_bytes=sum(section.size for section in file.sections if _is_text(section)),
         )
     except ElfError as error:
-        raise RunError(f"object of {name}", f"is damaged: it {error}", "Compile it again") from error
+        raise damaged_object(name, error) from error
+
+
+def damaged_object(name: str, error: ElfError) -> RunError:
+    """What is said of an ELF object that cannot be read. Args: name: the module's."""
+    return RunError(f"object of {name}", f"is damaged: it {error}", "Compile it again")
 
 
 def _is_text(section: elf.Section) -> bool:

@@ -11,9 +11,9 @@ object that it finds by the same section symbol; here they are equal.
 import hashlib
 from collections.abc import Iterable, Iterator
 
+from mlgo.compiler.code_size import damaged_object
 from mlgo.corpus import elf
 from mlgo.corpus.elf import ElfError, ElfFile, Relocation, Section, Symbol
-from mlgo.run.exit_codes import RunError
 
 #: How many calls deep functions are compared. On LLVM's held-out modules, 8 give the linker's result; 2 fold 1 % more.
 _ROUNDS = 8
@@ -36,7 +36,7 @@ def fold_identities(content: bytes, name: str) -> dict[str, str]:
     try:
         return _Sections(ElfFile.of_bytes(content), name).functions()
     except ElfError as error:
-        raise RunError(f"object of {name}", f"is damaged: it {error}", "Compile it again") from error
+        raise damaged_object(name, error) from error
 
 
 class _Sections:

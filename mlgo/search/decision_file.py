@@ -36,7 +36,8 @@ _MODULE, _EVICTIONS = "module", "evictions"
 _EVICT, _SPARE = "evict", "spare"
 _LIVE_RANGE_FIELDS = 3
 _OTHERWISE = "otherwise "
-_OTHERWISE_LINE = re.compile(rf"{_OTHERWISE}(default|policy|cost-below -?[0-9]{{1,18}})")
+_BELOW = "cost-below "
+_OTHERWISE_LINE = re.compile(rf"{_OTHERWISE}(default|policy|{_BELOW}-?[0-9]{{1,18}})")
 #: Stands for every module in place of a source file.
 ANY_MODULE = "*"
 _REMEDY = "Make it again with //mlgo:tune"
@@ -77,13 +78,12 @@ AnySection = Section | EvictionSection
 
 def otherwise_below(cost_limit: int) -> str:
     """For Section.otherwise: a call is inlined if LLVM's estimate of its cost is lower than `cost_limit`."""
-    return f"cost-below {cost_limit}"
+    return f"{_BELOW}{cost_limit}"
 
 
 def cost_limit_of(otherwise: str) -> int | None:
     """The limit that `otherwise_below` was given; None: another word is given."""
-    prefix = otherwise_below(0)[:-1]
-    return int(otherwise.removeprefix(prefix)) if otherwise.startswith(prefix) else None
+    return int(otherwise.removeprefix(_BELOW)) if otherwise.startswith(_BELOW) else None
 
 
 def caller_of(call_site: str) -> str:
