@@ -32,6 +32,12 @@ class Image:
         return sum(self.sizes.values())
 
 
+def most_links(modules: int, starts: int, one_by_one: bool) -> int:
+    """How many links `smallest_image` makes at most, by the numbers of modules and of sides to start from."""
+    # Half of the modules that are left go back at a time.
+    return starts + 1 + modules.bit_length() + (_MOST_LINKS if one_by_one else 0)
+
+
 def smallest_image(
     link: Link, modules: Sequence[str], starts: Sequence[str], found: str, one_by_one: Sequence[str] = ()
 ) -> Image:

@@ -5,7 +5,7 @@ import unittest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mlgo.search.image import smallest_image
+from mlgo.search.image import most_links, smallest_image
 
 MODULES = ("a", "b", "c")
 SIDES = ("default", "policy", "found")
@@ -53,6 +53,18 @@ class ImageTest(unittest.TestCase):
 
         smallest_image(link, MODULES, SIDES[:2], "found", SIDES)
         self.assertEqual(len(asked), 2 + 1 + 300)
+        self.assertLessEqual(len(asked), most_links(len(MODULES), 2, one_by_one=True))
+
+    def test_going_back_to_the_start_takes_no_more_links_than_said(self):
+        for count in (1, 2, 3, 7, 64, 1000):
+            modules, asked = [str(number) for number in range(count)], []
+
+            def link(side_of, asked=asked):
+                asked.append(side_of)
+                return {name: 1 + (side == "found") for name, side in side_of.items()}
+
+            self.assertEqual(set(smallest_image(link, modules, SIDES[:2], "found").side_of.values()), {"default"})
+            self.assertLessEqual(len(asked), most_links(count, 2, one_by_one=False))
 
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(

@@ -29,7 +29,7 @@ from mlgo.search.budget import Budget, parted
 from mlgo.search.build import Attempt
 from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
 from mlgo.search.decision_file import Section, read, written
-from mlgo.search.image import Image, smallest_image
+from mlgo.search.image import Image, most_links, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
 from mlgo.search.replay import Replayed, write_replays
@@ -305,7 +305,17 @@ class Tuning:
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             one_by_one = [*dict.fromkeys([last, FOUND]), *starts] if self._folds else []
-            image = smallest_image(link, modules, starts, last, one_by_one)
+            shown = progress.start(_IMAGE, most_links(len(modules), len(starts), bool(one_by_one)), "links")
+
+            def shown_link(side_of: Mapping[str, str]) -> Mapping[str, int]:
+                sizes = link(side_of)
+                shown.advance(1, f"{sum(sizes.values()):,} bytes")
+                return sizes
+
+            try:
+                image = smallest_image(shown_link, modules, starts, last, one_by_one)
+            finally:
+                shown.close()
             files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
             return {"code_bytes": image.size}
 
