@@ -25,6 +25,8 @@ from tests.remote_execution.failure import FarmError
 
 _START_SECONDS = 60
 _NICE = 15
+#: How a worker gives an action its inputs: as a file system of its own that lends them, or as links in a folder.
+STAGING_MODES = ("fuse", "copy-or-link")
 _WORK = "/usr/bin/busybox env -i PATH=/usr/bin HOME=/state TMPDIR=/tmp /usr/bin/busybox sh /state/worker.sh {arguments}"
 
 
@@ -75,7 +77,7 @@ def _buildgrid(folder: pathlib.Path, database: str, port: int) -> Iterator[None]
         yield
 
 
-def _worker(folder: pathlib.Path, number: int, port: int, jobs: int) -> contextlib.AbstractContextManager:
+def _worker(folder: pathlib.Path, number: int, port: int, jobs: int, staging: str) -> contextlib.AbstractContextManager:
     root = folder / f"worker{number}"
     shutil.rmtree(root, ignore_errors=True)
     # Hard links: three root folders take the place of one.
@@ -84,7 +86,7 @@ def _worker(folder: pathlib.Path, number: int, port: int, jobs: int) -> contextl
     for name in ("dev", "old", "proc", "tmp", "state"):
         (root / name).mkdir(exist_ok=True)
     shutil.copy(installation.HERE / "worker.sh", root / "state/worker.sh")
-    work = _WORK.format(arguments=f"{port} worker{number} {jobs}")
+    work = _WORK.format(arguments=f"{port} worker{number} {jobs} {staging}")
     return process(["nice", f"-n{_NICE}", *in_root(root, work)], folder / f"worker{number}.log")
 
 
@@ -109,13 +111,24 @@ def wait_for(port: int, server: subprocess.Popen, log: pathlib.Path) -> None:
 
 
 @contextlib.contextmanager
-def farm(folder: pathlib.Path, workers: int, jobs: int) -> Iterator[tuple[int, list[subprocess.Popen]]]:
-    """Yields the port of a running farm and the processes of its workers."""
+def farm(folder: pathlib.Path, workers: int, jobs: int, staging: str) -> Iterator[tuple[int, list[subprocess.Popen]]]:
+    """Yields the port of a running farm and the processes of its workers. Args: staging: of `STAGING_MODES`."""
     installation.install(folder)
     with contextlib.ExitStack() as running:
         port = free_port()
         running.enter_context(_buildgrid(folder, running.enter_context(_database(folder)), port))
-        yield port, [running.enter_context(_worker(folder, number, port, jobs)) for number in range(1, workers + 1)]
+        numbers = range(1, workers + 1)
+        yield port, [running.enter_context(_worker(folder, number, port, jobs, staging)) for number in numbers]
+
+
+def add_staging(parser: argparse.ArgumentParser) -> None:
+    """Adds the option `--staging`."""
+    parser.add_argument(
+        "--staging",
+        choices=STAGING_MODES,
+        default=STAGING_MODES[0],
+        help="how an action gets its inputs: by a file system that lends them, or as links (default: %(default)s)",
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -124,6 +137,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="programs, logs and stored results")
     parser.add_argument("--workers", type=int, default=3, help="number of workers (default: 3)")
     parser.add_argument("--jobs", type=int, default=2, help="actions at once on each worker (default: 2)")
+    add_staging(parser)
     flags = parser.parse_args(arguments)
     if flags.workers < 1 or flags.jobs < 1:
         parser.error("--workers and --jobs: must be 1 or more")
@@ -131,7 +145,7 @@ def main(arguments: list[str]) -> int:
         parser.error("the farm mounts root folders: start it as root")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with farm(flags.folder.absolute(), flags.workers, flags.jobs) as (port, workers):
+        with farm(flags.folder.absolute(), flags.workers, flags.jobs, flags.staging) as (port, workers):
             print(f"--config=remote_execution --remote_executor=grpc://127.0.0.1:{port}", flush=True)
             print(f"process ids of the workers: {' '.join(str(worker.pid) for worker in workers)}", flush=True)
             while True:

@@ -34,7 +34,7 @@ from tests.isolation.cpu_account import CpuAccount, cpu_account
 from tests.isolation.root_folders import RootFolderError
 from tests.remote_execution import cpu_by_kind
 from tests.remote_execution.failure import FarmError
-from tests.remote_execution.farm import farm
+from tests.remote_execution.farm import add_staging, farm
 
 _WORKSPACE = pathlib.Path(__file__).resolve().parents[2]
 _POLL_SECONDS = 0.5
@@ -201,7 +201,7 @@ def _farm_kinds(account: CpuAccount) -> dict[str, float]:
     return cpu_by_kind.by_kind(each for each in account.process_ids() if each != os.getpid())
 
 
-def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int, again: bool) -> int:
+def _tried(folder: pathlib.Path, target: str, workers: int, staging: str, lose_after: int, again: bool) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as running:
         ours, theirs = (running.enter_context(cpu_account(f"mlgo_{name}_{os.getpid()}")) for name in ("bazel", "farm"))
@@ -213,7 +213,7 @@ def _tried(folder: pathlib.Path, target: str, workers: int, lose_after: int, aga
         # What an earlier trial left in the store would not be built.
         shutil.rmtree(folder / "cas", ignore_errors=True)
         running.enter_context(theirs.of_children())
-        port, processes = running.enter_context(farm(folder, workers, jobs=2))
+        port, processes = running.enter_context(farm(folder, workers, jobs=2, staging=staging))
         # Actions whose tags forbid the farm still run here.
         options = [
             "--config=remote_execution",
@@ -254,12 +254,14 @@ def main(arguments: list[str]) -> int:
         "--lose_worker_after", type=int, default=0, help="actions after which a worker is killed (default: 0, never)"
     )
     parser.add_argument("--again", action="store_true", help="also build a second time on the same workers")
+    add_staging(parser)
     flags = parser.parse_args(arguments)
     if flags.workers < 1 + bool(flags.lose_worker_after):
         parser.error("--workers: one must be left")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return _tried(flags.folder.absolute(), flags.target, flags.workers, flags.lose_worker_after, flags.again)
+        folder = flags.folder.absolute()
+        return _tried(folder, flags.target, flags.workers, flags.staging, flags.lose_worker_after, flags.again)
     except (FarmError, RootFolderError, RunError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
