@@ -25,6 +25,7 @@ from tests.remote_execution.failure import FarmError
 
 _START_SECONDS = 60
 _NICE = 15
+_FUSE = pathlib.Path("/dev/fuse")
 #: How a worker gives an action its inputs: as a file system of its own that lends them, or as links in a folder.
 STAGING_MODES = ("fuse", "copy-or-link")
 _WORK = "/usr/bin/busybox env -i PATH=/usr/bin HOME=/state TMPDIR=/tmp /usr/bin/busybox sh /state/worker.sh {arguments}"
@@ -112,7 +113,13 @@ def wait_for(port: int, server: subprocess.Popen, log: pathlib.Path) -> None:
 
 @contextlib.contextmanager
 def farm(folder: pathlib.Path, workers: int, jobs: int, staging: str) -> Iterator[tuple[int, list[subprocess.Popen]]]:
-    """Yields the port of a running farm and the processes of its workers. Args: staging: of `STAGING_MODES`."""
+    """Yields the port of a running farm and the processes of its workers.
+
+    Args: staging: of `STAGING_MODES`.
+    Raises: FarmError: this machine cannot stage so, or the server does not start.
+    """
+    if staging == "fuse" and not _FUSE.exists():
+        raise FarmError(f"{_FUSE}: is absent, and workers lend inputs to actions by it; give --staging=copy-or-link")
     installation.install(folder)
     with contextlib.ExitStack() as running:
         port = free_port()

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 from tests.isolation.processes import process
 from tests.remote_execution import farm, installation
@@ -27,6 +28,14 @@ class FarmTest(unittest.TestCase):
         with process(command, log) as started, self.assertRaisesRegex(FarmError, "address in use"):
             started.wait()
             farm.wait_for(farm.free_port(), started, log)
+
+    def test_without_fuse_the_other_way_of_staging_is_named(self):
+        with (
+            mock.patch.object(farm, "_FUSE", self.folder / "fuse"),
+            self.assertRaisesRegex(FarmError, "fuse: is absent.*--staging=copy-or-link"),
+            farm.farm(self.folder, workers=1, jobs=1, staging="fuse"),
+        ):
+            self.fail("a farm has started")
 
     def test_server_that_listens_is_waited_for(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
