@@ -279,11 +279,7 @@ class OwnPatchesTest(unittest.TestCase):
         self.assertEqual(
             {path.name for path in _OWN.glob("*.patch")},
             known
-            | {
-                "bindgen_with_its_tools.patch",
-                "libraries_without_the_browser.patch",
-                "v8_in_its_own_checkout.patch",
-            },
+            | {"bindgen_with_its_tools.patch", "libraries_without_the_browser.patch", "v8_in_its_own_checkout.patch"},
         )
         for path in _OWN.glob("*.patch"):
             text = path.read_text(encoding="utf-8")
