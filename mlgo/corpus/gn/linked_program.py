@@ -7,7 +7,6 @@ The folder has
   objects/, libraries/    the files that NAME.link.json names
 """
 
-import json
 import pathlib
 import shutil
 from collections.abc import Callable, Sequence
@@ -44,7 +43,7 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
 
     Raises: RunError: ninja does not link it.
     """
-    build = configured.layout.build
+    build, name = configured.layout.build, pathlib.PurePath(program).name
     if not (build / program).is_file():
         raise RunError(f"program {program}", f"is not in {build}", "Name a program that the targets link")
 
@@ -53,24 +52,26 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
         return build_commands.explicit_inputs(lines)
 
     lines = gn_build.commands(configured.tools, configured.layout, program, configured.environment)
-    compiles = {
-        arguments[arguments.index("-o") + 1]: arguments
-        for arguments in (entry["arguments"] for entry in build_commands.compile_entries(lines, "."))
-    }
+    compiles = _compiles(lines)
+    objects = objects_of(program, inputs_of)
+    modules = [path for path in objects if path in compiles and (corpus / (path + _MODULE_SUFFIX)).is_file()]
+    others = [path for path in objects if path not in modules]
     with files.directory_written_atomically(output) as folder:
-        shutil.copy(build / program, folder / pathlib.PurePath(program).name)
-        (folder / _OBJECTS).mkdir()
+        shutil.copy(build / program, folder / name)
         (folder / _LIBRARIES).mkdir()
-        units, others = [], []
-        for path in objects_of(program, inputs_of):
-            if (corpus / (path + _MODULE_SUFFIX)).is_file() and path in compiles:
-                units.append(module_entry(path + _MODULE_SUFFIX, compiles[path], f"../{corpus.name}"))
-            else:
-                others.append(_copied(build / path, folder / _OBJECTS, len(others)))
-        words = build_commands.link_words(lines)
-        link = {"objects": others, "libraries": kept_libraries(words, build, folder / _LIBRARIES)}
-        files.write_json_atomically(folder / link_name(pathlib.PurePath(program).name), link)
-        (folder / DATABASE).write_text(json.dumps(units, indent=1) + "\n", encoding="utf-8")
+        link = {
+            "objects": _copied(others, build, folder / _OBJECTS),
+            "libraries": kept_libraries(build_commands.link_words(lines), build, folder / _LIBRARIES),
+        }
+        entries = [module_entry(path + _MODULE_SUFFIX, compiles[path], f"../{corpus.name}") for path in modules]
+        files.write_json_atomically(folder / link_name(name), link)
+        files.write_json_atomically(folder / DATABASE, entries)
+
+
+def _compiles(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Object -> the words of its compile, of all that ninja runs."""
+    found = [entry["arguments"] for entry in build_commands.compile_entries(lines, ".")]
+    return {words[words.index("-o") + 1]: words for words in found}
 
 
 def objects_of(program: str, inputs_of: Callable[[str], Sequence[str]]) -> list[str]:
@@ -129,8 +130,10 @@ def kept_libraries(words: Sequence[str], build: pathlib.Path, folder: pathlib.Pa
     return found
 
 
-def _copied(source: pathlib.Path, folder: pathlib.Path, number: int) -> str:
-    """Copies an object; returns its path from the parent of `folder`."""
-    name = f"{number:04}_{source.name}"
-    shutil.copyfile(source, folder / name)
-    return f"{folder.name}/{name}"
+def _copied(objects: Sequence[str], build: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    """Copies objects of the build to `folder`; returns their paths from its parent."""
+    folder.mkdir()
+    names = [f"{number:04}_{pathlib.PurePath(path).name}" for number, path in enumerate(objects)]
+    for path, name in zip(objects, names):
+        shutil.copyfile(build / path, folder / name)
+    return [f"{folder.name}/{name}" for name in names]
