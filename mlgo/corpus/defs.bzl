@@ -7,7 +7,10 @@
     mlgo_combined_corpus(name = "all", corpora = {":mine_train": "mine", ":few": "few"})
     mlgo_gn_corpus(name = "browser", tree = "@chromium//:tree", targets = ["//base"], gn_args = {"clang_embed_bitcode": "true"}, ...)
 
-Each of them is a directory as mlgo/corpus/README.md describes it, with `name` as its path in the package. Without a rule:
+    mlgo_gn_corpus(name = "shell_corpus", targets = ["//:shell"], program = "shell", ...)     # and keeps the program that it links,
+    mlgo_gn_program(name = "shell", corpus = ":shell_corpus")                                # which this one is
+
+Each corpus is a directory as mlgo/corpus/README.md describes it, with `name` as its path in the package. Without a rule:
 
     bazel build -c opt --aspects=@mlgo//mlgo/corpus:defs.bzl%corpus_aspect --output_groups=mlgo_corpus //my:program
 
@@ -17,7 +20,7 @@ makes the directory bazel-bin/my/program.mlgo_corpus.
 load("//mlgo/corpus/private:aspect.bzl", _corpus_aspect = "corpus_aspect")
 load("//mlgo/corpus/private:corpus.bzl", _mlgo_combined_corpus = "mlgo_combined_corpus", _mlgo_corpus = "mlgo_corpus", _mlgo_corpus_part = "mlgo_corpus_part", _mlgo_corpus_sample = "mlgo_corpus_sample")
 load("//mlgo/corpus/private:from_sources.bzl", _mlgo_corpus_from_sources = "mlgo_corpus_from_sources")
-load("//mlgo/corpus/private:gn.bzl", _mlgo_gn_corpus = "mlgo_gn_corpus")
+load("//mlgo/corpus/private:gn.bzl", _mlgo_gn_corpus = "mlgo_gn_corpus", _mlgo_gn_program = "mlgo_gn_program")
 load("//mlgo/corpus/private:modules.bzl", _CorpusModulesInfo = "CorpusModulesInfo")
 
 CorpusModulesInfo = _CorpusModulesInfo
@@ -28,3 +31,4 @@ mlgo_corpus_from_sources = _mlgo_corpus_from_sources
 mlgo_corpus_part = _mlgo_corpus_part
 mlgo_corpus_sample = _mlgo_corpus_sample
 mlgo_gn_corpus = _mlgo_gn_corpus
+mlgo_gn_program = _mlgo_gn_program

@@ -45,21 +45,25 @@ class PlainLines:
         stream: TextIO,
         done: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        is_inner: bool = False,
     ):
+        """Args: is_inner: of a part of a stage: nothing is printed about a part that ends within ten seconds."""
         self._stage, self._total, self._unit = stage, total, unit
         self._stream, self._clock = stream, clock
         self._first, self._done, self._note = done, done, ""
         self._start = clock()
         self._shown = self._start
+        self._is_silent = is_inner
         resumed = f", resuming after {done}" if done else ""
-        self._print(f"{stage}: {total} {unit}{resumed}")
+        if not is_inner:
+            self._print(f"{stage}: {total} {unit}{resumed}")
 
     def advance(self, count: int = 1, note: str = "") -> None:
         self._done += count
         self._note = note or self._note
         now = self._clock()
         if now - self._shown >= PLAIN_INTERVAL_SECONDS and self._done < self._total:
-            self._shown = now
+            self._shown, self._is_silent = now, False
             rate = (self._done - self._first) / max(now - self._start, 1e-9)
             left = (self._total - self._done) / rate if rate > 0 else 0.0
             self._print(
@@ -69,6 +73,8 @@ class PlainLines:
 
     def close(self) -> None:
         seconds = self._clock() - self._start
+        if self._is_silent:
+            return
         self._print(
             f"{self._stage}: {self._done} of {self._total} {self._unit} in {format_duration(seconds)}{self._remark()}"
         )
@@ -124,6 +130,11 @@ def start(stage: str, total: int, unit: str, done: int = 0, stream: TextIO | Non
     if stream.isatty():
         return Bar(stage, total, unit, stream, done)
     return PlainLines(stage, total, unit, stream, done)
+
+
+def start_inner(stage: str, total: int, unit: str) -> Progress:
+    """Progress of a part of a stage, as lines: the stage may have the terminal's bar. A short part prints nothing."""
+    return PlainLines(stage, total, unit, sys.stderr, is_inner=True)
 
 
 def format_duration(seconds: float) -> str:

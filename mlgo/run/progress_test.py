@@ -40,6 +40,24 @@ class PlainLinesTest(unittest.TestCase):
             self.lines(), ["trace: 100 modules, resuming after 60", "trace: 70 of 100 modules, 1 modules/s, 0:30 left"]
         )
 
+    def test_a_short_part_of_a_stage_prints_nothing(self):
+        shown = progress.PlainLines("part", 3, "objects", self.stream, clock=lambda: self.now, is_inner=True)
+        self.now = 9.0
+        shown.advance()
+        shown.close()
+        self.assertEqual(self.lines(), [])
+
+    def test_a_long_part_of_a_stage_prints_lines(self):
+        shown = progress.PlainLines("part", 3, "objects", self.stream, clock=lambda: self.now, is_inner=True)
+        self.now = 10.0
+        shown.advance()
+        self.now = 12.0
+        shown.advance(2)
+        shown.close()
+        self.assertEqual(
+            self.lines(), ["part: 1 of 3 objects, 0.1 objects/s, 0:20 left", "part: 3 of 3 objects in 0:12"]
+        )
+
     def test_start_prints_lines_where_there_is_no_terminal(self):
         self.assertIsInstance(progress.start("x", 1, "units", stream=self.stream), progress.PlainLines)
 

@@ -4,7 +4,7 @@
     chromium.tree(name = "chromium_net", include = ["net/", ...])
     use_repo(chromium, "chromium_libraries", "chromium_complete", "chromium_net")
 
-`@chromium_libraries`, `@chromium_base`, `@chromium_complete` and the tools in `@chromium_rust` are there without a tag; nothing is downloaded
+`@chromium_libraries`, `@chromium_base`, `@chromium_v8`, `@chromium_complete` and the tools in `@chromium_rust` are there without a tag; nothing is downloaded
 until a target asks for one.
 """
 
@@ -13,7 +13,7 @@ load("//third_party/debian:entries.bzl", "entry_of", "host_lock", "host_of", "ma
 load(":browser.bzl", "browser_build", "browser_repositories")
 load(":repository.bzl", "chromium_repository")
 load(":rust.bzl", "chromium_rust_repository")
-load(":trees.bzl", "ALL", "BASE", "BASE_EXCLUDE", "LIBRARIES", "LIBRARIES_EXCLUDE")
+load(":trees.bzl", "ALL", "BASE", "BASE_EXCLUDE", "LIBRARIES", "LIBRARIES_EXCLUDE", "V8", "V8_EXCLUDE")
 
 # The folder is what counts; one name of it tells where it is, all of them that it changed.
 _OWN_PATCHES = [
@@ -21,6 +21,7 @@ _OWN_PATCHES = [
     for name in [
         "bindgen_with_its_tools.patch",
         "bitcode_of_the_default_toolchain.patch",
+        "v8_in_its_own_checkout.patch",
         "libraries_without_the_browser.patch",
         "lld_emits_index.patch",
         "older_trees_have_both_arguments.patch",
@@ -90,6 +91,19 @@ def _chromium_impl(mctx):
         own_patches = _OWN_PATCHES,
         patch = patch,
         patches = rust,
+    )
+    chromium_repository(
+        name = "chromium_v8",
+        exclude = V8_EXCLUDE,
+        include = V8,
+        own_patches = _OWN_PATCHES,
+        patch = patch,
+        # As V8's own checkout is configured: without Perfetto, which the browser traces with.
+        patches = [
+            Label("//patches/chromium:libraries_without_the_browser.patch"),
+            Label("//patches/chromium:v8_in_its_own_checkout.patch"),
+        ],
+        unbundle = False,
     )
     browser_repositories(mctx, lock, host, patchelf)
     chromium_repository(

@@ -263,11 +263,23 @@ class OwnPatchesTest(unittest.TestCase):
             )
             self.assertNotIn("clang_base_path", generator)
 
+    def test_v8_in_its_own_checkout(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(_HERE / "testdata" / "150", folder, dirs_exist_ok=True)
+            patcher = make_tree.Patcher(pathlib.Path(folder), str(PATCH), [])
+            name = "v8_in_its_own_checkout.patch"
+            patcher.apply_whole(name, (_OWN / name).read_text(encoding="utf-8"), "mend it")
+            self.assertIn('"//v8/gni/cluster_build.gni"', pathlib.Path(folder, ".gn").read_text(encoding="utf-8"))
+            highway = pathlib.Path(folder, "third_party/highway/BUILD.gn").read_text(encoding="utf-8")
+            self.assertIn('if (build_with_chromium) {\ntest("highway_tests") {', highway)
+            self.assertTrue(highway.endswith("}\n}\n"))
+
     def test_every_patch_is_in_a_set_or_asked_for_and_says_why_it_is_there(self):
         known = {name for patch_set in patch_sets.PATCH_SETS.values() for name in patch_set.patches}
         self.assertEqual(
             {path.name for path in _OWN.glob("*.patch")},
-            known | {"bindgen_with_its_tools.patch", "libraries_without_the_browser.patch"},
+            known
+            | {"bindgen_with_its_tools.patch", "libraries_without_the_browser.patch", "v8_in_its_own_checkout.patch"},
         )
         for path in _OWN.glob("*.patch"):
             text = path.read_text(encoding="utf-8")

@@ -82,5 +82,37 @@ BASE_EXCLUDE = [
     "third_party/protobuf/java/*",
 ]
 
+# V8 and its shell d8 as V8's own checkout has them: without //base.
+V8 = _CONFIGURATION + [
+    "testing/gmock/",
+    "testing/gtest/",
+    "third_party/icu/*.gn",
+    "third_party/icu/*.gni",
+    "v8/",
+] + ["third_party/{}/".format(name) for name in [
+    "abseil-cpp",
+    "dragonbox",
+    "fast_float",
+    "fp16",
+    "googletest",
+    "highway",
+    "jinja2",
+    "markupsafe",
+    "re2",
+    "simdutf",
+]] + ["third_party/devtools-frontend/src/front_end/third_party/" + path for path in [
+    # Libraries that //mlgo/evaluation/chromium:d8_programs runs.
+    "acorn/package/dist/acorn.js",
+    "axe-core/axe.js",
+    "diff/diff_match_patch.js",
+    "lighthouse/lighthouse-dt-bundle.js",
+    "marked/package/lib/marked.umd.js",
+]]
+
+V8_EXCLUDE = [
+    "build/android/*",
+    "build/fuchsia/*",
+]
+
 # Everything that is in the tarball: 6.6 GB, about 450,000 files.
 ALL = ["*"]

@@ -56,7 +56,7 @@ _LINK = "-nostdlib++ -L{}/libcxx/lib -l:libc++.a -l:libc++abi.a".format(_TOOLCHA
 # Debian's libc++.a holds libc++abi. Chromium links with --lto-O0 what it does not ship; what it ships with 2.
 _LINK_WITH_THINLTO = "-nostdlib++ -L{}/libcxx/lib -Wl,--push-state,--no-whole-archive -l:libc++.a -Wl,--pop-state -Wl,--lto-O2".format(_TOOLCHAIN)
 
-# Debian's patches name its own linker; the link's table of contents is read with GNU's name of the tool.
+# For links during the build. Debian's patches name its own linker; the link's table of contents is read with GNU's name of the tool.
 _TOOLCHAIN_FILES_OF_LINKS = {
     "//third_party/chromium:ld.lld": "llvm/bin/ld.lld-19",
     "@llvm//:llvm-readelf": "llvm/bin/readelf",
@@ -150,6 +150,25 @@ _BROWSER_COPIED = ["tools/typescript"]
 # Placed programs are links: Node.js is to look for packages where it is told to, not where links lead.
 _NODE_OPTIONS = "--preserve-symlinks --preserve-symlinks-main"
 
+# d8 in release mode as V8's own checkout builds it, with these differences.
+V8_ARGUMENTS = {
+    # Valgrind, which counts what d8 executes, cannot reserve the larger cage, nor the sandbox's terabyte of address space.
+    "cppgc_enable_larger_cage": "false",
+    "v8_enable_sandbox": "false",
+    # Temporal is written in Rust; ICU, zlib, PartitionAlloc and FuzzTest would add modules that are not V8's.
+    "enable_rust": "false",
+    "icu_use_data_file": "false",
+    "v8_enable_fuzztest": "false",
+    "v8_enable_i18n_support": "false",
+    "v8_enable_partition_alloc": "false",
+    "v8_enable_temporal_support": "false",
+    "v8_use_zlib": "false",
+    # Sources that include the same headers are compiled together, as V8 offers it for machines with few cores.
+    "v8_enable_cluster_build": "true",
+    # The snapshot is a part of d8.
+    "v8_use_external_startup_data": "false",
+}
+
 _SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
 _SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
 
@@ -221,6 +240,7 @@ def chromium_corpus(
         linked = False,
         with_base = False,
         with_browser = False,
+        with_programs = False,
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang.
 
@@ -234,6 +254,7 @@ def chromium_corpus(
       linked: link with ThinLTO, and take the modules as they are after importing.
       with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
       with_browser: add what //chrome needs besides: Node.js, rollup, esbuild, gperf, and headers of system libraries.
+      with_programs: the targets are, or are made by, programs that the build links; with_base includes it.
       **kwargs: common attributes; not `path` and `env` of mlgo_gn_corpus.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
@@ -244,7 +265,7 @@ def chromium_corpus(
         linked = linked,
         tags = kwargs.pop("tags", []) + ["manual"],
         targets = targets,
-        **(chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser) | kwargs)
+        **(chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser, with_programs) | kwargs)
     )
 
 def chromium_described(name, tree, targets, gn_args = {}, with_base = False, with_browser = False, **kwargs):
@@ -273,7 +294,8 @@ def chromium_project(
         chrome_pgo_phase = 0,
         profile = None,
         with_base = False,
-        with_browser = False):
+        with_browser = False,
+        with_programs = False):
     """The attributes of mlgo_gn_corpus and mlgo_gn_programs that describe Chromium and how it is compiled.
 
     Args:
@@ -284,12 +306,13 @@ def chromium_project(
       profile: see there.
       with_base: see there.
       with_browser: see there.
+      with_programs: see there.
 
     Returns:
       Names and values of attributes.
     """
     with_base = with_base or with_browser
-    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base else {}))
+    toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base or with_programs else {}))
     if with_base:
         toolchain.update(_BASE_TOOLCHAIN_FILES)
     if with_browser:

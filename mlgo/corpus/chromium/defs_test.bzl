@@ -1,7 +1,7 @@
 """Tests of the arguments that a corpus of Chromium is built with."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load(":defs.bzl", "environment", "gn_arguments")
+load(":defs.bzl", "V8_ARGUMENTS", "chromium_project", "environment", "gn_arguments")
 
 def _defs_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -31,6 +31,14 @@ def _defs_test_impl(ctx):
         asserts.equals(env, is_linked, "--lto-O2" in environment(is_linked)["LDFLAGS"])
         for value in environment(is_linked).values():
             asserts.false(env, value.startswith("/"), value)
+
+    # V8 alone: no Rust and no ICU, and a linker under the name that Debian's patches give it.
+    shell = chromium_project("@chromium_v8", V8_ARGUMENTS, with_programs = True)
+    asserts.equals(env, "false", shell["gn_args"]["enable_rust"])
+    asserts.equals(env, "true", shell["gn_args"]["clang_embed_bitcode"])
+    asserts.true(env, "llvm/bin/ld.lld-19" in shell["toolchain"].values())
+    asserts.true(env, "rust" not in shell["toolchain"].values())
+    asserts.true(env, "llvm/bin/ld.lld-19" not in chromium_project("@chromium_libraries", {})["toolchain"].values())
     return unittest.end(env)
 
 defs_test = unittest.make(_defs_test_impl)

@@ -102,6 +102,14 @@ def inputs(
     return [" ".join(shlex.split(line)) for line in _answer(tools, layout, "inputs", target, environment, ninja_file)]
 
 
+def query(tools: Tools, layout: Layout, file: str, environment: Mapping[str, str]) -> list[str]:
+    """What ninja says about one file that the build makes: the files that it is made from, and those made from it.
+
+    Raises: RunError: as of `commands`.
+    """
+    return _answer(tools, layout, "query", file, environment)
+
+
 def _answer(
     tools: Tools, layout: Layout, tool: str, target: str, environment: Mapping[str, str], ninja_file: str = _NINJA_FILE
 ) -> list[str]:

@@ -7,6 +7,7 @@ The project's toolchain must compile with `-Xclang -fembed-bitcode=all` or, with
 -Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually enable that. FOLDER keeps the objects: the
 same command resumes an interrupted build. The build starts anew when arguments or inputs (--fingerprints) have changed.
 With --part=N/M, the corpus has every M-th object of the targets; //mlgo:combine_training_corpus joins the parts.
+With --program, a program of the targets is kept, and what a link of it reads (mlgo/corpus/gn/linked_program.py).
 """
 
 import argparse
@@ -17,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
-from mlgo.corpus.gn import build_part, gn_build, gn_files, source_root
+from mlgo.corpus.gn import build_part, gn_build, gn_files, linked_program, source_root
 from mlgo.corpus.gn.project import Configured, Project, configure
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -45,6 +46,8 @@ def _parser() -> argparse.ArgumentParser:
         help="link the targets with ThinLTO and take the modules as they are after importing",
     )
     add("--part", default="", help="N/M: the N-th of M parts of the objects; not with --linked. Default: all objects")
+    add("--program", default="", help="path, in gn's folder, of a program that the targets link and that is kept")
+    add("--program_output", type=pathlib.Path, help="folder for --program and for what a link of it reads")
     for tool in ("gn", "ninja", "python"):
         add(f"--{tool}", type=pathlib.Path, required=True, help=f"the program {tool}")
     add(
@@ -93,6 +96,12 @@ def make(flags: argparse.Namespace) -> None:
         raise RunError(
             f"--part={flags.part}", "is not supported for a ThinLTO link, which needs all objects", "Leave it out"
         )
+    if flags.program and (part or flags.linked or flags.program_output is None):
+        raise RunError(
+            f"--program={flags.program}",
+            "needs --program_output, and is not supported with --part and --linked",
+            "Give the folder, or leave the program out",
+        )
     project = Project(
         tree=flags.tree,
         tools=gn_build.Tools(flags.gn.absolute(), flags.ninja.absolute()),
@@ -121,6 +130,8 @@ def make(flags: argparse.Namespace) -> None:
     target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
     gn_build.compile_target(configured.tools, configured.layout, target, configured.environment, flags.jobs)
     _extract(configured.layout, flags.linked, configured.environment["PATH"], settings)
+    if flags.program:
+        linked_program.keep(configured, flags.program, flags.output, flags.program_output)
 
 
 def _compile_part(configured: Configured, part: build_part.BuildPart, jobs: int) -> pathlib.Path:

@@ -105,6 +105,15 @@ def described_project(ctx, content, files):
     # Of an executable, Bazel puts the runfiles beside it when the command asks for the label alone.
     return [DefaultInfo(executable = output, runfiles = ctx.runfiles([output], transitive_files = files))]
 
+GnProgramInfo = provider(
+    doc = "A program that the build of a corpus links, kept by mlgo_gn_corpus(program = ...).",
+    fields = {
+        "corpus": ":type: File. The corpus directory that has its modules.",
+        "directory": ":type: File. Folder with the program and what it takes to link it again (mlgo/corpus/gn/linked_program.py).",
+        "name": ":type: str. Name of the program in that folder.",
+    },
+)
+
 def _gn_corpus_impl(ctx):
     directory = ctx.actions.declare_directory(ctx.label.name)
     tree = only_file(ctx, ctx.attr.tree, "tree")
@@ -123,6 +132,13 @@ def _gn_corpus_impl(ctx):
     part = ctx.attr._part[BuildSettingInfo].value
     if part:
         arguments.add(part, format = "--part=%s")
+
+    # A part of the objects makes no program.
+    program = None
+    if ctx.attr.program and not part:
+        program = ctx.actions.declare_directory(ctx.label.name + ".program")
+        arguments.add(ctx.attr.program, format = "--program=%s")
+        arguments.add_all([program], format_each = "--program_output=%s", expand_directories = False)
     arguments.add(ctx.executable.gn, format = "--gn=%s")
     arguments.add(ctx.executable.ninja, format = "--ninja=%s")
     arguments.add(ctx.executable.python, format = "--python=%s")
@@ -144,13 +160,17 @@ def _gn_corpus_impl(ctx):
             transitive = [target[DefaultInfo].files for target in ctx.attr.tools],
         ),
         tools = [ctx.executable.gn, ctx.executable.ninja, ctx.executable.python],
-        outputs = [directory],
+        outputs = [directory] + ([program] if program else []),
         mnemonic = "GnCorpus",
         progress_message = "Building corpus %{label} with gn and ninja",
         # In the sandbox nothing would be left of an interrupted build.
         execution_requirements = {"no-remote-exec": "1", "no-sandbox": "1"},
     )
-    return [DefaultInfo(files = depset([directory]), runfiles = ctx.runfiles([directory]))]
+    kept = [] if not program else [
+        GnProgramInfo(corpus = directory, directory = program, name = ctx.attr.program.split("/")[-1]),
+        OutputGroupInfo(program = depset([program])),
+    ]
+    return [DefaultInfo(files = depset([directory]), runfiles = ctx.runfiles([directory]))] + kept
 
 mlgo_gn_corpus = rule(
     implementation = _gn_corpus_impl,
@@ -161,6 +181,8 @@ mlgo_gn_corpus = rule(
         "linked": attr.bool(doc = "Link the targets as a library with ThinLTO; modules are as they are after importing. The " +
                                   "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
+        "program": attr.string(doc = "Path, in gn's folder, of a program that the targets link. It is kept in NAME.program (output group " +
+                                     "`program`), with what it takes to link it again; not with `linked`."),
         "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
         "_part": attr.label(default = "//mlgo/corpus/gn:part"),
     }),
@@ -177,4 +199,25 @@ mlgo_gn_project = rule(
     attrs = dict(GN_PROJECT_ATTRIBUTES, **{
         "targets": attr.string_list(doc = "gn labels.", mandatory = True, allow_empty = False),
     }),
+)
+
+def _gn_program_impl(ctx):
+    program = ctx.attr.corpus[GnProgramInfo]
+    executable = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.run_shell(
+        inputs = [program.directory],
+        outputs = [executable],
+        arguments = [program.directory.path + "/" + program.name, executable.path],
+        command = "cp -- \"$1\" \"$2\"",
+        mnemonic = "GnProgram",
+    )
+    return [DefaultInfo(executable = executable)]
+
+mlgo_gn_program = rule(
+    implementation = _gn_program_impl,
+    executable = True,
+    doc = "The program that mlgo_gn_corpus(program = ...) keeps, for `bazel run`.",
+    attrs = {
+        "corpus": attr.label(doc = "The corpus.", providers = [GnProgramInfo], mandatory = True),
+    },
 )

@@ -1,6 +1,6 @@
-"""`mlgo_gn_programs`: executables of a gn project that //mlgo:evaluate_programs measures."""
+"""`mlgo_gn_programs`, `mlgo_linked_programs`: executables of a gn project that //mlgo:evaluate_programs measures."""
 
-load("//mlgo/corpus/private:gn.bzl", "GN_PROJECT_ATTRIBUTES", "described_project", "gn_project", "runfile")
+load("//mlgo/corpus/private:gn.bzl", "GN_PROJECT_ATTRIBUTES", "GnProgramInfo", "described_project", "gn_project", "only_file", "runfile")
 
 def _gn_programs_impl(ctx):
     project = gn_project(ctx)
@@ -30,4 +30,33 @@ mlgo_gn_programs = rule(
         ),
         "data": attr.label_list(doc = "Files that descriptions name as inputs.", allow_files = True),
     }),
+)
+
+def _linked_programs_impl(ctx):
+    program = ctx.attr.corpus[GnProgramInfo]
+    tree = only_file(ctx, ctx.attr.tree, "tree")
+    content = {
+        "corpus": runfile(program.corpus),
+        "descriptions": [runfile(file) for file in ctx.files.descriptions],
+        "folder": runfile(program.directory),
+        "program": program.name,
+        "tree": runfile(tree),
+    }
+    return described_project(ctx, content, depset([program.corpus, program.directory, tree] + ctx.files.descriptions + ctx.files.data))
+
+mlgo_linked_programs = rule(
+    implementation = _linked_programs_impl,
+    executable = True,
+    doc = "Describes what one linked program executes for //mlgo:evaluate_programs, in MLGO_GN_PROGRAMS like mlgo_gn_programs. The rule builds " +
+          "corpus and program; each side of an evaluation makes objects of the corpus's modules and links them in place of the build's own.",
+    attrs = {
+        "corpus": attr.label(doc = "Of mlgo_gn_corpus(program = ...).", providers = [GnProgramInfo], mandatory = True),
+        "tree": attr.label(doc = "The sources: one folder, from which patterns of inputs count.", allow_files = True, mandatory = True),
+        "descriptions": attr.label_list(
+            doc = "NAME.json for the row NAME of the tables: the fields of mlgo/evaluation/programs/README.md, without sources.",
+            allow_files = [".json"],
+            mandatory = True,
+        ),
+        "data": attr.label_list(doc = "Files that descriptions name as inputs.", allow_files = True),
+    },
 )

@@ -1,20 +1,17 @@
 """Executables of a gn project as descriptions of programs, with the compile commands that gn gives each source."""
 
 import dataclasses
-import os
 import pathlib
-import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from mlgo.corpus.gn import gn_build, gn_files
+from mlgo.corpus.gn import build_commands, gn_build, gn_files
 from mlgo.corpus.gn.project import Configured, Project, configure
 from mlgo.corpus.gn.project_file import project_of
+from mlgo.evaluation.gn.linked_programs import LinkedPrograms, linked_programs_of
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
-_REMEDY = "Build the target of the rule mlgo_gn_programs again"
-_COMPILERS = ("clang", "clang++")
+_REMEDY = "Build the target of the rule mlgo_gn_programs or mlgo_linked_programs again"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,51 +26,35 @@ class GnPrograms:
     sources: Sequence[pathlib.Path]
     descriptions: Mapping[str, pathlib.Path]
 
+    def complete(self, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
+        """Configures the project below `work` and writes there complete descriptions of the programs `names`.
 
-def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) -> GnPrograms:
-    """Reads the file that the rule mlgo_gn_programs writes.
+        Raises: RunError: gn or ninja fails, or an executable has no compile command.
+        """
+        added = {f"{gn_files.PROGRAMS_FOLDER}/{path.name}": path.read_text(encoding="utf-8") for path in self.sources}
+        # All targets, so that the configuration does not depend on `names`.
+        targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in self.descriptions]
+        configured = configure(self.project, work / "gn", targets, added=added)
+        # Other sources are compiled or change commands, so they need no fingerprint.
+        fingerprints = [*self.project.fingerprints, *sorted(path for path in self.sources if path.suffix == ".h")]
+        return [_write(name, self.descriptions[name], configured, fingerprints) for name in names]
+
+
+def load_gn_programs(path: pathlib.Path, locate: Callable[[str], pathlib.Path]) -> GnPrograms | LinkedPrograms:
+    """Reads the file that the rule mlgo_gn_programs or mlgo_linked_programs writes.
 
     Args: locate: finds a runfile of that target.
     Raises: RunError: the file is damaged.
     """
     content = files.read_json(path, "gn programs", _REMEDY)
     try:
+        if "folder" in content:
+            return linked_programs_of(content, locate)
         project = project_of(content, locate)
         descriptions = {place.stem: place for place in map(locate, content["descriptions"])}
         return GnPrograms(project, list(map(locate, content["srcs"])), descriptions)
     except (AttributeError, KeyError, TypeError) as error:
         raise RunError(f"gn programs {path}", f"is not whole ({error!r})", _REMEDY) from error
-
-
-def complete(programs: GnPrograms, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
-    """Configures the project below `work` and writes there complete descriptions of the programs `names`.
-
-    Raises: RunError: gn or ninja fails, or an executable has no compile command.
-    """
-    added = {f"{gn_files.PROGRAMS_FOLDER}/{path.name}": path.read_text(encoding="utf-8") for path in programs.sources}
-    # All targets, so that the configuration does not depend on `names`.
-    targets = [f"//{gn_files.PROGRAMS_FOLDER}:{name}" for name in programs.descriptions]
-    configured = configure(programs.project, work / "gn", targets, added=added)
-    # Other sources are compiled or change commands, so they need no fingerprint.
-    fingerprints = [*programs.project.fingerprints, *sorted(path for path in programs.sources if path.suffix == ".h")]
-    return [_write(name, programs.descriptions[name], configured, fingerprints) for name in names]
-
-
-def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:
-    """The compiles among ninja's shell commands as entries of a compilation database, sorted by source."""
-    found: dict[str, dict[str, Any]] = {}
-    for line in lines:
-        words = shlex.split(line)
-        if words and os.path.basename(words[0]) in _COMPILERS and "-c" in words[:-1]:
-            source = words[words.index("-c") + 1]
-            found[source] = {"directory": directory, "file": source, "arguments": words}
-    return [found[source] for source in sorted(found)]
-
-
-def libraries(lines: Sequence[str]) -> list[str]:
-    """The library options in the last line, which links."""
-    words = shlex.split(lines[-1]) if lines else []
-    return [word for word in words if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
 
 
 def _write(
@@ -83,7 +64,7 @@ def _write(
     lines = gn_build.commands(
         configured.tools, configured.layout, f"{gn_files.PROGRAMS_FOLDER}:{name}", configured.environment
     )
-    entries = compile_entries(lines, str(configured.layout.build))
+    entries = build_commands.compile_entries(lines, str(configured.layout.build))
     if not entries:
         raise RunError(
             f"program {name}",
@@ -102,7 +83,7 @@ def _write(
         "name": name,
         "compile_commands": database.name,
         "fingerprints": [str(part) for part in fingerprints],
-        "libraries": [*libraries(lines), *description.get("libraries", [])],
+        "libraries": [*build_commands.libraries(lines), *description.get("libraries", [])],
         # A single file is named relative to the user's description.
         "inputs": {
             key: str(given.parent / value) if isinstance(value, str) else value for key, value in inputs.items()

@@ -6,7 +6,8 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.evaluation.gn.gn_programs import compile_entries, complete, libraries, load_gn_programs
+from mlgo.corpus.gn.build_commands import compile_entries, libraries
+from mlgo.evaluation.gn.gn_programs import load_gn_programs
 from mlgo.evaluation.programs.program import load_program
 from mlgo.run.exit_codes import RunError
 
@@ -92,7 +93,7 @@ class GnProgramsTest(unittest.TestCase):
         return load_gn_programs(path, lambda name: self.folder / name)
 
     def test_a_description_is_completed_by_the_build_system(self):
-        (path,) = complete(self.programs(), ["quick"], self.folder / "work")
+        (path,) = self.programs().complete(["quick"], self.folder / "work")
         program = load_program(path, {})
         build = self.folder / "work/gn/src/out/corpus"
         self.assertEqual((program.name, program.about, program.root), ("quick", "a test", build))
@@ -110,7 +111,7 @@ class GnProgramsTest(unittest.TestCase):
     def test_it_is_the_same_wherever_it_lies(self):
         digests = set()
         for name in ("here", "there"):
-            (path,) = complete(self.programs(), ["quick"], self.folder / name)
+            (path,) = self.programs().complete(["quick"], self.folder / name)
             digests.add(load_program(path, {}).digest())
         self.assertEqual(len(digests), 1)
 
@@ -121,22 +122,22 @@ class GnProgramsTest(unittest.TestCase):
             ({"gn_args": {"a b": "1"}}, "gn argument 'a b'"),
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
-                complete(self.programs(**changes), ["quick"], self.folder / "work")
+                self.programs(**changes).complete(["quick"], self.folder / "work")
         (self.folder / "list.json").write_text("[]", encoding="utf-8")
         (self.folder / "ninja").write_text(f'#!/bin/sh\ncat "{self.folder / "lines"}"\n', encoding="utf-8")
         with self.assertRaisesRegex(RunError, "list.json: is not a JSON object"):
-            complete(self.programs(descriptions=["list.json"]), ["list"], self.folder / "work")
+            self.programs(descriptions=["list.json"]).complete(["list"], self.folder / "work")
         (self.folder / "ninja").write_text(_NINJA.format(lines=self.folder / "lines"), encoding="utf-8")
         (self.folder / "lines").write_text("touch all\n", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "program quick: is made by no compile command"):
-            complete(self.programs(), ["quick"], self.folder / "work")
+            self.programs().complete(["quick"], self.folder / "work")
         (self.folder / "BUILD.gn").write_text("broken", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "gn gen of //mlgo_corpus:corpus: failed"):
-            complete(self.programs(), ["quick"], self.folder / "work")
+            self.programs().complete(["quick"], self.folder / "work")
         os.rename(self.folder / "quick.json", self.folder / "slow.json")
         (self.folder / "BUILD.gn").write_text("", encoding="utf-8")
         with self.assertRaisesRegex(RunError, "ninja -t commands mlgo_programs:slow: failed"):
-            complete(self.programs(descriptions=["slow.json"]), ["slow"], self.folder / "work")
+            self.programs(descriptions=["slow.json"]).complete(["slow"], self.folder / "work")
 
 
 if __name__ == "__main__":

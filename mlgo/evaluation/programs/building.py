@@ -1,6 +1,7 @@
 """Builds a program with one compiler and one set of flags: objects, and images linked in several ways."""
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import os
@@ -13,7 +14,7 @@ from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.evaluation.programs.target import HOST, Target
-from mlgo.run import files, locate
+from mlgo.run import files, locate, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 
@@ -152,7 +153,9 @@ def compile_objects(
             files.write_atomically(shared, (folder / name).read_bytes())
         return folder / name
 
-    return _in_parallel(toolchain.workers, compile_unit, program.units())
+    units = program.units()
+    with contextlib.closing(progress.start_inner(f"{program.name}, {side.name}", len(units), "objects")) as bar:
+        return _in_parallel(toolchain.workers, compile_unit, units, bar)
 
 
 def _shared_object(
@@ -295,11 +298,20 @@ def _identity(clang: pathlib.Path) -> bytes:
     return digest_of_file(clang).encode() + kept
 
 
-def _in_parallel(workers: int, work: Callable[[Any], pathlib.Path], items: Sequence[Any]) -> list[pathlib.Path]:
+def _in_parallel(
+    workers: int, work: Callable[[Any], pathlib.Path], items: Sequence[Any], bar: progress.Progress | None = None
+) -> list[pathlib.Path]:
+    bar = bar or progress.Silent()
+
+    def result_of(future: concurrent.futures.Future[pathlib.Path]) -> pathlib.Path:
+        result = future.result()
+        bar.advance()
+        return result
+
     with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
         futures = [pool.submit(work, item) for item in items]
         try:
-            return [future.result() for future in futures]
+            return list(map(result_of, futures))
         except BaseException:
             for future in futures:
                 future.cancel()

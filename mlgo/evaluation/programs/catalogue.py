@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.gn.project_file import runfiles_of
-from mlgo.evaluation.gn.gn_programs import GnPrograms, complete, load_gn_programs
+from mlgo.evaluation.gn.gn_programs import GnPrograms, load_gn_programs
+from mlgo.evaluation.gn.linked_programs import LinkedPrograms
 from mlgo.evaluation.programs.program import Program, load_program, read_description
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -25,12 +26,12 @@ class Catalogue:
     Attributes:
       name: default name of the output folder.
       descriptions: program name -> its description.
-      gn: the gn project that builds them; None: they are built from packages.
+      gn: the gn project that builds them, or has built them; None: they are built from packages.
     """
 
     name: str
     descriptions: Mapping[str, pathlib.Path]
-    gn: GnPrograms | None = None
+    gn: GnPrograms | LinkedPrograms | None = None
 
     @classmethod
     def of_command(cls) -> "Catalogue":
@@ -72,7 +73,7 @@ class Catalogue:
         if self.gn is None or not chosen:
             paths = [self.descriptions[name] for name in chosen]
         else:
-            paths = complete(self.gn, chosen, work)
+            paths = self.gn.complete(chosen, work)
         found: dict[str, Program] = {}
         for path in (*paths, *described):
             program = load_program(path, packages)

@@ -1,0 +1,41 @@
+"""What ninja's shell commands compile and link. Pure functions."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+_COMPILERS = ("clang", "clang++")
+
+
+def compile_entries(lines: Sequence[str], directory: str) -> list[dict[str, Any]]:
+    """The compiles among ninja's shell commands as entries of a compilation database, sorted by source."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        words = shlex.split(line)
+        if words and os.path.basename(words[0]) in _COMPILERS and "-c" in words[:-1]:
+            source = words[words.index("-c") + 1]
+            found[source] = {"directory": directory, "file": source, "arguments": words}
+    return [found[source] for source in sorted(found)]
+
+
+def link_words(lines: Sequence[str]) -> list[str]:
+    """The words of the last line, which links. A script that starts the driver has the driver's words behind `--`."""
+    words = shlex.split(lines[-1]) if lines else []
+    return words[words.index("--") + 1 :] if "--" in words else words
+
+
+def libraries(lines: Sequence[str]) -> list[str]:
+    """The library options in the last line, which links."""
+    return [word for word in link_words(lines) if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
+
+
+def explicit_inputs(lines: Sequence[str]) -> list[str]:
+    """The explicit inputs that `ninja -t query` shows of one file, in order: not those behind | and ||."""
+    found: list[str] = []
+    for line in lines:
+        if line.startswith("  outputs:"):
+            break
+        if line.startswith("    ") and not line.startswith("    | ") and not line.startswith("    || "):
+            found.append(line[4:])
+    return found

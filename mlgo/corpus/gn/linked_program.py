@@ -1,0 +1,139 @@
+"""A program that the build links, kept beside its corpus, so that it can be linked from other objects of its modules.
+
+The folder has
+  NAME                    the program
+  NAME.link.json          {"objects": [path], "libraries": [word]}: what a link reads besides the modules' objects
+  compile_commands.json   compilation database: how each module of the program becomes its object
+  objects/, libraries/    the files that NAME.link.json names
+"""
+
+import pathlib
+import shutil
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlgo.corpus.gn import build_commands, gn_build
+from mlgo.corpus.gn.project import Configured
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+DATABASE = "compile_commands.json"
+_OBJECTS, _LIBRARIES = "objects", "libraries"
+_OBJECT_SUFFIX, _ARCHIVE_SUFFIX = ".o", ".a"
+_MODULE_SUFFIX = ".bc"
+#: Options of the preprocessor and the front end, and paths of this machine's build, which mean nothing to a module.
+_DROPPED = ("-D", "-I", "-U", "-W", "-std=", "-isystem", "--sysroot=", "--target=", "-fmodule-name=", "-nostdinc")
+#: Options of the assembler are given through the driver.
+_KEPT = ("-Wa,",)
+#: Those of _DROPPED whose value may be a word of its own.
+_WITH_VALUE = frozenset(("-D", "-I", "-U", "-isystem"))
+
+
+def link_name(program: str) -> str:
+    """The name of the file that says what a link of `program` reads."""
+    return f"{program}.link.json"
+
+
+def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pathlib.Path) -> None:
+    """Writes the folder `output` of `program`, which is built.
+
+    Args:
+      program: its path in the build folder.
+      corpus: the folder of the corpus that was extracted from this build.
+
+    Raises: RunError: ninja does not link it.
+    """
+    build, name = configured.layout.build, pathlib.PurePath(program).name
+    if not (build / program).is_file():
+        raise RunError(f"program {program}", f"is not in {build}", "Name a program that the targets link")
+
+    def inputs_of(path: str) -> list[str]:
+        lines = gn_build.query(configured.tools, configured.layout, path, configured.environment)
+        return build_commands.explicit_inputs(lines)
+
+    lines = gn_build.commands(configured.tools, configured.layout, program, configured.environment)
+    compiles = _compiles(lines)
+    objects = objects_of(program, inputs_of)
+    modules = [path for path in objects if path in compiles and (corpus / (path + _MODULE_SUFFIX)).is_file()]
+    others = [path for path in objects if path not in modules]
+    with files.directory_written_atomically(output) as folder:
+        shutil.copy(build / program, folder / name)
+        (folder / _LIBRARIES).mkdir()
+        link = {
+            "objects": _copied(others, build, folder / _OBJECTS),
+            "libraries": kept_libraries(build_commands.link_words(lines), build, folder / _LIBRARIES),
+        }
+        entries = [module_entry(path + _MODULE_SUFFIX, compiles[path], f"../{corpus.name}") for path in modules]
+        files.write_json_atomically(folder / link_name(name), link)
+        files.write_json_atomically(folder / DATABASE, entries)
+
+
+def _compiles(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Object -> the words of its compile, of all that ninja runs."""
+    found = [entry["arguments"] for entry in build_commands.compile_entries(lines, ".")]
+    return {words[words.index("-o") + 1]: words for words in found}
+
+
+def objects_of(program: str, inputs_of: Callable[[str], Sequence[str]]) -> list[str]:
+    """The objects that `program` is linked from, in order; an archive that the build makes counts as its objects."""
+    found: dict[str, None] = {}
+    for path in inputs_of(program):
+        if path.endswith(_ARCHIVE_SUFFIX):
+            found |= dict.fromkeys(objects_of(path, inputs_of))
+        elif path.endswith(_OBJECT_SUFFIX):
+            found[path] = None
+    return list(found)
+
+
+def module_entry(module: str, arguments: Sequence[str], directory: str) -> dict[str, Any]:
+    """The entry of a compilation database that makes an object of a module.
+
+    Args: arguments: of the compile of its source. directory: of the modules, from the folder of the database.
+    """
+    kept = [arguments[0]]
+    rest = list(arguments[1:])
+    while rest:
+        word = rest.pop(0)
+        if word in ("-c", "-o"):
+            del rest[:1]
+        elif word.startswith(_DROPPED) and not word.startswith(_KEPT):
+            if word in _WITH_VALUE:
+                del rest[:1]
+        else:
+            kept.append(word)
+    return {"directory": directory, "file": module, "arguments": [*kept, "-x", "ir", "-c", module]}
+
+
+def kept_libraries(words: Sequence[str], build: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    """The words of a link that name libraries; archives that are no part of the sysroot are copied to `folder`.
+
+    Args: words: of the link; relative paths count from `build`.
+    Returns: words; relative paths count from the parent of `folder`.
+    """
+    places = [build / word[2:] for word in words if word.startswith("-L")]
+    found: list[str] = []
+    for word in words:
+        if word.startswith("-l:"):
+            archive = next((place / word[3:] for place in places if (place / word[3:]).is_file()), None)
+        elif word.startswith("-l"):
+            name = f"lib{word[2:]}{_ARCHIVE_SUFFIX}"
+            archive = next((place / name for place in places if (place / name).is_file()), None)
+        elif word.endswith(_ARCHIVE_SUFFIX) and not word.startswith("-"):
+            archive = build / word
+        else:
+            continue
+        if archive is None:
+            found.append(word)
+        else:
+            shutil.copyfile(archive, folder / archive.name)
+            found.append(f"{folder.name}/{archive.name}")
+    return found
+
+
+def _copied(objects: Sequence[str], build: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    """Copies objects of the build to `folder`; returns their paths from its parent."""
+    folder.mkdir()
+    names = [f"{number:04}_{pathlib.PurePath(path).name}" for number, path in enumerate(objects)]
+    for path, name in zip(objects, names):
+        shutil.copyfile(build / path, folder / name)
+    return [f"{folder.name}/{name}" for name in names]

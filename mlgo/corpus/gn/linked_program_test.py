@@ -1,0 +1,110 @@
+"""A kept program: its modules' commands, and what a link reads besides."""
+
+import json
+import pathlib
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+from mlgo.corpus.gn import build_commands, linked_program
+from mlgo.run.exit_codes import RunError
+
+_COMPILE = (
+    "../../llvm/bin/clang++ -MMD -MF obj/main.o.d -DNAME=1 -D SPLIT -I../.. -isystem ../../libcxx -Wall -Wa,--crel"
+    " -O3 -fPIC -mllvm -x=0 -std=c++23 --sysroot=../../sysroot -nostdinc++ -c ../../main.cc -o obj/main.o"
+)
+_LINES = [
+    _COMPILE,
+    "../../llvm/bin/clang -c gen/snapshot.S -o obj/snapshot.o",
+    "../../llvm/bin/clang++ -O2 -c ../../base.cc -o obj/base.o",
+    "llvm-ar -r obj/libbase.a obj/base.o",
+    "python3 wrapper.py --output=shell -- ../../llvm/bin/clang++ -L../../lib -l:libc++.a -o shell ../../rt.a -lsame"
+    " -ldl",
+]
+_QUERIES = {
+    "shell": [
+        "shell:",
+        "  input: link",
+        "    obj/main.o",
+        "    obj/libbase.a",
+        "    obj/snapshot.o",
+        "    | ../../rt.a",
+        "    || obj/all.stamp",
+        "  outputs:",
+        "    obj/other.o",
+    ],
+    "obj/libbase.a": ["obj/libbase.a:", "  input: alink", "    obj/base.o", "  outputs:", "    shell"],
+}
+
+
+class CommandsTest(unittest.TestCase):
+    def test_explicit_inputs_are_those_before_the_bars(self):
+        self.assertEqual(
+            build_commands.explicit_inputs(_QUERIES["shell"]), ["obj/main.o", "obj/libbase.a", "obj/snapshot.o"]
+        )
+
+    def test_objects_of_archives_stand_in_the_place_of_the_archive_and_once(self):
+        inputs = {"p": ["a.o", "x.a", "c.o", "b.o"], "x.a": ["b.o"]}
+        self.assertEqual(linked_program.objects_of("p", inputs.__getitem__), ["a.o", "b.o", "c.o"])
+
+    def test_a_module_keeps_what_code_generation_reads(self):
+        entry = linked_program.module_entry("obj/main.o.bc", _COMPILE.split(), "../corpus")
+        self.assertEqual(entry["directory"], "../corpus")
+        self.assertEqual(
+            entry["arguments"],
+            "../../llvm/bin/clang++ -MMD -MF obj/main.o.d -Wa,--crel -O3 -fPIC -mllvm -x=0 -x ir".split()
+            + ["-c", "obj/main.o.bc"],
+        )
+
+    def test_only_the_driver_s_words_are_the_link_s(self):
+        self.assertEqual(build_commands.link_words(_LINES)[0], "../../llvm/bin/clang++")
+        self.assertEqual(build_commands.link_words([]), [])
+
+
+class KeepTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        contents = {
+            "src/out/corpus/shell": "program",
+            "src/out/corpus/obj/snapshot.o": "snapshot",
+            "src/lib/libc++.a": "c++",
+            "src/lib/libsame.a": "same",
+            "src/rt.a": "rt",
+            "corpus/obj/main.o.bc": "",
+            "corpus/obj/base.o.bc": "",
+        }
+        for path, text in contents.items():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_text(text)
+        layout = types.SimpleNamespace(build=self.folder / "src/out/corpus")
+        self.configured = types.SimpleNamespace(tools=None, layout=layout, environment={})
+
+    def keep(self, program):
+        with (
+            mock.patch("mlgo.corpus.gn.gn_build.commands", lambda *_: _LINES),
+            mock.patch("mlgo.corpus.gn.gn_build.query", lambda _, __, path, ___: _QUERIES[path]),
+        ):
+            linked_program.keep(self.configured, program, self.folder / "corpus", self.folder / "kept")
+
+    def test_the_folder_has_program_commands_objects_and_libraries(self):
+        self.keep("shell")
+        kept = self.folder / "kept"
+        self.assertEqual((kept / "shell").read_text(), "program")
+        units = json.loads((kept / "compile_commands.json").read_text())
+        self.assertEqual([unit["file"] for unit in units], ["obj/main.o.bc", "obj/base.o.bc"])
+        link = json.loads((kept / "shell.link.json").read_text())
+        self.assertEqual(link["objects"], ["objects/0000_snapshot.o"])
+        self.assertEqual((kept / "objects/0000_snapshot.o").read_text(), "snapshot")
+        self.assertEqual(link["libraries"], ["libraries/libc++.a", "libraries/rt.a", "libraries/libsame.a", "-ldl"])
+        self.assertEqual((kept / "libraries/rt.a").read_text(), "rt")
+
+    def test_a_program_that_was_not_linked_is_an_error(self):
+        with self.assertRaisesRegex(RunError, "program hell.*is not in .*Name a program that the targets link"):
+            self.keep("hell")
+
+
+if __name__ == "__main__":
+    unittest.main()

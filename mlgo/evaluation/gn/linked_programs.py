@@ -1,0 +1,101 @@
+"""Descriptions of one program that a corpus's build has linked: every side makes its objects from the corpus's modules.
+
+The front end does not run again. Objects without a module, such as assembly, are linked as the build made them.
+"""
+
+import dataclasses
+import os
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.corpus.gn.linked_program import DATABASE, link_name
+from mlgo.run import files
+from mlgo.run.exit_codes import RunError
+
+_REMEDY = "Build the target of the rule mlgo_linked_programs again"
+
+
+@dataclasses.dataclass(frozen=True)
+class LinkedPrograms:
+    """Attributes:
+    folder: of the program, which mlgo/corpus/gn/linked_program.py describes.
+    program: its name there.
+    corpus: the corpus with its modules.
+    tree: the sources; patterns of inputs count from there.
+    descriptions: name -> what one measured program executes.
+    """
+
+    folder: pathlib.Path
+    program: str
+    corpus: pathlib.Path
+    tree: pathlib.Path
+    descriptions: Mapping[str, pathlib.Path]
+
+    def complete(self, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
+        """Writes complete descriptions of the programs `names` below `work`.
+
+        Raises: RunError: the folder of the program is damaged, or an input is not in the tree.
+        """
+        link = files.read_json(self.folder / link_name(self.program), "link of a program", _REMEDY)
+        database = self._database(work)
+        words = [*link["objects"], *link["libraries"]]
+        # Programs are linked in the corpus. Paths from there are the same on every machine.
+        place = os.path.relpath(self.folder, self.corpus)
+        # C++ needs libm, which the driver adds to links of C++ sources only.
+        libraries = [word if word.startswith("-") else f"{place}/{word}" for word in words] + ["-lm"]
+        objects = [str(self.folder / word) for word in words if not word.startswith("-")]
+        more = {"compile_commands": database.name, "fingerprints": objects, "libraries": libraries}
+        return [self._write(name, work, more) for name in names]
+
+    def _database(self, work: pathlib.Path) -> pathlib.Path:
+        """Writes the compilation database with the corpus at its place on this machine."""
+        entries = files.read_json(self.folder / DATABASE, "compilation database", _REMEDY)
+        path = work / f"{self.program}.commands.json"
+        files.write_json_atomically(path, [{**entry, "directory": str(self.corpus)} for entry in entries])
+        return path
+
+    def _write(self, name: str, work: pathlib.Path, more: Mapping[str, Any]) -> pathlib.Path:
+        given = self.descriptions[name]
+        description = files.read_json(given, "description of a program", "Restore it")
+        if not isinstance(description, dict):
+            raise RunError(
+                f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields"
+            )
+        inputs = {
+            key: str(given.parent / value) if isinstance(value, str) else str(self._joined(name, key, value, work))
+            for key, value in description.get("inputs", {}).items()
+        }
+        path = work / f"{name}.json"
+        files.write_json_atomically(path, {**description, **more, "name": name, "inputs": inputs})
+        return path
+
+    def _joined(self, name: str, key: str, patterns: Sequence[str], work: pathlib.Path) -> pathlib.Path:
+        """Writes the files of the tree that `patterns` match, sorted by path, as one file."""
+        content = []
+        for pattern in patterns:
+            found = sorted(path for path in self.tree.glob(pattern) if path.is_file())
+            if not found:
+                wrong = f"has the pattern {pattern!r} (input {key}), which matches no file in {self.tree}"
+                raise RunError(f"program {name}", wrong, "Correct it, or add the files to the tree's paths")
+            content += [path.read_bytes() for path in found]
+        path = work / "inputs" / name / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_atomically(path, b"\n".join(content))
+        return path
+
+
+def linked_programs_of(content: Mapping[str, Any], locate: Callable[[str], pathlib.Path]) -> LinkedPrograms:
+    """What the fields of a file describe that the rule mlgo_linked_programs writes.
+
+    Args: locate: finds a runfile of that target.
+    Raises: AttributeError, KeyError, TypeError: a field is missing or of another type.
+    """
+    return LinkedPrograms(
+        # Links to the files themselves: entries name places from them.
+        folder=locate(content["folder"]).resolve(),
+        program=content["program"],
+        corpus=locate(content["corpus"]).resolve(),
+        tree=locate(content["tree"]),
+        descriptions={place.stem: place for place in map(locate, content["descriptions"])},
+    )
