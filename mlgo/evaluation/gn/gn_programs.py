@@ -8,6 +8,7 @@ from mlgo.corpus.gn import build_commands, gn_build, gn_files
 from mlgo.corpus.gn.project import Configured, Project, configure
 from mlgo.corpus.gn.project_file import project_of
 from mlgo.evaluation.gn.linked_programs import LinkedPrograms, linked_programs_of
+from mlgo.evaluation.programs.description import read_description
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -73,11 +74,7 @@ def _write(
         )
     database, path = folder / f"{name}.commands.json", folder / f"{name}.json"
     files.write_json_atomically(database, entries)
-    description = files.read_json(given, "description of a program", "Restore it")
-    if not isinstance(description, dict):
-        raise RunError(
-            f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields"
-        )
+    description = read_description(given)
     inputs = description.get("inputs", {})
     more = {
         "name": name,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.gn.linked_program import DATABASE, link_name
+from mlgo.evaluation.programs.description import read_description
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -44,8 +45,8 @@ class LinkedPrograms:
         place = os.path.relpath(self.folder, self.corpus)
         # C++ needs libm, which the driver adds to links of C++ sources only.
         libraries = [word if word.startswith("-") else f"{place}/{word}" for word in words] + ["-lm"]
-        objects = [str(self.folder / word) for word in words if not word.startswith("-")]
-        more = {"compile_commands": database.name, "fingerprints": objects, "libraries": libraries}
+        linked = [str(self.folder / word) for word in words if not word.startswith("-")]
+        more = {"compile_commands": database.name, "fingerprints": linked, "libraries": libraries}
         return [self._write(name, work, more) for name in names]
 
     def _database(self, work: pathlib.Path) -> pathlib.Path:
@@ -57,11 +58,7 @@ class LinkedPrograms:
 
     def _write(self, name: str, work: pathlib.Path, more: Mapping[str, Any]) -> pathlib.Path:
         given = self.descriptions[name]
-        description = files.read_json(given, "description of a program", "Restore it")
-        if not isinstance(description, dict):
-            raise RunError(
-                f"program {given}", "is not a JSON object", "See mlgo/evaluation/programs/README.md for the fields"
-            )
+        description = read_description(given)
         inputs = {
             key: str(given.parent / value) if isinstance(value, str) else str(self._joined(name, key, value, work))
             for key, value in description.get("inputs", {}).items()

@@ -9,7 +9,8 @@ from typing import Any
 from mlgo.corpus.gn.project_file import runfiles_of
 from mlgo.evaluation.gn.gn_programs import GnPrograms, load_gn_programs
 from mlgo.evaluation.gn.linked_programs import LinkedPrograms
-from mlgo.evaluation.programs.program import Program, load_program, read_description
+from mlgo.evaluation.programs.description import read_description
+from mlgo.evaluation.programs.program import Program, load_program
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
 

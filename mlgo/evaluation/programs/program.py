@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs.commands import CompileCommands, level_of, load_commands
-from mlgo.run import files
+from mlgo.evaluation.programs.description import REMEDY, read_description
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json
 
@@ -17,7 +17,6 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))
 #: Suffixes of files that sources may include.
 _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ipp", ".c", ".cc", ".cpp", ".y", ".S"))
-_REMEDY = "See mlgo/evaluation/programs/README.md for the fields"
 #: The field "fingerprints" in older descriptions.
 _OLD_FINGERPRINTS = "made_of"
 
@@ -183,17 +182,6 @@ def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
 def is_c_plus_plus(path: str) -> bool:
     """Whether clang compiles it as C++."""
     return pathlib.PurePath(path).suffix in _C_PLUS_PLUS
-
-
-def read_description(path: pathlib.Path) -> dict[str, Any]:
-    """The JSON object in the description `path`.
-
-    Raises: RunError: the file is no JSON object.
-    """
-    content = files.read_json(path, "description of a program", _REMEDY)
-    if not isinstance(content, dict):
-        raise RunError(f"program {path}", "is not a JSON object", _REMEDY)
-    return content
 
 
 def load_program(path: pathlib.Path, packages: Mapping[str, pathlib.Path]) -> Program:
@@ -379,4 +367,4 @@ class _Reader:
         return tuple(value)
 
     def _wrong(self, what: str) -> RunError:
-        return RunError(self._subject, what, _REMEDY)
+        return RunError(self._subject, what, REMEDY)
