@@ -5,6 +5,7 @@ Folders below the output folder: `default/` and `policy/` (mlgo/evaluation/corpo
 the search that goes on from the image of these), `image/` (which of them the image takes), `replay/` (replay.py).
 """
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
@@ -305,17 +306,15 @@ class Tuning:
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             one_by_one = [*dict.fromkeys([last, FOUND]), *starts] if self._folds else []
-            shown = progress.start(_IMAGE, most_links(len(modules), len(starts), bool(one_by_one)), "links")
+            most = most_links(len(modules), len(starts), bool(one_by_one))
+            with contextlib.closing(progress.start(_IMAGE, most, "links")) as shown:
 
-            def shown_link(side_of: Mapping[str, str]) -> Mapping[str, int]:
-                sizes = link(side_of)
-                shown.advance(1, f"{sum(sizes.values()):,} bytes")
-                return sizes
+                def shown_link(side_of: Mapping[str, str]) -> Mapping[str, int]:
+                    sizes = link(side_of)
+                    shown.advance(1, f"{sum(sizes.values()):,} bytes")
+                    return sizes
 
-            try:
                 image = smallest_image(shown_link, modules, starts, last, one_by_one)
-            finally:
-                shown.close()
             files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
             return {"code_bytes": image.size}
 

@@ -113,10 +113,8 @@ def kept_libraries(words: Sequence[str], build: pathlib.Path, folder: pathlib.Pa
     places = [build / word[2:] for word in words if word.startswith("-L")]
     found: list[str] = []
     for word in words:
-        if word.startswith("-l:"):
-            archive = next((place / word[3:] for place in places if (place / word[3:]).is_file()), None)
-        elif word.startswith("-l"):
-            name = f"lib{word[2:]}{_ARCHIVE_SUFFIX}"
+        if word.startswith("-l"):
+            name = word[3:] if word.startswith("-l:") else f"lib{word[2:]}{_ARCHIVE_SUFFIX}"
             archive = next((place / name for place in places if (place / name).is_file()), None)
         elif word.endswith(_ARCHIVE_SUFFIX) and not word.startswith("-"):
             archive = build / word
