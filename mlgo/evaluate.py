@@ -10,7 +10,8 @@
 The development clang compiles every module under the default and under every policy. For inlining, the objects of a
 corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
 misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
-policy should beat the best of them. --compiler adds another clang of the same LLVM version, for inlining:
+policy should beat the best of them. --callee_saved_costs adds default and policies with a cost for the first use of a
+callee-saved register, which helps both (docs/adr/0006). --compiler adds another clang of the same LLVM version, for inlining:
 
     ./bazelw run //mlgo:evaluate -- --corpus=/data/a --compiler=search=bazel-bin/release/clang,-mllvm,-mlgo-search=8
 
@@ -35,10 +36,11 @@ from mlgo.commands.measuring import compiling_given, define_measuring_flags, hel
 from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
+from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
-from mlgo.evaluation.corpora.sides import DEFAULT, compiler_sides, threshold_sides
+from mlgo.evaluation.corpora.sides import DEFAULT, compiler_sides, cost_sides, threshold_sides
 from mlgo.evaluation.corpora.tables import Regression
 from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
 from mlgo.problems.problem import problem_names
@@ -62,6 +64,7 @@ flags.DEFINE_multi_string(
     " inlining_for_size, //mlgo/corpus:llvm_small_held_out for others. A label is built when it is not yet.",
 )
 flags.DEFINE_list("inline_thresholds", [], "For inlining: values of -inline-threshold to compare as well.")
+flags.DEFINE_list("callee_saved_costs", [], f"For register allocation. {COSTS_HELP}")
 flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("output_dir", None, "Folder of the results. Default: out/evaluation in the workspace.")
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
@@ -83,7 +86,9 @@ def main(arguments: list[str]) -> int:
     problem = problem_given(FLAGS.problem)
     policies = Policies.load(flag_values.named_paths("--policy", FLAGS.policy, (DEFAULT,)), problem)
     others = compiler_sides(FLAGS.compiler, problem, policies.digests)
-    sides = policies.sides() + threshold_sides(FLAGS.inline_thresholds, problem) + others
+    further = threshold_sides(FLAGS.inline_thresholds, problem)
+    further += cost_sides(FLAGS.callee_saved_costs, problem, policies.sides())
+    sides = policies.sides() + further + others
     if not sides:
         raise RunError("--policy", "is not given", "Give the folder of a policy")
     reward = chosen_reward(problem, FLAGS.reward)

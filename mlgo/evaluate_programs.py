@@ -16,8 +16,8 @@ and write the same; a program whose builds differ is reported as an error and is
   is the packaged clang; --inline_thresholds adds it with other values of -inline-threshold.
 - regalloc_eviction: instructions, loads and stores that the programs execute at -O2, counted exactly by Valgrind's
   Cachegrind, and CPU time in alternating runs (also cycles, where `perf` has hardware counters, and the events of
-  --perf_events). The default is the release clang without policy; --allocations adds it with the best of several
-  allocations.
+  --perf_events). The default is the release clang without policy; --allocations adds the policy with the best of
+  several allocations, --callee_saved_costs the default and the policy with a cost of callee-saved registers.
 - --lto, for both: the same of programs whose code the linker generates. The policy's side has a linker with policies.
 - --pgo, for both: all sides are compiled with a profile of the program's training runs, whose inputs are not the
   measured ones. The packaged clang makes it; a program without training runs is left out.
@@ -38,6 +38,8 @@ from mlgo.commands.counting import chosen_programs, define_program_choice_flags,
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.symbols import Demangler
+from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
+from mlgo.evaluation.callee_saved_costs import costs_given
 from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
 from mlgo.evaluation.programs import results, run_time, size
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
@@ -74,6 +76,7 @@ flags.DEFINE_string("clang", "//release:clang", "Release clang with policies ins
 flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
+flags.DEFINE_list("callee_saved_costs", [], f"In the run-time comparison. {COSTS_HELP}")
 flags.DEFINE_list(
     "allocations",
     [],
@@ -126,7 +129,8 @@ def main(arguments: list[str]) -> int:
     lto = lto_kinds(FLAGS.lto)
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
-    runs = compilers.for_runs(allocation_counts(FLAGS.allocations)) if FLAGS.problem != INLINING else []
+    further = allocation_counts(FLAGS.allocations), costs_given(FLAGS.callee_saved_costs)
+    runs = compilers.for_runs(*further) if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
     levels = [level for level, sides in measured.items() if sides]
     for program in programs:

@@ -47,6 +47,7 @@ bool concernsPolicies(StringRef Option) {
 #include "PolicySlots.def"
 #undef POLICY_SLOT
       "-mlregalloc-max-eviction-count",
+      "-regalloc-csr-first-time-cost",
       "-mlgo-decisions",
   };
   return llvm::any_of(Switches, [&](StringRef Switch) { return nameOf(Switch) == nameOf(Option); });

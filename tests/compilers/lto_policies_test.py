@@ -86,6 +86,7 @@ class LtoPoliciesTest(unittest.TestCase):
         for switch in (
             EVICTION[1],
             "-mlregalloc-max-eviction-count=10",
+            "-regalloc-csr-first-time-cost=32768",
             "-regalloc-enable-priority-advisor=release",
             "-ml-inliner-model-selector=arm32-size",
         ):

@@ -24,7 +24,8 @@ from mlgo.evaluation.corpora import tables as tables
 from mlgo.evaluation.corpora.comparison import compare
 from mlgo.evaluation.corpora.evaluation import Evaluation
 from mlgo.evaluation.corpora.results import Results
-from mlgo.evaluation.corpora.sides import Side, compiler_sides
+from mlgo.evaluation.corpora.policies import Policies
+from mlgo.evaluation.corpora.sides import Side, compiler_sides, cost_sides
 from mlgo.evaluation.verdict import count_evidence
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
@@ -155,6 +156,18 @@ class EvaluationTest(unittest.TestCase):
                 compiler_sides([f"{wrong}={program}"], PROBLEM, ["trained"])
         with self.assertRaisesRegex(RunError, "--compiler: is not supported for regalloc_eviction"):
             compiler_sides([f"mine={program}"], EVICTION, [])
+
+    def test_a_callee_saved_register_has_a_cost_with_and_without_a_policy(self):
+        policies = Policies({}, {"trained": "abc"}).sides()
+        costly = cost_sides(["5"], EVICTION, policies)
+        self.assertEqual(
+            [(side.name, side.policy, side.digest) for side in costly],
+            [("default_callee_saved_5", "", ""), ("trained_callee_saved_5", "trained", "abc")],
+        )
+        self.assertEqual({side.flags for side in costly}, {("-mllvm", "-regalloc-csr-first-time-cost=5")})
+        self.assertEqual(cost_sides([], PROBLEM, policies), [])
+        with self.assertRaisesRegex(RunError, "--callee_saved_costs: is not supported for inlining_for_size"):
+            cost_sides(["5"], PROBLEM, policies)
 
     def test_a_single_module_gives_the_same_ratio_as_in_the_whole_corpus(self):
         sizes = dict.fromkeys(_MODULES, 93)

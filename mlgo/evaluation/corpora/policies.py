@@ -29,14 +29,13 @@ class Policies:
 
     def sides(self) -> list[Side]:
         """One side per policy."""
-        return [Side(name, digest) for name, digest in self.digests.items()]
+        return [Side(name, digest, policy=name) for name, digest in self.digests.items()]
 
     def models_in(self, work: pathlib.Path, problem: Problem) -> Callable[[Side], pathlib.Path | None]:
         """A function that gives a side's TFLite model, which it writes below `work` once; None for other sides."""
 
         @functools.cache
-        def model_of(side: Side) -> pathlib.Path | None:
-            network = self.networks.get(side.name)
-            return None if network is None else write_greedy_model(network, problem, work, side.name)
+        def model_of(policy: str) -> pathlib.Path:
+            return write_greedy_model(self.networks[policy], problem, work, policy)
 
-        return model_of
+        return lambda side: model_of(side.policy) if side.policy else None

@@ -13,6 +13,7 @@ from typing import Any
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, has_cost, side_name
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
@@ -36,12 +37,14 @@ class Side:
     Attributes:
       name: name in tables and of its folder.
       digest: digest of the policy, or of another compiler; "" for the compiler's heuristic.
+      policy: name of the policy that decides; "" for the compiler's heuristic.
       flags: further cc1 flags.
       clang: another compiler, which compiles on this machine; None: the evaluation's.
     """
 
     name: str
     digest: str = ""
+    policy: str = ""
     flags: tuple[str, ...] = ()
     clang: pathlib.Path | None = None
 
@@ -56,6 +59,20 @@ def threshold_sides(values: Sequence[str], problem: Problem) -> list[Side]:
     return [Side(name, flags=flags) for name, flags in threshold_flags(values, problem.threshold_option).items()]
 
 
+def cost_sides(values: Sequence[str], problem: Problem, policies: Sequence[Side]) -> list[Side]:
+    """The default and `policies` with each cost of the first use of a callee-saved register.
+
+    Raises: RunError: a value is no cost, or no register allocator decides the problem.
+    """
+    if values and not problem.decides_after_optimiser:
+        raise RunError("--callee_saved_costs", f"is not supported for {problem.name}", "Remove it")
+    return [
+        dataclasses.replace(side, name=side_name(side.name, cost), flags=(*side.flags, *cost_flags(cost)))
+        for cost in costs_given(values)
+        for side in (Side(DEFAULT), *policies)
+    ]
+
+
 def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[str]) -> list[Side]:
     """The sides that --compiler names. Args: taken: names of policies.
 
@@ -66,10 +83,10 @@ def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[st
         raise RunError("--compiler", wrong, "Compare programs: ./bazelw run //mlgo:evaluate_programs -- --compiler=...")
 
     def is_taken(name: str) -> bool:
-        return name in (DEFAULT, *taken) or threshold_of(name) is not None
+        return name in (DEFAULT, *taken) or threshold_of(name) is not None or has_cost(name)
 
     return [
-        Side(other.name, digest_of_file(other.clang), other.flags, other.clang)
+        Side(other.name, digest_of_file(other.clang), flags=other.flags, clang=other.clang)
         for other in other_compilers(values, is_taken)
     ]
 

@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 
+from mlgo.evaluation.callee_saved_costs import cost_flags, has_cost, side_name
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.evaluation.programs.building import LTO_KINDS, Side
@@ -40,17 +41,27 @@ class Compilers:
         at_thresholds = [Side(name, self.packaged, flags) for name, flags in by_name.items()]
         return [Side(DEFAULT, self.packaged), *at_thresholds, self._policy(INLINING), *self.others]
 
-    def for_runs(self, allocations: Sequence[int] = ()) -> list[Side]:
+    def for_runs(self, allocations: Sequence[int] = (), callee_saved_costs: Sequence[int] = ()) -> list[Side]:
         """Sides of the run-time comparison: the release clang without and with the eviction policy.
 
-        Args: allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
+        Args:
+          allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
+          callee_saved_costs: of the first use of a callee-saved register, for further sides with and without it.
         """
-        policy = self._policy(EVICTION)
+        default, policy = Side(DEFAULT, self.release), self._policy(EVICTION)
         searching = [
             Side(f"{_ALLOCATIONS}{number}", self.release, (*policy.flags, "-mllvm", f"-mlgo-allocations={number}"))
             for number in allocations
         ]
-        return [Side(DEFAULT, self.release), policy, *searching, *self.others]
+        with_costs = [
+            # For LTO it is the linker that generates the code.
+            dataclasses.replace(
+                side, name=side_name(side.name, cost), flags=(*side.flags, *cost_flags(cost)), linker=self.linker
+            )
+            for cost in callee_saved_costs
+            for side in (default, policy)
+        ]
+        return [default, policy, *with_costs, *searching, *self.others]
 
     def for_cost(self, sides: Sequence[Side]) -> list[Side]:
         """Sides of the compile-cost comparison: the packaged clang, the release clang, and `sides` without thresholds.
@@ -95,7 +106,7 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
 
 def _is_taken(name: str) -> bool:
     taken = name in (DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
-    return taken or threshold_of(name) is not None
+    return taken or has_cost(name) or threshold_of(name) is not None
 
 
 def allocation_counts(values: Sequence[str]) -> list[int]:

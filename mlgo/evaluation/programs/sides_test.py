@@ -44,6 +44,16 @@ class SidesTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "has the name 'allocations_3', which is taken"):
             compiler_sides([f"allocations_3={sys.executable}"])
 
+    def test_a_callee_saved_register_has_a_cost_with_and_without_the_policy(self):
+        linker = pathlib.Path("/release/ld.lld")
+        default, policy, *costly = Compilers(_PACKAGED, _RELEASE, linker=linker).for_runs((), [5])
+        self.assertEqual([side.name for side in costly], ["default_callee_saved_5", "policy_callee_saved_5"])
+        cost = ("-mllvm", "-regalloc-csr-first-time-cost=5")
+        self.assertEqual([side.flags for side in costly], [(*default.flags, *cost), (*policy.flags, *cost)])
+        self.assertEqual({side.linker for side in costly}, {linker})
+        with self.assertRaisesRegex(RunError, "has the name 'x_callee_saved_5', which is taken"):
+            compiler_sides([f"x_callee_saved_5={sys.executable}"])
+
     def test_the_linker_of_a_policy_lies_beside_its_clang(self):
         with tempfile.TemporaryDirectory() as folder:
             clang = pathlib.Path(folder, "clang")

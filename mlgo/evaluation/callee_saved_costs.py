@@ -1,0 +1,41 @@
+"""What a function pays for its first use of a callee-saved register: an option of LLVM's register allocator, 0 or
+next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost). It works with and without a policy."""
+
+from collections.abc import Sequence
+
+from mlgo.run.exit_codes import RunError
+
+_OPTION = "-regalloc-csr-first-time-cost"
+_FLAG = "--callee_saved_costs"
+#: In every name of a side with this option.
+_MARK = "callee_saved_"
+#: Text of the flag, which two commands have.
+HELP = (
+    f"Values of {_OPTION}, each as a further side of the default and of every policy. 16384 is what an access to memory"
+    " at the function's entry costs, so a register's save and restore are 32768."
+)
+
+
+def costs_given(values: Sequence[str]) -> list[int]:
+    """The costs that --callee_saved_costs names, without repetition.
+
+    Raises: RunError: a value is no whole number from 1 to 2^32 - 1.
+    """
+    if wrong := [value for value in values if not value.isdecimal() or not 0 < int(value) < 2**32]:
+        raise RunError(f"{_FLAG}={','.join(values)}", f"holds {wrong[0]!r}", "Give whole numbers of at least 1: 32768")
+    return sorted(set(map(int, values)))
+
+
+def cost_flags(cost: int) -> tuple[str, str]:
+    """The cc1 flags, which are the driver's too."""
+    return "-mllvm", f"{_OPTION}={cost}"
+
+
+def side_name(side: str, cost: int) -> str:
+    """Name of the side that is `side` with this cost."""
+    return f"{side}_{_MARK}{cost}"
+
+
+def has_cost(side: str) -> bool:
+    """Whether `side_name` made the name."""
+    return _MARK in side

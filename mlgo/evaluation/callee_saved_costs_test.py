@@ -1,0 +1,23 @@
+import unittest
+
+from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, has_cost, side_name
+from mlgo.run.exit_codes import RunError
+
+
+class CalleeSavedCostsTest(unittest.TestCase):
+    def test_costs(self):
+        self.assertEqual(costs_given(["32768", "1", "32768"]), [1, 32768])
+        self.assertEqual(costs_given([]), [])
+        self.assertEqual(cost_flags(5), ("-mllvm", "-regalloc-csr-first-time-cost=5"))
+        for wrong in ("0", "-1", "1.5", "", "x", "4294967296", "²"):
+            with self.subTest(wrong), self.assertRaisesRegex(RunError, "--callee_saved_costs=7,.*: holds .*Give whole"):
+                costs_given(["7", wrong])
+
+    def test_names(self):
+        self.assertEqual(side_name("policy", 5), "policy_callee_saved_5")
+        self.assertTrue(has_cost(side_name("default", 5)))
+        self.assertFalse(has_cost("policy"))
+
+
+if __name__ == "__main__":
+    unittest.main()
