@@ -10,10 +10,12 @@ import sys
 import tempfile
 import time
 
+from mlgo.evaluation.callee_saved_costs import cost_flags
 from tests.compilers import pressure
 from tests.compilers.eviction_agreement import check_agreement
 
 _CAPS = (None, 0, 1, 2, 3, 10)
+_COSTS = ((), cost_flags(32768))
 
 
 def main() -> int:
@@ -31,7 +33,8 @@ def main() -> int:
             target = chance.choice(targets)
             source.write_text(pressure.random_source(target, seed), encoding="utf-8")
             try:
-                check_agreement(source, list(target.flags), [chance.choice(_CAPS)])
+                cap = chance.choice(_CAPS)
+                check_agreement(source, [*target.flags, *chance.choice(_COSTS)], [cap])
             except AssertionError as error:
                 failed += 1
                 print(f"{target.name}, --seed={seed}: {error}", file=sys.stderr)

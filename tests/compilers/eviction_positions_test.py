@@ -3,7 +3,9 @@
 import pathlib
 import tempfile
 import unittest
+from collections.abc import Sequence
 
+from mlgo.evaluation.callee_saved_costs import cost_flags
 from tests.compilers import pressure
 from tests.compilers.eviction_agreement import PROBLEM, cap_flags, check_agreement, compiled
 
@@ -19,9 +21,9 @@ class EvictionPositionsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.source = pathlib.Path(folder.name) / "pressure.c"
 
-    def check(self, text: str, target: pressure.Target, caps: list[int | None]) -> int:
+    def check(self, text: str, target: pressure.Target, caps: list[int | None], more: Sequence[str] = ()) -> int:
         self.source.write_text(text, encoding="utf-8")
-        return check_agreement(self.source, list(target.flags), caps)
+        return check_agreement(self.source, [*target.flags, *more], caps)
 
     def test_a_register_that_is_a_hint_several_times(self):
         for arms in (2, 12):
@@ -53,7 +55,8 @@ class EvictionPositionsTest(unittest.TestCase):
         for target in (*pressure.SMALL, *pressure.LARGE):
             for seed in SEEDS:
                 with self.subTest(target.name, seed=seed):
-                    decided += self.check(pressure.random_source(target, seed), target, [CAPS[seed % len(CAPS)], 3])
+                    text, more = pressure.random_source(target, seed), cost_flags(32768) if seed % 2 else ()
+                    decided += self.check(text, target, [CAPS[seed % len(CAPS)], 3], more)
         self.assertGreater(decided, 1000)
 
 
