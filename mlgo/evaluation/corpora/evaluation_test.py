@@ -23,8 +23,8 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora import tables as tables
 from mlgo.evaluation.corpora.comparison import compare
 from mlgo.evaluation.corpora.evaluation import Evaluation
-from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.policies import Policies
+from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import Side, compiler_sides, cost_sides
 from mlgo.evaluation.verdict import count_evidence
 from mlgo.problems.inlining_for_size.problem import PROBLEM
