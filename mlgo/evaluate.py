@@ -10,8 +10,9 @@
 The development clang compiles every module under the default and under every policy. For inlining, the objects of a
 corpus are linked into one image, and the code bytes of the image are the headline figure: the size of objects is
 misleading (docs/evaluate-a-policy.md). --inline_thresholds adds the default with other values of -inline-threshold; a
-policy should beat the best of them. --callee_saved_costs adds default and policies with a cost for the first use of a
-callee-saved register, which helps both (docs/adr/0006). --compiler adds another clang of the same LLVM version, for inlining:
+policy should beat the best of them. --callee_saved_costs adds the default and the policies with a cost for the first
+use of a callee-saved register, which helps both (docs/adr/0006). --compiler adds another clang of the same LLVM
+version, for inlining:
 
     ./bazelw run //mlgo:evaluate -- --corpus=/data/a --compiler=search=bazel-bin/release/clang,-mllvm,-mlgo-search=8
 

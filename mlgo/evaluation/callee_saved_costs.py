@@ -1,5 +1,7 @@
-"""What a function pays for its first use of a callee-saved register: an option of LLVM's register allocator, 0 or
-next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost). It works with and without a policy."""
+"""What the first use of a callee-saved register costs: an option of LLVM's register allocator, with and without a policy.
+
+LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006).
+"""
 
 from collections.abc import Sequence
 
