@@ -1,4 +1,4 @@
-"""What the first use of a callee-saved register costs: an option of LLVM's register allocator, with and without a policy.
+"""What the first use of a callee-saved register costs: an option of LLVM's allocator, with and without a policy.
 
 LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006).
 """
