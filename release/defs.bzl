@@ -82,8 +82,8 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
 def mlgo_clang(name, policies = None, backend = None, tools = True, visibility = None, **slots):
     """A clang with policies inside, in the tree `<name>.llvm` (see `llvm_program` of //llvm:llvm_program.bzl).
 
-    `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg`, which lie beside it, switch policies on for build systems that pass one set
-    of flags to compiles and links.
+    `--config=mlgo-size.cfg` and `--config=mlgo-speed.cfg` (for Arm and Thumb `mlgo-speed-arm.cfg`), which lie beside it, switch policies
+    on for build systems that pass one set of flags to compiles and links.
 
     The tree has the linker ld.lld, with the same policies inside, and LLVM's tools for archives and objects too (//release/tools).
 

@@ -16,7 +16,11 @@ del sys.argv[1:5]
 FOLDER = pathlib.Path(__file__).parent
 
 #: Name of a file -> the problem whose policy it switches on.
-PROBLEMS = {"mlgo-size.cfg": "inlining_for_size", "mlgo-speed.cfg": "regalloc_eviction"}
+PROBLEMS = {
+    "mlgo-size.cfg": "inlining_for_size",
+    "mlgo-speed-arm.cfg": "regalloc_eviction",
+    "mlgo-speed.cfg": "regalloc_eviction",
+}
 #: Name of a file -> what stands there besides.
 MORE = {"mlgo-speed.cfg": ["-mllvm", "-regalloc-csr-first-time-cost=32768"]}
 # Links without the machine's libraries.

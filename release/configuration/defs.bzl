@@ -2,5 +2,6 @@
 
 CONFIGURATION_FILES = [
     Label("//release/configuration:mlgo-size.cfg"),
+    Label("//release/configuration:mlgo-speed-arm.cfg"),
     Label("//release/configuration:mlgo-speed.cfg"),
 ]

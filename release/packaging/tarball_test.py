@@ -21,7 +21,11 @@ GLIBC = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 DEBIAN_12_GLIBC = (2, 36)
 POLICY_ON = ["-mllvm", "-regalloc-enable-advisor=release"]
 #: Files beside clang for build systems, and the switches that they contain.
-CONFIGURATIONS = {"mlgo-size.cfg": "-enable-ml-inliner=release", "mlgo-speed.cfg": "-regalloc-enable-advisor=release"}
+CONFIGURATIONS = {
+    "mlgo-size.cfg": "-enable-ml-inliner=release",
+    "mlgo-speed-arm.cfg": "-regalloc-enable-advisor=release",
+    "mlgo-speed.cfg": "-regalloc-enable-advisor=release",
+}
 #: Links to clang, which is each of these programs under its name.
 TOOLS = (
     "clang++",
