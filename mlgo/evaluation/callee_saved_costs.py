@@ -9,8 +9,8 @@ from mlgo.run.exit_codes import RunError
 
 _OPTION = "-regalloc-csr-first-time-cost"
 _FLAG = "--callee_saved_costs"
-#: In every name of a side with this option.
-_MARK = "callee_saved_"
+#: Between the name of a side and its cost.
+_MARK = "_callee_saved_"
 #: Text of the flag, which two commands have.
 HELP = (
     f"Values of {_OPTION}, each as a further side of the default and of every policy. 16384 is what an access to memory"
@@ -35,9 +35,10 @@ def cost_flags(cost: int) -> tuple[str, str]:
 
 def side_name(side: str, cost: int) -> str:
     """Name of the side that is `side` with this cost."""
-    return f"{side}_{_MARK}{cost}"
+    return f"{side}{_MARK}{cost}"
 
 
-def has_cost(side: str) -> bool:
-    """Whether `side_name` made the name."""
-    return _MARK in side
+def side_and_cost(name: str) -> tuple[str, int] | None:
+    """What `side_name` was given; None: it did not make `name`."""
+    side, mark, cost = name.rpartition(_MARK)
+    return (side, int(cost)) if mark and cost.isdecimal() else None

@@ -1,6 +1,6 @@
 import unittest
 
-from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, has_cost, side_name
+from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, side_and_cost, side_name
 from mlgo.run.exit_codes import RunError
 
 
@@ -15,8 +15,9 @@ class CalleeSavedCostsTest(unittest.TestCase):
 
     def test_names(self):
         self.assertEqual(side_name("policy", 5), "policy_callee_saved_5")
-        self.assertTrue(has_cost(side_name("default", 5)))
-        self.assertFalse(has_cost("policy"))
+        self.assertEqual(side_and_cost("a_callee_saved_b_callee_saved_5"), ("a_callee_saved_b", 5))
+        for other in ("policy", "callee_saved_5", "a_callee_saved_", "a_callee_saved_x", "threshold_5"):
+            self.assertIsNone(side_and_cost(other), other)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.callee_saved_costs import side_and_cost
+from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Block, Card, Cell, Change, Details, Section, Table, Tone, grouped_section
 from mlgo.reporting.records import Programs
 from mlgo.reporting.scale import is_number, number
+from mlgo.reporting.titles import side_title
 
 #: Measures that are shown, and their titles; the first one that a result has is drawn.
 _SIZES = {
@@ -60,12 +63,13 @@ def cards(records: Sequence[Programs]) -> list[Card]:
     for record in records:
         for part, (measure, words) in _HEADLINES.items():
             for side, total in _totals(record.content, part, measure):
-                if "threshold" not in side:
+                if _has_policy(side):
                     worst, named = total.get("worst"), ""
                     if _are_numbers(worst, ("ratio",)):
                         change = drawings.percent(100.0 * (worst["ratio"] - 1.0))
                         named = f"; worst {worst.get('program')} {change}"
                     title = f"{words[:1].upper()}{words[1:]} of real programs"
+                    title += f" ({side_title(side)})" if side_and_cost(side) else ""
                     title = f"{record.name}: {title}" if len(records) > 1 else title
                     samples = f"{_programs_note(total)}{named}" if "programs" in total else side
                     found.append(Card(title, _change(total), f"{side}, geometric mean", samples))
@@ -78,7 +82,7 @@ def _blocks(content: Mapping[str, Any]) -> list[Block]:
         totals = list(_totals(content, part, measure))
         if totals:
             rows = [
-                ("", side.replace("_", " "), _programs_note(total), _change(total), "threshold" not in side)
+                ("", side_title(side), _programs_note(total), _change(total), _has_policy(side))
                 for side, total in totals
             ]
             caption = (
@@ -117,10 +121,16 @@ def _totals(content: Mapping[str, Any], part: str, measure: str) -> Iterator[tup
     of_part = totals.get(part) if isinstance(totals, Mapping) else None
     if not isinstance(of_part, Mapping):
         return
-    for side, measures in sorted(of_part.items(), key=lambda entry: ("threshold" in entry[0], entry[0])):
+    for side, measures in sorted(of_part.items(), key=lambda entry: (not _has_policy(entry[0]), entry[0])):
         total = measures.get(measure) if isinstance(measures, Mapping) else None
         if _are_numbers(total, ("geometric_mean", "low", "high")):
             yield side, total
+
+
+def _has_policy(side: str) -> bool:
+    """Whether a policy decides, or another compiler; else the heuristic with another threshold or cost."""
+    parts = side_and_cost(side)
+    return threshold_of(side) is None and (parts is None or parts[0] not in _BASELINES)
 
 
 def _change(total: Mapping[str, Any], middle: str = "geometric_mean") -> Change:
@@ -223,9 +233,7 @@ def _drawn(table: Mapping[str, Mapping[str, Any]], name: str, caption: str) -> B
             if value is not None and base:
                 change = 100.0 * (value / base - 1.0)
                 # A single value has no interval.
-                rows.append(
-                    (program, side.replace("_", " "), "", Change(change, change, change), "threshold" not in side)
-                )
+                rows.append((program, side_title(side), "", Change(change, change, change), _has_policy(side)))
     return drawings.forest(caption, rows) if rows else None
 
 

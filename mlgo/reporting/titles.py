@@ -1,5 +1,6 @@
 """Display names of corpora and sides."""
 
+from mlgo.evaluation.callee_saved_costs import side_and_cost
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 
 
@@ -9,6 +10,9 @@ def corpus_title(name: str) -> str:
 
 
 def side_title(name: str) -> str:
-    """ "-inline-threshold=25" for "threshold_25"."""
-    threshold = threshold_of(name)
-    return f"-inline-threshold={threshold}" if threshold is not None else name.replace("_", " ")
+    """ "-inline-threshold=25" for "threshold_25", "x, callee-saved registers cost 5" for "x_callee_saved_5"."""
+    if (threshold := threshold_of(name)) is not None:
+        return f"-inline-threshold={threshold}"
+    if (parts := side_and_cost(name)) is not None:
+        return f"{side_title(parts[0])}, callee-saved registers cost {parts[1]}"
+    return name.replace("_", " ")

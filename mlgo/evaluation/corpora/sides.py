@@ -13,7 +13,7 @@ from typing import Any
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, has_cost, side_name
+from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, side_and_cost, side_name
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
@@ -83,7 +83,7 @@ def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[st
         raise RunError("--compiler", wrong, "Compare programs: ./bazelw run //mlgo:evaluate_programs -- --compiler=...")
 
     def is_taken(name: str) -> bool:
-        return name in (DEFAULT, *taken) or threshold_of(name) is not None or has_cost(name)
+        return name in (DEFAULT, *taken) or threshold_of(name) is not None or side_and_cost(name) is not None
 
     return [
         Side(other.name, digest_of_file(other.clang), flags=other.flags, clang=other.clang)

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 
-from mlgo.evaluation.callee_saved_costs import cost_flags, has_cost, side_name
+from mlgo.evaluation.callee_saved_costs import cost_flags, side_and_cost, side_name
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.evaluation.programs.building import LTO_KINDS, Side
@@ -106,7 +106,7 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
 
 def _is_taken(name: str) -> bool:
     taken = name in (DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
-    return taken or has_cost(name) or threshold_of(name) is not None
+    return taken or side_and_cost(name) is not None or threshold_of(name) is not None
 
 
 def allocation_counts(values: Sequence[str]) -> list[int]:
