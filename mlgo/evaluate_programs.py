@@ -130,6 +130,9 @@ def main(arguments: list[str]) -> int:
     compilers = Compilers(packaged, release, compiler_sides(FLAGS.compiler), linker_beside(release) if lto else None)
     sizes = compilers.for_size(FLAGS.inline_thresholds) if FLAGS.problem != EVICTION else []
     further = allocation_counts(FLAGS.allocations), costs_given(FLAGS.callee_saved_costs)
+    if FLAGS.allocations and lto:
+        wrong = "is not supported with --lto, because the linker has no search"
+        raise RunError(f"--allocations={','.join(FLAGS.allocations)}", wrong, "Leave one of them out")
     runs = compilers.for_runs(*further) if FLAGS.problem != INLINING else []
     measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
     levels = [level for level, sides in measured.items() if sides]

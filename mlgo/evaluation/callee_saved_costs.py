@@ -3,9 +3,13 @@
 LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.cpp, CSRFirstTimeCost; docs/adr/0006).
 """
 
+import dataclasses
 from collections.abc import Sequence
+from typing import TypeVar
 
 from mlgo.run.exit_codes import RunError
+
+_Side = TypeVar("_Side")
 
 _OPTION = "-regalloc-csr-first-time-cost"
 _FLAG = "--callee_saved_costs"
@@ -33,12 +37,16 @@ def cost_flags(cost: int) -> tuple[str, str]:
     return "-mllvm", f"{_OPTION}={cost}"
 
 
-def side_name(side: str, cost: int) -> str:
-    """Name of the side that is `side` with this cost."""
-    return f"{side}{_MARK}{cost}"
+def with_costs(sides: Sequence[_Side], costs: Sequence[int]) -> list[_Side]:
+    """Further sides: each of `sides`, dataclasses with the fields `name` and `flags`, with each cost."""
+    return [
+        dataclasses.replace(side, name=f"{side.name}{_MARK}{cost}", flags=(*side.flags, *cost_flags(cost)))
+        for cost in costs
+        for side in sides
+    ]
 
 
 def side_and_cost(name: str) -> tuple[str, int] | None:
-    """What `side_name` was given; None: it did not make `name`."""
+    """The name of a side and the cost that `with_costs` made the name `name` of; None: it did not make it."""
     side, mark, cost = name.rpartition(_MARK)
     return (side, int(cost)) if mark and cost.isdecimal() else None

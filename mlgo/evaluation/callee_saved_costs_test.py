@@ -1,7 +1,14 @@
+import dataclasses
 import unittest
 
-from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, side_and_cost, side_name
+from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, side_and_cost, with_costs
 from mlgo.run.exit_codes import RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class Side:
+    name: str
+    flags: tuple[str, ...] = ()
 
 
 class CalleeSavedCostsTest(unittest.TestCase):
@@ -14,7 +21,11 @@ class CalleeSavedCostsTest(unittest.TestCase):
                 costs_given(["7", wrong])
 
     def test_names(self):
-        self.assertEqual(side_name("policy", 5), "policy_callee_saved_5")
+        named = with_costs([Side("default"), Side("policy", ("-x",))], [5, 7])
+        names = ["default_callee_saved_5", "policy_callee_saved_5", "default_callee_saved_7", "policy_callee_saved_7"]
+        self.assertEqual([side.name for side in named], names)
+        self.assertEqual(named[1].flags, ("-x", *cost_flags(5)))
+        self.assertEqual(side_and_cost(named[1].name), ("policy", 5))
         self.assertEqual(side_and_cost("a_callee_saved_b_callee_saved_5"), ("a_callee_saved_b", 5))
         for other in ("policy", "callee_saved_5", "a_callee_saved_", "a_callee_saved_x", "threshold_5"):
             self.assertIsNone(side_and_cost(other), other)

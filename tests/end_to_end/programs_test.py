@@ -272,6 +272,7 @@ class ProgramsTest(unittest.TestCase):
             ([f"--program_file={self.first}", "--programs=emacs"], "names 'emacs'. Known: all, box2d, brotli, bzip2"),
             ([f"--program_file={self.first}", "--package=x"], "is not NAME=FOLDER"),
             ([f"--program_file={self.first}", "--lto=thick"], "holds 'thick'. Give none, thin or full"),
+            ([f"--program_file={self.first}", "--lto=thin", "--allocations=2"], "the linker has no search"),
         ):
             code, said = command.run(
                 *self.tools(), *flags, f"--output_dir={self.folder / 'no'}", program="evaluate_programs"

@@ -47,6 +47,11 @@ _TOOLCHAIN_FILES = dict(
     }
 )
 
+# The driver adds it to links with -fprofile-generate.
+_TOOLCHAIN_FILES_OF_INSTRUMENTATION = {
+    "@profile_runtime//:archive": "llvm/lib/clang/{}/lib/linux/libclang_rt.profile-x86_64.a".format(CHOSEN["major"]),
+}
+
 _PROFILE = "profile.profdata"
 
 # The options of every compile, after Chromium's own.
@@ -204,7 +209,7 @@ def gn_arguments(linked, chrome_pgo_phase, profile, given, with_base = False, wi
 
     Args:
       linked: take modules of a ThinLTO link, not objects with bitcode inside.
-      chrome_pgo_phase: 0 for none, 2 to use a profile.
+      chrome_pgo_phase: 0 for none, 1 for programs that write counts for a profile, 2 to use a profile.
       profile: name of the profile below //mlgo_toolchain, or "".
       given: arguments that count before all others.
       with_base: the targets need what //base needs.
@@ -249,7 +254,8 @@ def chromium_corpus(
       tree: repository of a tree: @chromium_libraries, @chromium_base, @chromium_complete, or one of a `chromium.tree` tag.
       targets: gn labels; the tree must have all that they need.
       gn_args: further arguments, values as gn writes them; they count before ours.
-      chrome_pgo_phase: 2 uses `profile`; the source package has no profiles, so the default is 0.
+      chrome_pgo_phase: 1 instruments programs, which then write the counts for a profile; 2 uses `profile`. The source package has no
+        profiles, so the default is 0.
       profile: label of an indexed profile (.profdata) that this LLVM reads; it is carried into the corpus.
       linked: link with ThinLTO, and take the modules as they are after importing.
       with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
@@ -315,6 +321,8 @@ def chromium_project(
     toolchain = dict(_TOOLCHAIN_FILES, **(_TOOLCHAIN_FILES_OF_LINKS if linked or with_base or with_programs else {}))
     if with_base:
         toolchain.update(_BASE_TOOLCHAIN_FILES)
+    if chrome_pgo_phase == 1:
+        toolchain.update(_TOOLCHAIN_FILES_OF_INSTRUMENTATION)
     if with_browser:
         toolchain = {label: path for label, path in toolchain.items() if not path.startswith("sysroot/")} | _BROWSER_TOOLCHAIN_FILES
     if profile:

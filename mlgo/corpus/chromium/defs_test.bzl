@@ -38,6 +38,11 @@ def _defs_test_impl(ctx):
     asserts.equals(env, "true", shell["gn_args"]["clang_embed_bitcode"])
     asserts.true(env, "llvm/bin/ld.lld-19" in shell["toolchain"].values())
     asserts.true(env, "rust" not in shell["toolchain"].values())
+
+    # Only instrumented programs are linked with LLVM's library of counters.
+    for phase in [0, 1]:
+        files = chromium_project("@chromium_v8", V8_ARGUMENTS, chrome_pgo_phase = phase, with_programs = True)["toolchain"].values()
+        asserts.equals(env, phase == 1, any([path.endswith("libclang_rt.profile-x86_64.a") for path in files]))
     asserts.true(env, "llvm/bin/ld.lld-19" not in chromium_project("@chromium_libraries", {})["toolchain"].values())
     return unittest.end(env)
 

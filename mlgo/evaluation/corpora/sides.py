@@ -13,7 +13,7 @@ from typing import Any
 from mlgo.compiler.executor import LocalExecutor
 from mlgo.compiler.request import CompileFailure, CompileResult
 from mlgo.corpus.corpus import Corpus, Module
-from mlgo.evaluation.callee_saved_costs import cost_flags, costs_given, side_and_cost, side_name
+from mlgo.evaluation.callee_saved_costs import costs_given, side_and_cost, with_costs
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
@@ -66,11 +66,7 @@ def cost_sides(values: Sequence[str], problem: Problem, policies: Sequence[Side]
     """
     if values and not problem.decides_after_optimiser:
         raise RunError("--callee_saved_costs", f"is not supported for {problem.name}", "Remove it")
-    return [
-        dataclasses.replace(side, name=side_name(side.name, cost), flags=(*side.flags, *cost_flags(cost)))
-        for cost in costs_given(values)
-        for side in (Side(DEFAULT), *policies)
-    ]
+    return with_costs((Side(DEFAULT), *policies), costs_given(values))
 
 
 def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[str]) -> list[Side]:

@@ -40,9 +40,11 @@ def _linked_programs_impl(ctx):
         "descriptions": [runfile(file) for file in ctx.files.descriptions],
         "folder": runfile(program.directory),
         "program": program.name,
+        "training": runfile(ctx.file.training) if ctx.file.training else None,
         "tree": runfile(tree),
     }
-    return described_project(ctx, content, depset([program.corpus, program.directory, tree] + ctx.files.descriptions + ctx.files.data))
+    files = [program.corpus, program.directory, tree] + ctx.files.training + ctx.files.descriptions + ctx.files.data
+    return described_project(ctx, content, depset(files))
 
 mlgo_linked_programs = rule(
     implementation = _linked_programs_impl,
@@ -56,6 +58,10 @@ mlgo_linked_programs = rule(
             doc = "NAME.json for the row NAME of the tables: the fields of mlgo/evaluation/programs/README.md, without sources.",
             allow_files = [".json"],
             mandatory = True,
+        ),
+        "training": attr.label(
+            doc = "JSON with `inputs` and `runs` in the same form: what the instrumented program does for the profile of all rows (--pgo).",
+            allow_single_file = [".json"],
         ),
         "data": attr.label_list(doc = "Files that descriptions name as inputs.", allow_files = True),
     },

@@ -14,6 +14,8 @@ from mlgo.evaluation.programs.description import read_description
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
+#: Stands for a program's name where the inputs of training runs are meant.
+_TRAINING = "training"
 _REMEDY = "Build the target of the rule mlgo_linked_programs again"
 
 
@@ -25,6 +27,7 @@ class LinkedPrograms:
     corpus: the corpus with its modules.
     tree: the sources; patterns of inputs count from there.
     descriptions: name -> what one measured program executes.
+    training: inputs and runs for the profile of all of them (--pgo); None: there are none.
     """
 
     folder: pathlib.Path
@@ -32,6 +35,7 @@ class LinkedPrograms:
     corpus: pathlib.Path
     tree: pathlib.Path
     descriptions: Mapping[str, pathlib.Path]
+    training: pathlib.Path | None = None
 
     def complete(self, names: Sequence[str], work: pathlib.Path) -> list[pathlib.Path]:
         """Writes complete descriptions of the programs `names` below `work`.
@@ -47,6 +51,9 @@ class LinkedPrograms:
         libraries = [word if word.startswith("-") else f"{place}/{word}" for word in words] + ["-lm"]
         linked = [str(self.folder / word) for word in words if not word.startswith("-")]
         more = {"compile_commands": database.name, "fingerprints": linked, "libraries": libraries}
+        if self.training is not None:
+            description = read_description(self.training)
+            more["training"] = description | {"inputs": self._inputs(_TRAINING, self.training, description, work)}
         return [self._write(name, work, more) for name in names]
 
     def _database(self, work: pathlib.Path) -> pathlib.Path:
@@ -59,13 +66,19 @@ class LinkedPrograms:
     def _write(self, name: str, work: pathlib.Path, more: Mapping[str, Any]) -> pathlib.Path:
         given = self.descriptions[name]
         description = read_description(given)
-        inputs = {
-            key: str(given.parent / value) if isinstance(value, str) else str(self._joined(name, key, value, work))
-            for key, value in description.get("inputs", {}).items()
-        }
+        inputs = self._inputs(name, given, description, work)
         path = work / f"{name}.json"
         files.write_json_atomically(path, {**description, **more, "name": name, "inputs": inputs})
         return path
+
+    def _inputs(
+        self, name: str, given: pathlib.Path, description: Mapping[str, Any], work: pathlib.Path
+    ) -> dict[str, str]:
+        """Input -> its file. Args: name: of a program, or _TRAINING; given: the path of `description`."""
+        return {
+            key: str(given.parent / value) if isinstance(value, str) else str(self._joined(name, key, value, work))
+            for key, value in description.get("inputs", {}).items()
+        }
 
     def _joined(self, name: str, key: str, patterns: Sequence[str], work: pathlib.Path) -> pathlib.Path:
         """Writes the files of the tree that `patterns` match, sorted by path, as one file."""
@@ -95,4 +108,5 @@ def linked_programs_of(content: Mapping[str, Any], locate: Callable[[str], pathl
         corpus=locate(content["corpus"]).resolve(),
         tree=locate(content["tree"]),
         descriptions={place.stem: place for place in map(locate, content["descriptions"])},
+        training=locate(content["training"]) if content.get("training") else None,
     )

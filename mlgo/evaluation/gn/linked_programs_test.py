@@ -68,8 +68,8 @@ class LinkedProgramsTest(unittest.TestCase):
         path.write_text(json.dumps({**self.fields, **changes}), encoding="utf-8")
         return load_gn_programs(path, lambda name: self.folder / name)
 
-    def completed(self, name="work"):
-        (path,) = self.programs().complete(["speed"], self.folder / name)
+    def completed(self, name="work", **changes):
+        (path,) = self.programs(**changes).complete(["speed"], self.folder / name)
         return load_program(path, {})
 
     def test_units_are_modules_and_the_rest_is_linked_as_it_is(self):
@@ -93,6 +93,16 @@ class LinkedProgramsTest(unittest.TestCase):
         self.completed().write_inputs(run)
         self.assertEqual((run / "main.js").read_text(), "print(1)")
         self.assertEqual((run / "text").read_text(), "one\ntwo\none")
+
+    def test_training_has_its_own_inputs(self):
+        self.assertIsNone(self.completed().training)
+        runs = [{"name": "train", "arguments": ["other.js"]}]
+        training = {"inputs": {"other.js": "main.js", "text": ["docs/b.md"]}, "runs": runs}
+        (self.folder / "training.json").write_text(json.dumps(training))
+        found = self.completed("trained", training="training.json").training
+        self.assertEqual(sorted(found.inputs), ["other.js", "text"])
+        self.assertEqual(found.inputs["text"][0].read_text(), "two")
+        self.assertEqual([run.name for run in found.runs], ["train"])
 
     def test_a_changed_object_changes_the_digest(self):
         before = self.completed().digest()

@@ -50,16 +50,21 @@ def with_profiles(
     """The programs with profiles, and program -> reason for those that have none and are left out.
 
     The packaged clang, without any policy, builds the instrumented programs, so that all sides use one profile.
+    Programs of the same code and training have one profile: rows of tables may be runs of one program.
 
     Args: levels: of optimisation, one profile for each: the code that is instrumented depends on it.
     """
     found, left_out = [], {}
+    made: dict[tuple[str, str], pathlib.Path] = {}
     bar = progress.start("profiles", len(programs) * len(levels), "builds")
     for program in programs:
         try:
-            profiles = {}
+            training = _training_of(program)
+            key, profiles = dataclasses.replace(training, name="").digest(), {}
             for level in levels:
-                profiles[level] = _profile(evaluation, program, level, tools)
+                if (key, level) not in made:
+                    made[key, level] = _profile(evaluation, training, level, tools)
+                profiles[level] = made[key, level]
                 bar.advance()
             found.append(dataclasses.replace(program, profiles=profiles))
         except (BuildFailure, RunFailure) as error:
@@ -68,11 +73,15 @@ def with_profiles(
     return found, left_out
 
 
-def _profile(evaluation: ProgramEvaluation, program: Program, level: str, tools: ProfileTools) -> pathlib.Path:
+def _training_of(program: Program) -> Program:
+    """The program with its training runs in place of those that are measured. Raises: RunFailure: it has none."""
     if program.training is None:
         raise RunFailure("its description has no `training`, the runs for a profile")
-    stage = f"profile/{program.name}/{level.removeprefix('-')}"
-    training = dataclasses.replace(program, inputs=program.training.inputs, runs=program.training.runs)
+    return dataclasses.replace(program, inputs=program.training.inputs, runs=program.training.runs)
+
+
+def _profile(evaluation: ProgramEvaluation, training: Program, level: str, tools: ProfileTools) -> pathlib.Path:
+    stage = f"profile/{training.name}/{level.removeprefix('-')}"
     inputs = {
         "program": training.digest(),
         "toolchain": evaluation.toolchain.digest(),

@@ -292,7 +292,8 @@ class _Reader:
         if not isinstance(given, dict) or not given:
             raise self._wrong("has a `training` that is not a JSON object with inputs or runs")
         reader = _Reader(self._subject, given, self._folder)
-        others = {**inputs, **reader._inputs(root)}
+        # Runs of its own with inputs of their own have nothing of what is measured.
+        others = reader._inputs(root) if {"inputs", "runs"} <= given.keys() else {**inputs, **reader._inputs(root)}
         training = Training(others, reader._runs(others) if "runs" in given else runs)
         if reader._content:
             raise self._wrong(f"has a `training` with the unknown field {min(reader._content)!r}")

@@ -229,6 +229,8 @@ class ProgramTest(unittest.TestCase):
         program = self.load(training={"inputs": {"text": ["data/2"], "more": ["data/1"]}})
         self.assertEqual(program.training.inputs["text"], (self.tree / "data/2",))
         self.assertEqual(program.training.runs, program.runs)
+        own = {"inputs": {"other": ["data/2"]}, "runs": [{"name": "go", "arguments": ["5"]}]}
+        self.assertEqual(set(self.load(training=own).training.inputs), {"other"})
         program = self.load(training={"runs": [{"name": "go", "arguments": ["5"]}]})
         self.assertEqual(program.training.inputs, program.inputs)
         self.assertEqual(program.training.runs[0].arguments, ("5",))

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 from collections.abc import Mapping, Sequence
 
-from mlgo.evaluation.callee_saved_costs import cost_flags, side_and_cost, side_name
+from mlgo.evaluation.callee_saved_costs import side_and_cost, with_costs
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.evaluation.programs.building import LTO_KINDS, Side
@@ -53,15 +53,9 @@ class Compilers:
             Side(f"{_ALLOCATIONS}{number}", self.release, (*policy.flags, "-mllvm", f"-mlgo-allocations={number}"))
             for number in allocations
         ]
-        with_costs = [
-            # For LTO it is the linker that generates the code.
-            dataclasses.replace(
-                side, name=side_name(side.name, cost), flags=(*side.flags, *cost_flags(cost)), linker=self.linker
-            )
-            for cost in callee_saved_costs
-            for side in (default, policy)
-        ]
-        return [default, policy, *with_costs, *searching, *self.others]
+        # For LTO it is the linker that generates the code, with the cost too.
+        costly = with_costs((dataclasses.replace(default, linker=self.linker), policy), callee_saved_costs)
+        return [default, policy, *costly, *searching, *self.others]
 
     def for_cost(self, sides: Sequence[Side]) -> list[Side]:
         """Sides of the compile-cost comparison: the packaged clang, the release clang, and `sides` without thresholds.

@@ -1,0 +1,59 @@
+"""Profiles of programs, with a stage runner that builds nothing."""
+
+import dataclasses
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from mlgo.evaluation.programs.building import Toolchain
+from mlgo.evaluation.programs.evaluation import ProgramEvaluation
+from mlgo.evaluation.programs.profiles import ProfileTools, with_profiles
+from mlgo.evaluation.programs.program import Program, ProgramRun, Training
+
+_LEVELS = ("-O2", "-Oz")
+
+
+class ProfilesTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.source = self.folder / "main.c"
+        self.source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+        self.stages: list[str] = []
+        toolchain = Toolchain(None, self.source, pathlib.Path(sys.executable), 1)
+        self.evaluation = ProgramEvaluation(lambda name, *_: self.stages.append(name), self.folder, toolchain)
+        self.tools = ProfileTools(self.source, self.source)
+
+    def program(self, name, argument="train", **changes):
+        def runs(*arguments):
+            return (ProgramRun("go", arguments, None, ()),)
+
+        fields = {field: () for field in ("mains", "includes", "defines", "flags", "libraries")}
+        trained = Training({}, runs(argument))
+        program = Program(name, "", self.folder, ("main.c",), **fields, inputs={}, runs=runs(name), training=trained)
+        return dataclasses.replace(program, **changes)
+
+    def test_programs_of_the_same_code_and_training_share_a_profile(self):
+        programs = [self.program("parse"), self.program("sort"), self.program("other", "else")]
+        parse, sort, other = with_profiles(self.evaluation, programs, _LEVELS, self.tools)[0]
+        self.assertEqual(parse.profiles, sort.profiles)
+        self.assertNotEqual(parse.profiles, other.profiles)
+        made = [f"profile/{name}/{level}" for name in ("parse", "other") for level in ("O2", "Oz")]
+        self.assertEqual(self.stages, made)
+        self.assertEqual([program.runs[0].arguments for program in (parse, sort)], [("parse",), ("sort",)])
+
+    def test_other_flags_are_other_code(self):
+        programs = [self.program("parse"), self.program("sort", flags=("-DA",))]
+        with_profiles(self.evaluation, programs, ["-O2"], self.tools)
+        self.assertEqual(self.stages, ["profile/parse/O2", "profile/sort/O2"])
+
+    def test_a_program_without_training_is_left_out(self):
+        found, left_out = with_profiles(self.evaluation, [self.program("parse", training=None)], _LEVELS, self.tools)
+        self.assertEqual((found, self.stages), ([], []))
+        self.assertIn("has no `training`", left_out["parse"])
+
+
+if __name__ == "__main__":
+    unittest.main()
