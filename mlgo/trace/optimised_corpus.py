@@ -20,7 +20,8 @@ from mlgo.trace.outcomes import FailureLimit
 from mlgo.trace.setup import CompileSetup
 
 #: cc1 flags, after the module's own: stop after the optimiser and write its result.
-OPTIMISE_FLAGS = ("-emit-llvm-bc", "-emit-llvm-uselists")
+KEEP_USE_LISTS_FLAG = "-emit-llvm-uselists"
+OPTIMISE_FLAGS = ("-emit-llvm-bc", KEEP_USE_LISTS_FLAG)
 
 #: cc1 flag of the modules made here: run no IR pass again, generate code.
 CODE_GENERATION_FLAG = "-disable-llvm-passes"

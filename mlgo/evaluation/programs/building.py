@@ -17,6 +17,7 @@ from mlgo.evaluation.programs.target import HOST, Target
 from mlgo.run import files, locate, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, KEEP_USE_LISTS_FLAG
 
 #: What -flto= takes.
 LTO_KINDS = ("thin", "full")
@@ -54,6 +55,8 @@ class Side:
       linker: the ld.lld of this side's LTO, with the policies of `clang`; None: the toolchain's.
       model_flags: further flags, which name a policy's files on this machine and are not part of the digest.
       model_digest: digest of these files, and what reads them.
+      decides_after_optimiser: whether its flags are for code generation alone. What the optimiser makes of a unit is then
+        kept for all such sides of one compiler (mlgo/trace/optimised_corpus.py has why, and what it saves).
     """
 
     name: str
@@ -62,6 +65,7 @@ class Side:
     linker: pathlib.Path | None = None
     model_flags: tuple[str, ...] = ()
     model_digest: str = ""
+    decides_after_optimiser: bool = False
 
     def digest(self) -> str:
         """Digest of compiler, flags and model."""
@@ -125,7 +129,7 @@ def compile_command(
     """The command that compiles one unit in its folder, `program.directory_of(path)`, without -o."""
     driver = "--driver-mode=g++" if is_c_plus_plus(path) else "--driver-mode=gcc"
     words = [str(side.clang), driver, *toolchain.target_flags(), level, *_COMMON, *program.compile_flags(path), *more]
-    if pathlib.PurePath(path).suffix != ".S":  # Policies and profiles do not apply to assembly.
+    if not _is_assembly(path):  # Policies and profiles do not apply to it.
         if level in program.profiles:
             words.append(f"-fprofile-use={program.profiles[level]}")
         words += (*side.flags, *side.model_flags)
@@ -144,10 +148,13 @@ def compile_objects(
     def compile_unit(unit: tuple[str, str]) -> pathlib.Path:
         path, name = unit
         command = compile_command(toolchain, side, program, path, level, more)
-        shared = _shared_object(toolchain, side, program, path, command)
+        shared = _shared_file(toolchain, side, program, path, command)
         if shared is not None and shared.is_file():
             shutil.copyfile(shared, folder / name)
             return folder / name
+        if shared is not None and side.decides_after_optimiser and not _is_assembly(path) and not more:
+            bitcode = _optimised(toolchain, side, program, path, level, folder / f"{name}.bc")
+            command = [*command[:-2], "-Xclang", CODE_GENERATION_FLAG, "-x", "ir", "-c", str(bitcode)]
         run_tool(side, path, [*command, "-o", str(folder / name)], program.directory_of(path))
         if shared is not None:
             files.write_atomically(shared, (folder / name).read_bytes())
@@ -158,12 +165,34 @@ def compile_objects(
         return _in_parallel(toolchain.workers, compile_unit, units, bar)
 
 
-def _shared_object(
+def _optimised(
+    toolchain: Toolchain, side: Side, program: Program, path: str, level: str, output: pathlib.Path
+) -> pathlib.Path:
+    """The bitcode of a unit after the optimiser, which all sides of this compiler share.
+
+    Args: output: the compiler writes it there before it is kept.
+    Raises: BuildFailure: the compile fails.
+    """
+    bare = dataclasses.replace(side, flags=(), model_flags=(), model_digest="")
+    command = compile_command(toolchain, bare, program, path, level, ("-emit-llvm", "-Xclang", KEEP_USE_LISTS_FLAG))
+    shared = _shared_file(toolchain, bare, program, path, command)
+    if not shared.is_file():
+        run_tool(side, path, [*command, "-o", str(output)], program.directory_of(path))
+        files.write_atomically(shared, output.read_bytes())
+        output.unlink()
+    return shared
+
+
+def _is_assembly(path: str) -> bool:
+    return pathlib.PurePath(path).suffix == ".S"
+
+
+def _shared_file(
     toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]
 ) -> pathlib.Path | None:
-    """The path of the object of an equal compile of any program.
+    """Where the result of an equal compile of any program is.
 
-    None: objects are not shared; only descriptions with `fingerprints` have a digest of all included files.
+    None: results are not shared; only descriptions with `fingerprints` have a digest of all included files.
     """
     if toolchain.objects is None or not program.fingerprints:
         return None

@@ -59,6 +59,20 @@ class SharedObjectsTest(unittest.TestCase):
         self.assertEqual(self.compile("both.c", "one.c"), ["1", "2"])
         self.assertEqual(self.compile("other.c", "both.c"), ["3", "1"])
 
+    def test_the_optimiser_runs_once_for_sides_that_decide_after_it(self):
+        default = Side("default", self.side.clang, decides_after_optimiser=True)
+        policy = dataclasses.replace(default, name="policy", flags=("-mllvm", "-x"))
+        (self.folder / "code.S").write_text("", encoding="utf-8")
+        self.assertEqual(self.compile("one.c", side=default), ["2"])
+        self.assertEqual(self.compile("one.c", "code.S", side=policy), ["3", "4"])
+        self.assertEqual(self.compile("one.c", side=policy), ["3"])
+        optimise, generate, again, assemble = (self.folder / "started").read_text(encoding="utf-8").splitlines()
+        self.assertIn("-emit-llvm -Xclang -emit-llvm-uselists -c one.c", optimise)
+        self.assertNotIn("-x ir", optimise)
+        self.assertRegex(generate, "-DX -Xclang -disable-llvm-passes -x ir -c .*/objects/[0-9a-f]+[.]o")
+        self.assertIn("-mllvm -x -Xclang -disable-llvm-passes -x ir", again)
+        self.assertNotIn("ir", assemble.split())
+
     def test_whatever_decides_about_an_object_makes_another(self):
         self.assertEqual(self.compile("both.c"), ["1"])
         self.assertEqual(self.compile("both.c", option="-DY"), ["2"])

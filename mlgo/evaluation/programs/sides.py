@@ -48,9 +48,14 @@ class Compilers:
           allocations: values of -mlgo-allocations (release/search) for sides that start from the policy.
           callee_saved_costs: of the first use of a callee-saved register, for further sides with and without it.
         """
-        default, policy = Side(DEFAULT, self.release), self._policy(EVICTION)
+        default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)
         searching = [
-            Side(f"{_ALLOCATIONS}{number}", self.release, (*policy.flags, "-mllvm", f"-mlgo-allocations={number}"))
+            dataclasses.replace(
+                policy,
+                name=f"{_ALLOCATIONS}{number}",
+                flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}"),
+                linker=None,
+            )
             for number in allocations
         ]
         # For LTO it is the linker that generates the code, with the cost too.
@@ -66,7 +71,11 @@ class Compilers:
         return [Side(DEFAULT, self.packaged), Side(_RELEASE, self.release), *compared]
 
     def _policy(self, problem: str) -> Side:
-        return Side(_POLICY, self.release, tuple(load_problem(problem).release_flags()), self.linker)
+        loaded = load_problem(problem)
+        flags = tuple(loaded.release_flags())
+        return Side(
+            _POLICY, self.release, flags, self.linker, decides_after_optimiser=loaded.decides_after_optimiser
+        )
 
 
 def development_sides(
@@ -77,11 +86,12 @@ def development_sides(
     Args: models: name of a policy -> (folder of its TFLite model, digest of the policy).
     """
     return [
-        Side(DEFAULT, clang),
+        Side(DEFAULT, clang, decides_after_optimiser=problem.decides_after_optimiser),
         *(
             Side(
                 name,
                 clang,
+                decides_after_optimiser=problem.decides_after_optimiser,
                 model_flags=tuple(problem.development_flags(None, str(folder))),
                 model_digest=f"{problem.name} {digest}",
             )
