@@ -23,8 +23,9 @@ from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, KEEP_USE_LISTS_FLA
 LTO_KINDS = ("thin", "full")
 #: Flags of a compile whose object has the bitcode and the command of its module, for a corpus.
 EMBEDDED = ("-Xclang", "-fembed-bitcode=all")
-#: Time limit of one compile or link, seconds.
+#: Time limits of one compile and of one link, seconds. A link with LTO compiles the whole program.
 _COMPILE_SECONDS = 600
+_LINK_SECONDS = 7200
 #: Flags of every compile; the output does not depend on its time and place.
 _COMMON = (
     "-w",
@@ -144,6 +145,8 @@ def compile_objects(
     Raises: BuildFailure: a compile fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    if side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
+        side = _without_decisions(side)  # The linker generates the code.
 
     def compile_unit(unit: tuple[str, str]) -> pathlib.Path:
         path, name = unit
@@ -173,7 +176,7 @@ def _optimised(
     Args: output: the compiler writes it there before it is kept.
     Raises: BuildFailure: the compile fails.
     """
-    bare = dataclasses.replace(side, flags=(), model_flags=(), model_digest="")
+    bare = _without_decisions(side)
     command = compile_command(toolchain, bare, program, path, level, ("-emit-llvm", "-Xclang", KEEP_USE_LISTS_FLAG))
     shared = _shared_file(toolchain, bare, program, path, command)
     if not shared.is_file():
@@ -181,6 +184,10 @@ def _optimised(
         files.write_atomically(shared, output.read_bytes())
         output.unlink()
     return shared
+
+
+def _without_decisions(side: Side) -> Side:
+    return dataclasses.replace(side, flags=(), model_flags=(), model_digest="")
 
 
 def _is_assembly(path: str) -> bool:
@@ -237,7 +244,7 @@ def link(
         "-o",
         str(image),
     ]
-    run_tool(side, f"linking {image.name}", command, program.root)
+    run_tool(side, f"linking {image.name}", command, program.root, _LINK_SECONDS)
     return map_path
 
 
@@ -349,13 +356,15 @@ def _in_parallel(
             raise
 
 
-def run_tool(side: Side, what: str, command: Sequence[str], directory: pathlib.Path) -> child.Ended:
-    """Runs a compiler or linker in `directory`. Args: what: for messages.
+def run_tool(
+    side: Side, what: str, command: Sequence[str], directory: pathlib.Path, seconds: float = _COMPILE_SECONDS
+) -> child.Ended:
+    """Runs a compiler or linker in `directory`. Args: what: for messages; seconds: time limit.
 
     Raises: BuildFailure: it fails.
     """
     try:
-        ended = child.run(command, directory, _COMPILE_SECONDS, environment={"PATH": os.defpath})
+        ended = child.run(command, directory, seconds, environment={"PATH": os.defpath})
     except child.NotRun as error:
         raise BuildFailure(f"{side.name}: {what}: {error}") from error
     if ended.exit_code:

@@ -47,12 +47,12 @@ class SharedObjectsTest(unittest.TestCase):
         (self.folder / "p.json").write_text(json.dumps(description), encoding="utf-8")
         return load_program(self.folder / "p.json", {})
 
-    def compile(self, *sources, side=None, profile=None, **fields):
+    def compile(self, *sources, side=None, profile=None, more=(), **fields):
         """Contents of the objects."""
         profiles = {} if profile is None else {"-O2": profile}
         program = dataclasses.replace(self.program(*sources, **fields), profiles=profiles)
         with tempfile.TemporaryDirectory() as place:
-            objects = compile_objects(self.toolchain, side or self.side, program, pathlib.Path(place), "-O2")
+            objects = compile_objects(self.toolchain, side or self.side, program, pathlib.Path(place), "-O2", more)
             return [path.read_text(encoding="utf-8").strip() for path in objects]
 
     def test_shared_objects_are_compiled_once(self):
@@ -72,6 +72,12 @@ class SharedObjectsTest(unittest.TestCase):
         self.assertRegex(generate, "-DX -Xclang -disable-llvm-passes -x ir -c .*/objects/[0-9a-f]+[.]o")
         self.assertIn("-mllvm -x -Xclang -disable-llvm-passes -x ir", again)
         self.assertNotIn("ir", assemble.split())
+
+    def test_bitcode_for_the_linker_is_the_same_on_sides_that_decide_after_the_optimiser(self):
+        default = Side("default", self.side.clang, decides_after_optimiser=True)
+        policy = dataclasses.replace(default, name="policy", flags=("-mllvm", "-x"))
+        for side in (default, policy):
+            self.assertEqual(self.compile("one.c", side=side, more=("-flto=thin",)), ["1"])
 
     def test_whatever_decides_about_an_object_makes_another(self):
         self.assertEqual(self.compile("both.c"), ["1"])
