@@ -27,7 +27,7 @@ function inverse(size) {
 }
 let point = new Point(0, 0);
 let caught = 0;
-for (const prime of primes(200000)) {
+for (const prime of primes(900000)) {
   point = point.plus({ x: prime, y: prime % 10 });
   try {
     if (prime % 17 === 3) throw new RangeError(`prime ${prime}`);
@@ -35,14 +35,14 @@ for (const prime of primes(200000)) {
     caught += error.message.length;
   }
 }
-print(point.x, point.y, caught, inverse(90).toFixed(6));
-const rows = Array.from({ length: 4000 }, (_, row) => ({ row, name: `row ${row * 7919 % 4000}`, tags: [row % 3, row % 5], at: new Date(row * 86400000).toISOString() }));
+print(point.x, point.y, caught, inverse(160).toFixed(6));
+const rows = Array.from({ length: 20000 }, (_, row) => ({ row, name: `row ${row * 7919 % 20000}`, tags: [row % 3, row % 5], at: new Date(row * 86400000).toISOString() }));
 const copied = JSON.parse(JSON.stringify(rows, null, 1), (key, value) => (key === "tags" ? new Set(value) : value));
 copied.sort((one, other) => (one.name < other.name ? -1 : 1));
-print(copied[1999].row, new Map(copied.map((row) => [row.name, row.tags.size])).get("row 1"));
-print((3n ** 3000n / 7n ** 900n).toString(16).length, Reflect.ownKeys(new Proxy({ a: 1, b: 2 }, {})).join());
+print(copied[9999].row, new Map(copied.map((row) => [row.name, row.tags.size])).get("row 1"));
+print((3n ** 9000n / 7n ** 2700n).toString(16).length, Reflect.ownKeys(new Proxy({ a: 1, b: 2 }, {})).join());
 (async () => {
   let total = 0;
-  for (let round = 0; round < 20000; ++round) total += await (round % 2 ? round : Promise.resolve(1));
+  for (let round = 0; round < 200000; ++round) total += await (round % 2 ? round : Promise.resolve(1));
   print(total);
 })();

@@ -1,7 +1,7 @@
 // Searches and rewrites licences and C++ headers: other patterns than those that are measured.
 const [licences, headers] = [read("licences.txt"), read("headers.h")];
 let found = 0;
-for (let round = 0; round < 4; ++round) {
+for (let round = 0; round < 12; ++round) {
   found += (licences.match(/copyright\s+(?:\(c\)\s+)?(\d{4})(?:-(\d{4}))?/gi) || []).length;
   found += licences.replace(/\b([a-z])(\w*)/g, (_, first, rest) => first.toUpperCase() + rest + round).length;
   found += (headers.match(/^#(?:include|define)\s+[<"]?([\w./-]+)/gm) || []).length;

@@ -2,7 +2,7 @@
 load("acorn.js");
 const names = new Map();
 let length = 0;
-for (let round = 0; round < 4; ++round) {
+for (let round = 0; round < 6; ++round) {
   for (const file of ["profview.js", "windbg.js", "fuzzer.js"]) {
     const source = read(file);
     for (const token of acorn.tokenizer(source, { ecmaVersion: "latest" })) {
