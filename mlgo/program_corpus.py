@@ -14,7 +14,6 @@ interrupted command continues when it is started again.
 Exit codes: 0 done, 2 wrong flag or input, 10 no program is left, 11 a program was left out, 130 interrupted.
 """
 
-import dataclasses
 import pathlib
 import shutil
 import tempfile
@@ -70,7 +69,7 @@ def main(arguments: list[str]) -> int:
     if FLAGS.pgo:
         evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
         programs, left_out = with_profiles(evaluation, programs, [FLAGS.level], profile_tools(HOST))
-    parts = _parts(folder, toolchain, _of_different_modules(programs), left_out)
+    parts = _parts(folder, toolchain, programs, left_out)
     for name, reason in left_out.items():
         tell(f"left out {name}: {reason}")
     if not parts:
@@ -81,16 +80,6 @@ def main(arguments: list[str]) -> int:
     made = combination.combine_copies(output, parts).modules
     tell(f"done {sum(made.values()):,} modules of {len(made)} programs -> {output}")
     return ExitCode.TOO_MANY_FAILURES if left_out else ExitCode.DONE
-
-
-def _of_different_modules(programs: Sequence[Program]) -> list[Program]:
-    """The first of all programs that are compiled in the same way: rows of an evaluation may be runs of one program."""
-    found: dict[str, Program] = {}
-    for program in programs:
-        key = dataclasses.replace(program, name="", inputs={}, runs=()).digest()
-        if found.setdefault(key, program) is not program:
-            tell(f"{program.name} has the modules of {found[key].name}")
-    return list(found.values())
 
 
 def _parts(
