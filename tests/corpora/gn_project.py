@@ -7,6 +7,7 @@ FILES = {
 declare_args() {
   clang_embed_bitcode = false
   lld_emit_index = false
+  list_of_blocks = ""
 }
 set_default_toolchain("//build:clang")
 set_defaults("executable") { configs = [ "//build:flags" ] }
@@ -20,6 +21,9 @@ config("flags") {
   ldflags = []
   if (clang_embed_bitcode) {
     cflags += [ "-Xclang", "-fembed-bitcode=all" ]
+  }
+  if (list_of_blocks != "") {
+    cflags += [ "-fbasic-block-sections=list=$list_of_blocks" ]
   }
   if (lld_emit_index) {
     cflags += [ "-flto=thin" ]

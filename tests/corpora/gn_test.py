@@ -80,6 +80,21 @@ class GnTest(BuildTestCase):
         licences = (self.root / "else" / "where" / "corpus_licences.json").read_text(encoding="utf-8")
         self.assertIn('"MIT"', licences)
 
+    def test_a_file_of_the_toolchain_becomes_a_part_of_the_corpus(self):
+        blocks = self.root / "elsewhere" / "blocks.txt"
+        blocks.parent.mkdir()
+        blocks.write_text("!a_function_of_no_module\n!!0\n", encoding="utf-8")
+        self.make(
+            "--target=//:all",
+            "--gn_arg=clang_embed_bitcode=true",
+            f"--toolchain=blocks.txt={blocks}",
+            '--gn_arg=list_of_blocks="../../mlgo_toolchain/blocks.txt"',
+        )
+        corpus = Corpus.load(self.corpus)
+        self.assertEqual(len(corpus.modules), len(ODD_NAMES))
+        (carried,) = corpus.carried_files
+        self.assertTrue(carried.endswith("-blocks.txt"), carried)
+
     def test_modules_of_a_thinlto_link(self):
         self.make("--target=//:all", "--linked", "--gn_arg=lld_emit_index=true")
         self.build = self.objects

@@ -54,6 +54,9 @@ _TOOLCHAIN_FILES_OF_INSTRUMENTATION = {
 
 _PROFILE = "profile.profdata"
 
+# Every compile with a profile depends on the file that says which profile of Google's to download. The profile stands for it.
+_NAME_OF_PROFILE = "chrome/build/linux.pgo.txt"
+
 # The options of every compile, after Chromium's own.
 _CXX = "-nostdinc++ -isystem {}/libcxx/include/c++/v1".format(_TOOLCHAIN)
 _LINK = "-nostdlib++ -L{}/libcxx/lib -l:libc++.a -l:libc++abi.a".format(_TOOLCHAIN)
@@ -344,7 +347,7 @@ def chromium_project(
         ] if with_browser else []),
         ninja = "@gn_tools//:ninja",
         path = ["llvm/bin"] + (["programs"] if with_browser else []),
-        placed = _BROWSER_PLACED if with_browser else {},
+        placed = (_BROWSER_PLACED if with_browser else {}) | ({profile: _NAME_OF_PROFILE} if profile else {}),
         toolchain = toolchain,
         tools = [
             "@gn_tools//:runtime",

@@ -39,6 +39,10 @@ def _defs_test_impl(ctx):
     asserts.true(env, "llvm/bin/ld.lld-19" in shell["toolchain"].values())
     asserts.true(env, "rust" not in shell["toolchain"].values())
 
+    profiled = chromium_project("@chromium_v8", V8_ARGUMENTS, chrome_pgo_phase = 2, profile = ":d8.profdata")
+    asserts.equals(env, {":d8.profdata": "chrome/build/linux.pgo.txt"}, profiled["placed"])
+    asserts.equals(env, "profile.profdata", profiled["toolchain"][":d8.profdata"])
+
     # Only instrumented programs are linked with LLVM's library of counters.
     for phase in [0, 1]:
         files = chromium_project("@chromium_v8", V8_ARGUMENTS, chrome_pgo_phase = phase, with_programs = True)["toolchain"].values()

@@ -115,13 +115,14 @@ def make(flags: argparse.Namespace) -> None:
         copied=flags.copied,
     )
     configured = configure(project, flags.work, flags.target, flags.linked)
-    # The folder of the build has links to what lies in the tree.
+    # The build's folder has links to what lies in the tree, and to files that the target names, such as a profile.
+    named = tuple(path for path in project.toolchain.values() if path.is_file())
     settings = {
         "obj_base_dir": configured.layout.build,
         "output_dir": flags.output.absolute(),
         "licence": flags.licence,
         "max_failures": 0,
-        "allow_file_root": (flags.tree, configured.layout.source),
+        "allow_file_root": (flags.tree, configured.layout.source, *named),
     }
     if part:
         objects = _compile_part(configured, part, flags.jobs)
