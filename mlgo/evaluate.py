@@ -38,6 +38,7 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
+from mlgo.evaluation.callee_saved_costs import costs_given
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
@@ -107,7 +108,8 @@ def main(arguments: list[str]) -> int:
         found = [
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
-        counts = counts_given(programs, folder, problem, policies.sides(), model_of)
+        costs = costs_given(FLAGS.callee_saved_costs)
+        counts = counts_given(programs, folder, problem, policies.sides(), model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
     described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
     names, evidence = [side.name for side in sides], counts.evidence(list(policies.digests))

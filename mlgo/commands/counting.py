@@ -9,6 +9,7 @@ from absl import flags
 from mlgo.commands.compiling import clang_given
 from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
+from mlgo.evaluation.callee_saved_costs import with_costs
 from mlgo.evaluation.corpora.sides import Side
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
@@ -104,9 +105,11 @@ def counts_given(
     problem: Problem,
     policies: Sequence[Side],
     model_of: Callable[[Side], pathlib.Path | None],
+    callee_saved_costs: Sequence[int] = (),
 ) -> PolicyCounts:
     """What `programs` execute under the default and under `policies`, in stages of `folder`.
 
+    Args: callee_saved_costs: for further sides, the default and each policy with each of them.
     Raises: RunError: a tool is missing.
     """
     if not programs:
@@ -129,4 +132,5 @@ def counts_given(
         side.name: (model, side.digest) for side in policies if (model := model_of(side)) is not None
     }
     sides = development_sides(clang_given().resolve(), problem, models)
+    sides += with_costs(sides, callee_saved_costs)
     return count_policies(ProgramEvaluation(stage, path, toolchain), programs, sides, counter)
