@@ -5,11 +5,9 @@ LLVM has 0 or next to nothing on every target (llvm/lib/CodeGen/RegAllocGreedy.c
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from mlgo.run.exit_codes import RunError
-
-_Side = TypeVar("_Side")
 
 _OPTION = "-regalloc-csr-first-time-cost"
 _FLAG = "--callee_saved_costs"
@@ -20,6 +18,21 @@ HELP = (
     f"Values of {_OPTION}, each as a further side of the default and of every policy. 16384 is what an access to memory"
     " at the function's entry costs, so a register's save and restore are 32768."
 )
+
+
+class _Side(Protocol):
+    """A dataclass: one side of an evaluation."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def flags(self) -> tuple[str, ...]: ...
+
+
+_AnySide = TypeVar("_AnySide", bound=_Side)
 
 
 def costs_given(values: Sequence[str]) -> list[int]:
@@ -37,8 +50,8 @@ def cost_flags(cost: int) -> tuple[str, str]:
     return "-mllvm", f"{_OPTION}={cost}"
 
 
-def with_costs(sides: Sequence[_Side], costs: Sequence[int]) -> list[_Side]:
-    """Further sides: each of `sides`, dataclasses with the fields `name` and `flags`, with each cost."""
+def with_costs(sides: Sequence[_AnySide], costs: Sequence[int]) -> list[_AnySide]:
+    """Further sides: each of `sides` with each cost."""
     return [
         dataclasses.replace(side, name=f"{side.name}{_MARK}{cost}", flags=(*side.flags, *cost_flags(cost)))
         for cost in costs

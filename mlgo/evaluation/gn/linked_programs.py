@@ -50,7 +50,7 @@ class LinkedPrograms:
         # C++ needs libm, which the driver adds to links of C++ sources only.
         libraries = [word if word.startswith("-") else f"{place}/{word}" for word in words] + ["-lm"]
         linked = [str(self.folder / word) for word in words if not word.startswith("-")]
-        more = {"compile_commands": database.name, "fingerprints": linked, "libraries": libraries}
+        more: dict[str, Any] = {"compile_commands": database.name, "fingerprints": linked, "libraries": libraries}
         if self.training is not None:
             description = read_description(self.training)
             more["training"] = description | {"inputs": self._inputs(_TRAINING, self.training, description, work)}

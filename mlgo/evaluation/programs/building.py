@@ -56,8 +56,8 @@ class Side:
       linker: the ld.lld of this side's LTO, with the policies of `clang`; None: the toolchain's.
       model_flags: further flags, which name a policy's files on this machine and are not part of the digest.
       model_digest: digest of these files, and what reads them.
-      decides_after_optimiser: whether its flags are for code generation alone. What the optimiser makes of a unit is then
-        kept for all such sides of one compiler (mlgo/trace/optimised_corpus.py has why, and what it saves).
+      decides_after_optimiser: whether its flags are for code generation alone. What the optimiser makes of a unit is
+        then kept for all such sides of one compiler (mlgo/trace/optimised_corpus.py has why, and what it saves).
     """
 
     name: str

@@ -30,7 +30,7 @@ class ProfilesTest(unittest.TestCase):
         def runs(*arguments):
             return (ProgramRun("go", arguments, None, ()),)
 
-        fields = {field: () for field in ("mains", "includes", "defines", "flags", "libraries")}
+        fields = dict.fromkeys(("mains", "includes", "defines", "flags", "libraries"), ())
         trained = Training({}, runs(argument))
         program = Program(name, "", self.folder, ("main.c",), **fields, inputs={}, runs=runs(name), training=trained)
         return dataclasses.replace(program, **changes)

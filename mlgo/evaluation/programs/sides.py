@@ -73,9 +73,7 @@ class Compilers:
     def _policy(self, problem: str) -> Side:
         loaded = load_problem(problem)
         flags = tuple(loaded.release_flags())
-        return Side(
-            _POLICY, self.release, flags, self.linker, decides_after_optimiser=loaded.decides_after_optimiser
-        )
+        return Side(_POLICY, self.release, flags, self.linker, decides_after_optimiser=loaded.decides_after_optimiser)
 
 
 def development_sides(
