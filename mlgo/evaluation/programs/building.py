@@ -145,8 +145,8 @@ def compile_objects(
     Raises: BuildFailure: a compile fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
-        side = _without_decisions(side)  # The linker generates the code.
+    if _shares(toolchain, program) and side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
+        side = _without_decisions(side)  # The linker generates the code, and all sides share the bitcode.
 
     def compile_unit(unit: tuple[str, str]) -> pathlib.Path:
         path, name = unit
@@ -194,14 +194,16 @@ def _is_assembly(path: str) -> bool:
     return pathlib.PurePath(path).suffix == ".S"
 
 
+def _shares(toolchain: Toolchain, program: Program) -> bool:
+    """Whether results of compiles are kept: only `fingerprints` are a digest of all included files."""
+    return toolchain.objects is not None and bool(program.fingerprints)
+
+
 def _shared_file(
     toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]
 ) -> pathlib.Path | None:
-    """Where the result of an equal compile of any program is.
-
-    None: results are not shared; only descriptions with `fingerprints` have a digest of all included files.
-    """
-    if toolchain.objects is None or not program.fingerprints:
+    """Where the result of an equal compile of any program is; None: results are not shared."""
+    if not _shares(toolchain, program):
         return None
     content = [
         side.digest(),
