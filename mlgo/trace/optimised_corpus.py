@@ -19,8 +19,9 @@ from mlgo.run import progress
 from mlgo.trace.outcomes import FailureLimit
 from mlgo.trace.setup import CompileSetup
 
-#: cc1 flags, after the module's own: stop after the optimiser and write its result.
+#: cc1 flag of written bitcode, for code generation to see the order of use lists.
 KEEP_USE_LISTS_FLAG = "-emit-llvm-uselists"
+#: cc1 flags, after the module's own: stop after the optimiser and write its result.
 OPTIMISE_FLAGS = ("-emit-llvm-bc", KEEP_USE_LISTS_FLAG)
 
 #: cc1 flag of the modules made here: run no IR pass again, generate code.

@@ -38,6 +38,7 @@ def _defs_test_impl(ctx):
     asserts.equals(env, "true", shell["gn_args"]["clang_embed_bitcode"])
     asserts.true(env, "llvm/bin/ld.lld-19" in shell["toolchain"].values())
     asserts.true(env, "rust" not in shell["toolchain"].values())
+    asserts.true(env, "llvm/bin/ld.lld-19" not in chromium_project("@chromium_libraries", {})["toolchain"].values())
 
     profiled = chromium_project("@chromium_v8", V8_ARGUMENTS, chrome_pgo_phase = 2, profile = ":d8.profdata")
     asserts.equals(env, {":d8.profdata": "chrome/build/linux.pgo.txt"}, profiled["placed"])
@@ -47,7 +48,6 @@ def _defs_test_impl(ctx):
     for phase in [0, 1]:
         files = chromium_project("@chromium_v8", V8_ARGUMENTS, chrome_pgo_phase = phase, with_programs = True)["toolchain"].values()
         asserts.equals(env, phase == 1, any([path.endswith("libclang_rt.profile-x86_64.a") for path in files]))
-    asserts.true(env, "llvm/bin/ld.lld-19" not in chromium_project("@chromium_libraries", {})["toolchain"].values())
     return unittest.end(env)
 
 defs_test = unittest.make(_defs_test_impl)

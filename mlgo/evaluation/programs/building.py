@@ -145,18 +145,19 @@ def compile_objects(
     Raises: BuildFailure: a compile fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if _shares(toolchain, program) and side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
+    store = _Store.of(toolchain, program)
+    if store is not None and side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
         side = _without_decisions(side)  # The linker generates the code, and all sides share the bitcode.
 
     def compile_unit(unit: tuple[str, str]) -> pathlib.Path:
         path, name = unit
         command = compile_command(toolchain, side, program, path, level, more)
-        shared = _shared_file(toolchain, side, program, path, command)
+        shared = None if store is None else store.file(side, program.root / path, command)
         if shared is not None and shared.is_file():
             shutil.copyfile(shared, folder / name)
             return folder / name
-        if shared is not None and side.decides_after_optimiser and not _is_assembly(path) and not more:
-            bitcode = _optimised(toolchain, side, program, path, level, folder / f"{name}.bc")
+        if store is not None and side.decides_after_optimiser and not _is_assembly(path) and not more:
+            bitcode = _optimised(toolchain, store, side, program, path, level, folder / f"{name}.bc")
             command = [*command[:-2], "-Xclang", CODE_GENERATION_FLAG, "-x", "ir", "-c", str(bitcode)]
         run_tool(side, path, [*command, "-o", str(folder / name)], program.directory_of(path))
         if shared is not None:
@@ -168,8 +169,33 @@ def compile_objects(
         return _in_parallel(toolchain.workers, compile_unit, units, bar)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Store:
+    """Results of compiles, for equal compiles of any program.
+
+    Attributes:
+      folder: of the results.
+      inputs: digests of the files, besides the source, that decide about them.
+    """
+
+    folder: pathlib.Path
+    inputs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, toolchain: Toolchain, program: Program) -> "_Store | None":
+        """None: nothing is shared. Only descriptions with `fingerprints` have a digest of all included files."""
+        if toolchain.objects is None or not program.fingerprints:
+            return None
+        return cls(toolchain.objects, tuple(map(digest_of_file, (*program.fingerprints, *program.profiles.values()))))
+
+    def file(self, side: Side, source: pathlib.Path, command: Sequence[str]) -> pathlib.Path:
+        """Where the result of `command` is, or will be."""
+        content = [side.digest(), *command[1:], digest_of_file(source), *self.inputs]
+        return self.folder / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
+
+
 def _optimised(
-    toolchain: Toolchain, side: Side, program: Program, path: str, level: str, output: pathlib.Path
+    toolchain: Toolchain, store: _Store, side: Side, program: Program, path: str, level: str, output: pathlib.Path
 ) -> pathlib.Path:
     """The bitcode of a unit after the optimiser, which all sides of this compiler share.
 
@@ -178,7 +204,7 @@ def _optimised(
     """
     bare = _without_decisions(side)
     command = compile_command(toolchain, bare, program, path, level, ("-emit-llvm", "-Xclang", KEEP_USE_LISTS_FLAG))
-    shared = _shared_file(toolchain, bare, program, path, command)
+    shared = store.file(bare, program.root / path, command)
     if not shared.is_file():
         run_tool(side, path, [*command, "-o", str(output)], program.directory_of(path))
         files.write_atomically(shared, output.read_bytes())
@@ -192,26 +218,6 @@ def _without_decisions(side: Side) -> Side:
 
 def _is_assembly(path: str) -> bool:
     return pathlib.PurePath(path).suffix == ".S"
-
-
-def _shares(toolchain: Toolchain, program: Program) -> bool:
-    """Whether results of compiles are kept: only `fingerprints` are a digest of all included files."""
-    return toolchain.objects is not None and bool(program.fingerprints)
-
-
-def _shared_file(
-    toolchain: Toolchain, side: Side, program: Program, path: str, command: Sequence[str]
-) -> pathlib.Path | None:
-    """Where the result of an equal compile of any program is; None: results are not shared."""
-    if not _shares(toolchain, program):
-        return None
-    content = [
-        side.digest(),
-        *command[1:],
-        digest_of_file(program.root / path),
-        *map(digest_of_file, (*program.fingerprints, *program.profiles.values())),
-    ]
-    return toolchain.objects / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
 
 
 def link(

@@ -51,10 +51,7 @@ class Compilers:
         default, policy = Side(DEFAULT, self.release, decides_after_optimiser=True), self._policy(EVICTION)
         searching = [
             dataclasses.replace(
-                policy,
-                name=f"{_ALLOCATIONS}{number}",
-                flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}"),
-                linker=None,
+                policy, name=f"{_ALLOCATIONS}{number}", flags=(*policy.flags, "-mllvm", f"-mlgo-allocations={number}")
             )
             for number in allocations
         ]
