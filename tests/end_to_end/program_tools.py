@@ -3,18 +3,30 @@
 import pathlib
 import sys
 
+from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG
+
 _RELEASE_CLANG = """#!{python} -IS
-import os, sys
-words, given = [], sys.argv[1:]
+import hashlib, os, subprocess, sys
+words, given, policy = [], sys.argv[1:], []
 while given:
     word = given.pop(0)
     if word == "-mllvm" and given[0] in ("-enable-ml-inliner=release", "-regalloc-enable-advisor=release"):
         given.pop(0)
-        word = "-DPOLICY"
-    words.append(word)
+        policy = ["-DPOLICY"]
+    else:
+        words.append(word)
 if {wrong!r}:
     words.append({wrong!r})
-os.execv({clang!r}, [{clang!r}, *words])
+def with_policy(path):
+    return os.path.join({folder!r}, hashlib.sha256(open(path, "rb").read()).hexdigest() + ".bc")
+if {code_generation!r} in words and policy:
+    source = words.index("-c") + 1
+    words[source] = with_policy(words[source])
+elif "-emit-llvm" in words:
+    subprocess.run([{clang!r}, *words], check=True)
+    output = words.index("-o") + 1
+    words[output], policy = with_policy(words[output]), ["-DPOLICY"]
+os.execv({clang!r}, [{clang!r}, *words, *policy])
 """
 
 #: The packaged linker knows no policy: it is told everything but that.
@@ -44,14 +56,22 @@ def flags(
     """Flags that name the tools.
 
     Args:
-      folder: for the compiler with a policy, a script: where a policy is asked for, it compiles with -DPOLICY. The
-        linker beside it is the packaged one and notes in ASKED_LINKER that it was asked.
+      folder: for the compiler with a policy, a script: where a policy is asked for, it compiles with -DPOLICY. Of
+        bitcode from the optimiser, which policies share, it keeps a second one made with -DPOLICY for that. The linker
+        beside it is the packaged one and notes in ASKED_LINKER that it was asked.
       usr: of the sysroot.
       wrong: an option that this script always adds.
     """
     script = folder / f"clang{wrong}"
     script.write_text(
-        _RELEASE_CLANG.format(python=sys.executable, clang=str(clang.resolve()), wrong=wrong), encoding="utf-8"
+        _RELEASE_CLANG.format(
+            python=sys.executable,
+            clang=str(clang.resolve()),
+            wrong=wrong,
+            folder=str(folder),
+            code_generation=CODE_GENERATION_FLAG,
+        ),
+        encoding="utf-8",
     )
     script.chmod(0o755)
     beside = folder / "ld.lld"
