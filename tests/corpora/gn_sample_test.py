@@ -89,6 +89,9 @@ class GnSampleTest(BuildTestCase):
         self.assertIn("error: ", reason)
         self.assertEqual(report["needed"]["failed"], {})
         self.assertGreater(report["extrapolated"]["cpu_hours"], 0)
+        self.assertGreater(report["memory"]["ninja_bytes"], 0)
+        self.assertGreater(report["made"]["bytes"], 0)
+        self.assertRegex(said, r"sample: \d+ steps\n")
         self.assertIn("6 of 6 C and C++ compiles, seed 1", said)
         self.assertIn("done 5 of 6, 1 failed", said)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mlgo.corpus.gn.attempt import Memory
 from mlgo.run.exit_codes import ExitCode, RunError
 
 # The rules of gn's tools cc and cxx: `cxx`, or `NAME_cxx` of a toolchain that is not the default.
@@ -69,16 +70,33 @@ class Phase:
       wall_seconds: that it took.
       failed: outputs of a failed step, separated by blanks -> reason.
       is_complete: it was not ended by the time limit.
+      memory: that Ninja and its largest command took.
     """
 
     cpu_seconds: float
     wall_seconds: float
     failed: Mapping[str, str]
     is_complete: bool
+    memory: Memory
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    """Files that the build makes besides the objects of C and C++ compiles.
+
+    Attributes:
+      files: how many of them exist.
+      whole: how many there are.
+      bytes: of those that exist.
+    """
+
+    files: int
+    whole: int
+    bytes: int
 
 
 def report(
-    objects: int, sample: Sequence[str], sizes: Mapping[str, int], needed: Phase, compiled: Phase, seed: int
+    objects: int, sample: Sequence[str], sizes: Mapping[str, int], needed: Phase, compiled: Phase, seed: int, made: Made
 ) -> dict[str, Any]:
     """What is known of the sample, as JSON.
 
@@ -87,6 +105,7 @@ def report(
       sizes: bytes of each object of the sample that exists.
       needed: the run that built what the sample reads.
       compiled: the run that built the sample itself. Its CPU seconds are extrapolated if `needed` was complete.
+      made: what exists after both.
 
     Raises: RunError: no object of the sample exists.
     """
@@ -113,12 +132,15 @@ def report(
         "failed": failed,
         "not_reached": [path for path in sample if path not in sizes and path not in failed],
         "needed": {**dataclasses.asdict(needed), "failed": dict(needed.failed)},
+        "memory": dataclasses.asdict(compiled.memory),
+        "made": dataclasses.asdict(made),
         "cpu_seconds": compiled.cpu_seconds,
         "bytes": sum(sizes.values()),
         "extrapolated": {
             # After the time limit, the second run also builds what the first one left, which is not the sample's cost.
             "cpu_hours": compiled.cpu_seconds / tried * objects / 3600 if needed.is_complete else None,
             "gigabytes": sum(sizes.values()) / len(sizes) * objects / 1e9,
+            "made_gigabytes": made.bytes / max(made.files, 1) * made.whole / 1e9,
         },
     }
 
@@ -130,15 +152,19 @@ def text(content: Mapping[str, Any]) -> str:
     needed = content["needed"]
     megabytes = content["bytes"] / content["compiled"] / 1e6
     cost = f"{content['cpu_seconds'] / tried:.1f} CPU s and " if needed["is_complete"] else ""
-    hours = content["extrapolated"]["cpu_hours"]
+    extrapolated, made, memory = content["extrapolated"], content["made"], content["memory"]
+    hours = extrapolated["cpu_hours"]
     lines = [
         f"sample        {len(sample)} of {whole:,} C and C++ compiles, seed {content['seed']}",
         f"compiled      {content['compiled']} of {tried} that were tried; {len(content['not_reached'])} not reached",
         f"needed        {needed['cpu_seconds']:,.0f} CPU s for what the sample reads,"
         f" {len(needed['failed'])} steps failed{'' if needed['is_complete'] else '; ended by --minutes'}",
         f"cost          {cost}{megabytes:.2f} MB per compile",
+        f"memory        {memory['command_bytes'] / 1e9:.1f} GB for the largest command of these compiles,"
+        f" {memory['ninja_bytes'] / 1e9:.1f} GB for Ninja",
+        f"other files   {made['files']:,} of {made['whole']:,} that the build makes, {made['bytes'] / 1e9:.1f} GB",
         f"extrapolated  {'' if hours is None else f'{hours:.0f} CPU hours and '}"
-        f"{content['extrapolated']['gigabytes']:.0f} GB for all compiles, besides generated code",
+        f"{extrapolated['gigabytes']:.0f} GB for all compiles; {extrapolated['made_gigabytes']:.1f} GB for other files",
     ]
     for kind, failed in (("failed", content["failed"]), ("failed before", needed["failed"])):
         lines += [f"{kind:<13} {path}: {reason}" for path, reason in failed.items()]

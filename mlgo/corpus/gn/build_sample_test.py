@@ -3,7 +3,8 @@
 import unittest
 
 from mlgo.corpus.gn import build_sample
-from mlgo.corpus.gn.build_sample import Phase
+from mlgo.corpus.gn.attempt import Memory
+from mlgo.corpus.gn.build_sample import Made, Phase
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _LOG = """ninja: Entering directory `out'
@@ -17,6 +18,10 @@ FAILED: gen/x.h \npython3 x.py
 x.py gives up
 ninja: build stopped: cannot make progress due to previous errors.
 """
+
+
+_MEMORY = Memory(ninja_bytes=200_000_000, command_bytes=1_500_000_000)
+_MADE = Made(files=3, whole=6, bytes=2_000_000_000)
 
 
 class BuildSampleTest(unittest.TestCase):
@@ -46,9 +51,11 @@ class BuildSampleTest(unittest.TestCase):
         )
 
     def test_extrapolation(self):
-        needed = Phase(50.0, 30.0, {"gen/x.h": "gives up"}, True)
-        compiled = Phase(9.0, 6.0, {"b.o b.d": "error: no", "elsewhere": "error: yes"}, True)
-        content = build_sample.report(1000, ["a.o", "b.o", "c.o", "d.o"], {"a.o": 10, "d.o": 30}, needed, compiled, 1)
+        needed = Phase(50.0, 30.0, {"gen/x.h": "gives up"}, True, _MEMORY)
+        compiled = Phase(9.0, 6.0, {"b.o b.d": "error: no", "elsewhere": "error: yes"}, True, _MEMORY)
+        content = build_sample.report(
+            1000, ["a.o", "b.o", "c.o", "d.o"], {"a.o": 10, "d.o": 30}, needed, compiled, 1, _MADE
+        )
         self.assertEqual(content["not_reached"], ["c.o"])
         self.assertEqual(content["failed"], {"b.o": "error: no"})
         # Three were tried, two have a size.
@@ -58,14 +65,17 @@ class BuildSampleTest(unittest.TestCase):
         for words in (
             "4 of 1,000 C and C++ compiles, seed 1",
             "2 of 3 that were tried; 1 not reached",
+            "1.5 GB for the largest command of these compiles, 0.2 GB for Ninja",
+            "3 of 6 that the build makes, 2.0 GB",
+            "4.0 GB for other files",
             "failed        b.o: error: no",
             "failed before gen/x.h: gives up",
         ):
             self.assertIn(words, said)
 
     def test_a_cost_that_is_not_the_samples_is_not_extrapolated(self):
-        ended, compiled = Phase(50.0, 30.0, {}, False), Phase(900.0, 600.0, {}, True)
-        content = build_sample.report(1000, ["a.o", "b.o"], {"a.o": 10}, ended, compiled, 1)
+        ended, compiled = Phase(50.0, 30.0, {}, False, _MEMORY), Phase(900.0, 600.0, {}, True, _MEMORY)
+        content = build_sample.report(1000, ["a.o", "b.o"], {"a.o": 10}, ended, compiled, 1, _MADE)
         self.assertIsNone(content["extrapolated"]["cpu_hours"])
         said = build_sample.text(content)
         self.assertIn("ended by --minutes", said)
@@ -73,9 +83,9 @@ class BuildSampleTest(unittest.TestCase):
         self.assertNotIn("900", said)
 
     def test_nothing_built(self):
-        none = Phase(0.0, 0.0, {}, False)
+        none = Phase(0.0, 0.0, {}, False, _MEMORY)
         with self.assertRaisesRegex(RunError, "sample of 1 compiles: none was built .*the time limit") as caught:
-            build_sample.report(9, ["a.o"], {}, none, none, 1)
+            build_sample.report(9, ["a.o"], {}, none, none, 1, _MADE)
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
 

@@ -4,7 +4,6 @@ import dataclasses
 import os
 import pathlib
 import shlex
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -73,7 +72,7 @@ def compile_target(
                 check=False,
             )
         except OSError as error:
-            raise _does_not_run(tools.ninja, error) from error
+            raise cannot_start(tools.ninja, error) from error
     if done.returncode:
         raise RunError(
             f"ninja {target} ({log})",
@@ -126,42 +125,6 @@ def targets(tools: Tools, layout: Layout, environment: Mapping[str, str]) -> lis
     return _answer(tools, layout, "targets", "all", environment)
 
 
-def attempt(
-    tools: Tools,
-    layout: Layout,
-    target: str,
-    environment: Mapping[str, str],
-    jobs: int,
-    ninja_file: str,
-    seconds: float,
-) -> tuple[str, bool]:
-    """Builds what can be built of `target` within `seconds`; failed steps do not end it.
-
-    Returns: Ninja's output, which is also in the log beside the build, and whether Ninja ended by itself.
-    Raises: RunError: ninja does not run.
-    """
-    command = [str(tools.ninja), "-C", str(layout.build), "-f", ninja_file, "-k", "0", "-j", str(jobs), target]
-    log = layout.work / NINJA_LOG
-    is_complete = True
-    with open(log, "wb") as file:
-        try:
-            process = subprocess.Popen(
-                command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
-            )
-        except OSError as error:
-            raise _does_not_run(tools.ninja, error) from error
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            is_complete = False
-        finally:
-            if process.poll() is None:
-                # Ninja then ends its steps and removes what they have begun to write.
-                process.send_signal(signal.SIGINT)
-                process.wait()
-    return log.read_text(encoding="utf-8", errors="replace"), is_complete
-
-
 def _failures(log: bytes) -> bytes:
     """The log from its first failure on."""
     place = log.find(b"FAILED: ")
@@ -185,10 +148,11 @@ def _run(command: Sequence[object], where: pathlib.Path, environment: Mapping[st
             check=False,
         )
     except OSError as error:
-        raise _does_not_run(command[0], error) from error
+        raise cannot_start(command[0], error) from error
 
 
-def _does_not_run(program: object, error: OSError) -> RunError:
+def cannot_start(program: object, error: OSError) -> RunError:
+    """The error of a program of the toolchain that the system does not start."""
     return RunError(
         f"program {program}", f"does not run ({error.strerror})", "fetch it again: it comes from third_party/debian"
     )

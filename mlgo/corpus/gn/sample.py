@@ -3,21 +3,24 @@
     ./bazelw run //mlgo/corpus/chromium:browser_sample -- --steps=40 --seed=1
 
 Output: DIR/report.json, and DIR/report.txt, which is also printed: what compiled, each failure with its reason, CPU
-time and size per compile, and both for all compiles of the project, extrapolated. DIR/build keeps the objects: the same
-command resumes, and a larger --steps of the same seed adds to the sample. CPU seconds are those of this run, without
-the minute that Ninja takes to read a large build, so only a run in an empty DIR gives those of the whole sample.
+time and size per compile, both for all compiles of the project, extrapolated, and memory. DIR/build keeps the objects:
+the same command resumes, and a larger --steps of the same seed adds to the sample. CPU seconds are those of this run,
+without the minute that Ninja takes to read a large build, so only a run in an empty DIR gives those of the whole
+sample.
 
 Exit codes: 0 done, 2 a flag or the project is not usable, 10 no compile of the sample was built.
 """
 
 import argparse
 import os
+import pathlib
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from mlgo.corpus.gn import build_part, build_sample, gn_build, gn_files
+from mlgo.corpus.gn.attempt import attempt
 from mlgo.corpus.gn.project import Configured, Project, configure
 from mlgo.corpus.gn.project_file import project_of, runfiles_of
 from mlgo.run import files, locate
@@ -64,14 +67,13 @@ def _cpu_seconds() -> float:
 def _phase(configured: Configured, target: str, jobs: int, seconds: float, reading: float) -> build_sample.Phase:
     """Builds `target`. Args: reading: CPU seconds that Ninja itself takes to read the build's description."""
     before, start = _cpu_seconds(), time.monotonic()
-    log, is_complete = gn_build.attempt(
-        configured.tools, configured.layout, target, configured.environment, jobs, build_part.NINJA_FILE, seconds
-    )
+    done = attempt(configured, target, build_part.NINJA_FILE, jobs, seconds, "sample")
     return build_sample.Phase(
         cpu_seconds=max(_cpu_seconds() - before - reading, 0.0),
         wall_seconds=time.monotonic() - start,
-        failed=build_sample.failures(log),
-        is_complete=is_complete,
+        failed=build_sample.failures(done.log),
+        is_complete=done.is_complete,
+        memory=done.memory,
     )
 
 
@@ -95,13 +97,20 @@ def run(arguments: Sequence[str]) -> int:
     tell(f"sample: compiling; {needed.cpu_seconds:,.0f} CPU s, {len(needed.failed)} failures before")
     compiled = _phase(configured, build_part.NINJA_TARGET, flags.jobs, seconds, reading)
     sizes = {path: (layout.build / path).stat().st_size for path in sample if (layout.build / path).is_file()}
-    content = build_sample.report(len(objects), sample, sizes, needed, compiled, flags.seed)
+    made = _made(layout.build, set(rules).difference(objects))
+    content = build_sample.report(len(objects), sample, sizes, needed, compiled, flags.seed, made)
     said = build_sample.text(content)
     files.write_json_atomically(output / "report.json", content)
     files.write_atomically(output / "report.txt", said.encode("utf-8"))
     print(said, end="")
     tell(f"done {len(sizes)} of {len(sample)}, {len(content['failed'])} failed -> {output}")
     return ExitCode.DONE
+
+
+def _made(build: pathlib.Path, paths: Collection[str]) -> build_sample.Made:
+    """What exists of `paths`, which count from `build`."""
+    found = [build / path for path in paths if (build / path).is_file()]
+    return build_sample.Made(len(found), len(paths), sum(path.stat().st_size for path in found))
 
 
 def _write_targets(configured: Configured, sample: Sequence[str], is_made: Callable[[str], bool]) -> float:
