@@ -52,6 +52,7 @@ BASE = [
     "dragonbox",
     "fast_float",
     "fuzztest",
+    "google_benchmark",
     "googletest",
     "highway",
     "icu",

@@ -153,7 +153,7 @@ _BROWSER_PLACED = {
 }
 
 # Its scripts compare where they lie with paths in the build folder.
-_BROWSER_COPIED = ["tools/typescript"]
+_BROWSER_COPIED = ["tools/metrics", "tools/typescript"]
 
 # Placed programs are links: Node.js is to look for packages where it is told to, not where links lead.
 _NODE_OPTIONS = "--preserve-symlinks --preserve-symlinks-main"
@@ -249,6 +249,7 @@ def chromium_corpus(
         with_base = False,
         with_browser = False,
         with_programs = False,
+        srcs = {},
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang.
 
@@ -264,17 +265,22 @@ def chromium_corpus(
       with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
       with_browser: add what //chrome needs besides: Node.js, rollup, esbuild, gperf, and headers of system libraries.
       with_programs: the targets are, or are made by, programs that the build links; with_base includes it.
+      srcs: files that the build sees in //mlgo_programs, each with its name there; BUILD.gn declares targets of yours.
       **kwargs: common attributes; not `path` and `env` of mlgo_gn_corpus.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
         fail("%s: chrome_pgo_phase = 2 needs a profile, and a profile needs it. Give both, or neither." % name)
+    project = chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser, with_programs)
+    if srcs:
+        project["fingerprints"] = project["fingerprints"] + srcs.keys()
+        project["placed"] = project["placed"] | {file: "mlgo_programs/" + name for file, name in srcs.items()}
     mlgo_gn_corpus(
         name = name,
         licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
         linked = linked,
         tags = kwargs.pop("tags", []) + ["manual"],
         targets = targets,
-        **(chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser, with_programs) | kwargs)
+        **(project | kwargs)
     )
 
 def chromium_described(name, tree, targets, gn_args = {}, with_base = False, with_browser = False, **kwargs):

@@ -20,6 +20,8 @@ from mlgo.run.exit_codes import RunError
 DATABASE = "compile_commands.json"
 _OBJECTS, _LIBRARIES = "objects", "libraries"
 _OBJECT_SUFFIX, _ARCHIVE_SUFFIX = ".o", ".a"
+#: Archives that a link names: of C, C++ and Rust.
+_LIBRARY_SUFFIXES = (_ARCHIVE_SUFFIX, ".rlib")
 _MODULE_SUFFIX = ".bc"
 #: Options of the preprocessor and the front end, and paths of this machine's build, which mean nothing to a module.
 _DROPPED = ("-D", "-I", "-U", "-W", "-std=", "-isystem", "--sysroot=", "--target=", "-fmodule-name=", "-nostdinc")
@@ -112,19 +114,22 @@ def kept_libraries(words: Sequence[str], build: pathlib.Path, folder: pathlib.Pa
     """
     places = [build / word[2:] for word in words if word.startswith("-L")]
     found: list[str] = []
+    copies: dict[str, pathlib.Path] = {}
     for word in words:
         if word.startswith("-l"):
             name = word[3:] if word.startswith("-l:") else f"lib{word[2:]}{_ARCHIVE_SUFFIX}"
             archive = next((place / name for place in places if (place / name).is_file()), None)
-        elif word.endswith(_ARCHIVE_SUFFIX) and not word.startswith("-"):
+        elif word.endswith(_LIBRARY_SUFFIXES) and not word.startswith("-"):
             archive = build / word
         else:
             continue
         if archive is None:
             found.append(word)
         else:
-            shutil.copyfile(archive, folder / archive.name)
-            found.append(f"{folder.name}/{archive.name}")
+            name = archive.name if copies.get(archive.name, archive) == archive else f"{len(copies)}_{archive.name}"
+            copies[name] = archive
+            shutil.copyfile(archive, folder / name)
+            found.append(f"{folder.name}/{name}")
     return found
 
 

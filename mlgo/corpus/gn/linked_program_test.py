@@ -20,6 +20,7 @@ _LINES = [
     "../../llvm/bin/clang++ -O2 -c ../../base.cc -o obj/base.o",
     "llvm-ar -r obj/libbase.a obj/base.o",
     "python3 wrapper.py --output=shell -- ../../llvm/bin/clang++ -L../../lib -l:libc++.a -o shell ../../rt.a -lsame"
+    " rust/libcxx.rlib rust/v2/libcxx.rlib rust/libcxx.rlib"
     " -ldl",
 ]
 _QUERIES = {
@@ -73,6 +74,8 @@ class KeepTest(unittest.TestCase):
             "src/lib/libc++.a": "c++",
             "src/lib/libsame.a": "same",
             "src/rt.a": "rt",
+            "src/out/corpus/rust/libcxx.rlib": "Rust",
+            "src/out/corpus/rust/v2/libcxx.rlib": "another",
             "corpus/obj/main.o.bc": "",
             "corpus/obj/base.o.bc": "",
         }
@@ -98,7 +101,9 @@ class KeepTest(unittest.TestCase):
         link = json.loads((kept / "shell.link.json").read_text())
         self.assertEqual(link["objects"], ["objects/0000_snapshot.o"])
         self.assertEqual((kept / "objects/0000_snapshot.o").read_text(), "snapshot")
-        self.assertEqual(link["libraries"], ["libraries/libc++.a", "libraries/rt.a", "libraries/libsame.a", "-ldl"])
+        names = ("libc++.a", "rt.a", "libsame.a", "libcxx.rlib", "4_libcxx.rlib", "libcxx.rlib")
+        self.assertEqual(link["libraries"], [*(f"libraries/{name}" for name in names), "-ldl"])
+        self.assertEqual((kept / "libraries/4_libcxx.rlib").read_text(), "another")
         self.assertEqual((kept / "libraries/rt.a").read_text(), "rt")
 
     def test_a_program_that_was_not_linked_is_an_error(self):

@@ -30,12 +30,18 @@ class ProgramRun:
       arguments: of the command line.
       stdin: name of the input for its standard input; None: empty.
       outputs: files that it writes; they and its standard output must be equal under all compilers.
+      benchmark: further arguments with which Google Benchmark in the program takes its own times; empty: it takes none.
     """
 
     name: str
     arguments: tuple[str, ...]
     stdin: str | None
     outputs: tuple[str, ...]
+    benchmark: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields; an empty `benchmark` is left out, so that digests of programs without it stay what they were."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value or name != "benchmark"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +131,7 @@ class Program:
         """Digest of description, sources, files that they may include, and inputs."""
         whole = hashlib.sha256()
         fields = (self.sources, self.includes, self.defines, self.flags, self.libraries)
-        runs = [dataclasses.asdict(run) for run in self.runs]
+        runs = [run.to_json() for run in self.runs]
         whole.update(digest_of_json([self.name, *map(list, fields), runs]).encode())
         if self.options:
             whole.update(digest_of_json({path: list(words) for path, words in self.options.items()}).encode())
@@ -309,7 +315,8 @@ class _Reader:
         for run in given:
             reader = _Reader(self._subject, run, self._folder)
             stdin = reader._text("stdin", "") or None
-            runs.append(ProgramRun(reader._text("name"), reader._texts("arguments"), stdin, reader._texts("outputs")))
+            texts = map(reader._texts, ("outputs", "benchmark"))
+            runs.append(ProgramRun(reader._text("name"), reader._texts("arguments"), stdin, *texts))
             if reader._content:
                 raise self._wrong(f"has a run with the unknown field {min(reader._content)!r}")
             if stdin is not None and stdin not in inputs:

@@ -14,7 +14,7 @@ from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation,
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.sides import DEFAULT
-from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
+from mlgo.evaluation.programs.totals import benchmark_totals, best_threshold, timing_ratios, totals
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_file
@@ -93,6 +93,8 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         result["run_details"], result["run_times"] = details, timing_ratios(times, DEFAULT, plan.seed)
         through_lto = [name for counts in run_time.LTO_COUNTS.values() for name in counts.values()]
         events = ["cycles", *(plan.perf.chosen.values() if plan.perf is not None else ())]
+        if benchmarks := benchmark_totals(table.rows, DEFAULT, plan.seed):
+            result["totals"]["benchmarks"] = benchmarks
         _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", *events, *through_lto), plan)
     for level, sides in plan.cost.items():
         found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.programs import google_benchmark
 from mlgo.evaluation.programs.building import LTO_KINDS, Side, Toolchain, compile_objects, link, link_through_lto
 from mlgo.evaluation.programs.counters import Counter, Counts
 from mlgo.evaluation.programs.perf import Perf
@@ -77,7 +78,8 @@ def time_in_turns(
       repeats: of each image.
       perf: what it counts besides; None: nothing.
 
-    Returns: side -> "wall_seconds", "cpu_seconds" and events of perf -> a number per repeat, summed over all runs.
+    Returns: side -> "wall_seconds", "cpu_seconds" and events of perf -> a number per repeat, summed over all runs; and
+      the measures of google_benchmark.take.
     Raises: RunFailure: a run fails.
     """
     found: dict[str, dict[str, list[float]]] = {side: {} for side in images}
@@ -105,4 +107,4 @@ def _one_turn(program: Program, image: pathlib.Path, perf: Perf | None) -> dict[
             if perf is not None:
                 for name, value in perf.parse(output.read_text(encoding="utf-8")).items():
                     taken[name] = taken.get(name, 0.0) + value
-    return taken
+    return taken | google_benchmark.take(program, image)

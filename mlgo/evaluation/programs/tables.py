@@ -71,6 +71,8 @@ def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> s
         if result[part]:
             title = f"## What runs at {level}: counted by {result['counters']['counts']}"
             parts += ["", title, "", *run_lines(result, part)]
+    if benchmarks := result["totals"].get("benchmarks"):
+        parts += ["", "## CPU times that Google Benchmark takes at -O2", "", *benchmark_lines(benchmarks)]
     for level, sides in sorted(result["cost"].items()):
         parts += ["", f"## What compiling at {level} takes", "", *cost_lines(sides)]
     parts += ["", *left_out_lines(result)]
@@ -124,6 +126,25 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
     lines.append(markdown_row([f"geometric mean of {len(table)}", "", *means]))
     lines += _unseen_line(result, part, columns)
     lines.append(markdown_row(["worst", "", *(_worst(totals[side][measure]) for side, measure in columns)]))
+    return lines
+
+
+def benchmark_lines(totals: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """The mean change over a program's benchmarks on each side, with its interval over them, and the worst benchmark.
+
+    Args: totals: what totals.benchmark_totals returns.
+    """
+    sides = list(dict.fromkeys(side for of_program in totals.values() for side in of_program))
+    lines = markdown_head(["program", "benchmarks", *(title for side in sides for title in (side, f"{side}: worst"))])
+    for program, of_program in totals.items():
+        known = [of_program.get(side) for side in sides]
+        cells = [
+            cell
+            for total in known
+            for cell in ((with_interval(total, "geometric_mean"), _worst(total)) if total else ("", ""))
+        ]
+        count = max(total["programs"] for total in known if total)
+        lines.append(markdown_row([program, f"{count}", *cells]))
     return lines
 
 

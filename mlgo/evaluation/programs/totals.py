@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.programs.google_benchmark import MEASURE
 from mlgo.evaluation.statistics import summarize, tail_share
 
 _RESAMPLES = 2000
@@ -49,6 +50,25 @@ def totals(
                 "mean": sum(ratios.values()) / len(ratios),
                 "worst": {"program": worst, "ratio": ratios[worst]},
             }
+    return found
+
+
+def benchmark_totals(
+    rows: Mapping[str, Mapping[str, Mapping[str, Any]]], base: str, seed: int
+) -> dict[str, dict[str, Any]]:
+    """Program -> side -> as `totals` has for one measure, over the program's benchmarks ("programs" counts these).
+
+    Args: rows: program -> side -> measure -> number; those of google_benchmark count, their values are nanoseconds.
+    """
+    found = {}
+    for program, sides in rows.items():
+        table: dict[str, dict[str, dict[str, Any]]] = {}
+        for side, measures in sides.items():
+            for name, value in measures.items():
+                if name.startswith(MEASURE):
+                    table.setdefault(name.removeprefix(MEASURE), {})[side] = {MEASURE: value}
+        if of_program := totals(table, base, [MEASURE], seed):
+            found[program] = {side: of_side[MEASURE] for side, of_side in of_program.items()}
     return found
 
 

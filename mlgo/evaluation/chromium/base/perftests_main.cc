@@ -1,0 +1,48 @@
+// Runs tests and then benchmarks, and prints their names. Output of the tests themselves has times, and is dropped.
+#include <cstdio>
+
+#include "benchmark/benchmark.h"
+#include "name_reporter.h"
+#include "testing/gtest/include/gtest/gtest.h"
+
+namespace {
+
+class TestNames : public testing::EmptyTestEventListener {
+ public:
+  explicit TestNames(FILE* output) : output_(output) {}
+
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.failed()) std::fprintf(stderr, "%s\n", result.message());
+  }
+
+  void OnTestEnd(const testing::TestInfo& test) override {
+    std::fprintf(output_, "%s.%s: %s\n", test.test_suite_name(), test.name(),
+                 test.result()->Passed() ? "passed" : "FAILED");
+  }
+
+ private:
+  FILE* const output_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  benchmark::Initialize(&argc, argv);
+  FILE* const output = stdout;
+  FILE* const nowhere = std::fopen("/dev/null", "w");
+  if (nowhere == nullptr) {
+    std::perror("/dev/null");
+    return 1;
+  }
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new TestNames(output));
+  stdout = nowhere;
+  const int tests = RUN_ALL_TESTS();
+  stdout = output;
+  // Tests register the benchmarks, so a filter of tests chooses benchmarks too; there may be none.
+  NameReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return tests != 0 || reporter.failed() ? 1 : 0;
+}
