@@ -10,8 +10,9 @@ import pathlib
 import tempfile
 from collections.abc import Callable, Sequence
 
-from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link_bitcode, sysroot_given
+from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue, packages_given
+from mlgo.evaluation.programs.lto_building import link_bitcode
 from mlgo.evaluation.programs.program import Program
 from mlgo.problems.problem import load_problem
 from mlgo.run import locate

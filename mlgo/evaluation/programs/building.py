@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import child
-from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.evaluation.programs.target import HOST, Target
 from mlgo.run import files, locate, progress
@@ -19,8 +18,6 @@ from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, KEEP_USE_LISTS_FLAG
 
-#: What -flto= takes.
-LTO_KINDS = ("thin", "full")
 #: Flags of a compile whose object has the bitcode and the command of its module, for a corpus.
 EMBEDDED = ("-Xclang", "-fembed-bitcode=all")
 #: Time limits of one compile and of one link, seconds. A link with LTO compiles the whole program.
@@ -145,7 +142,7 @@ def compile_objects(
     Raises: BuildFailure: a compile fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    store = _Store.of(toolchain, program)
+    store = Store.of(toolchain, program)
     if store is not None and side.decides_after_optimiser and any(flag.startswith("-flto=") for flag in more):
         side = _without_decisions(side)  # The linker generates the code, and all sides share the bitcode.
 
@@ -166,12 +163,12 @@ def compile_objects(
 
     units = program.units()
     with contextlib.closing(progress.start_inner(f"{program.name}, {side.name}", len(units), "objects")) as bar:
-        return _in_parallel(toolchain.workers, compile_unit, units, bar)
+        return in_parallel(toolchain.workers, compile_unit, units, bar)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Store:
-    """Results of compiles, for equal compiles of any program.
+class Store:
+    """Results of compiles and of links with LTO, for equal ones of any program.
 
     Attributes:
       folder: of the results.
@@ -182,7 +179,7 @@ class _Store:
     inputs: tuple[str, ...]
 
     @classmethod
-    def of(cls, toolchain: Toolchain, program: Program) -> "_Store | None":
+    def of(cls, toolchain: Toolchain, program: Program) -> "Store | None":
         """None: nothing is shared. Only descriptions with `fingerprints` have a digest of all included files."""
         if toolchain.objects is None or not program.fingerprints:
             return None
@@ -193,9 +190,23 @@ class _Store:
         content = [side.digest(), *command[1:], digest_of_file(source), *self.inputs]
         return self.folder / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
 
+    def image(
+        self,
+        toolchain: Toolchain,
+        side: Side,
+        program: Program,
+        bitcode: Sequence[pathlib.Path],
+        settings: Sequence[str],
+    ) -> pathlib.Path:
+        """Where the image is, or will be, that the side's linker makes of `bitcode`. Such a link may take an hour."""
+        linker = digest_of_file(side.linker or toolchain.linker)
+        content = [side.digest(), toolchain.digest(), linker, *settings, *program.libraries, *self.inputs]
+        content += map(digest_of_file, bitcode)
+        return self.folder / f"{digest_of_bytes(chr(0).join(content).encode())}.image"
+
 
 def _optimised(
-    toolchain: Toolchain, store: _Store, side: Side, program: Program, path: str, level: str, output: pathlib.Path
+    toolchain: Toolchain, store: Store, side: Side, program: Program, path: str, level: str, output: pathlib.Path
 ) -> pathlib.Path:
     """The bitcode of a unit after the optimiser, which all sides of this compiler share.
 
@@ -256,84 +267,6 @@ def link(
     return map_path
 
 
-def link_through_lto(
-    toolchain: Toolchain, side: Side, program: Program, kind: str, level: str, image: pathlib.Path
-) -> pathlib.Path:
-    """As `link`, of bitcode: the side's linker generates all code, with the policies that the side switches on.
-
-    Args: kind: of LTO, one of LTO_KINDS. The bitcode is left in a folder beside `image`.
-    Raises: BuildFailure: a compile or the linker fails.
-    """
-    folder = image.with_name(image.name + ".bitcode")
-    bitcode = compile_objects(toolchain, side, program, folder, level, (f"-flto={kind}",))
-    return link_bitcode(toolchain, side, program, bitcode, kind, level, image)
-
-
-def link_bitcode(
-    toolchain: Toolchain,
-    side: Side,
-    program: Program,
-    bitcode: Sequence[pathlib.Path],
-    kind: str,
-    level: str,
-    image: pathlib.Path,
-    more: Sequence[str] = (),
-) -> pathlib.Path:
-    """The second half of `link_through_lto`. Args: bitcode: in link order; more: further options of the driver."""
-    words = (*side.flags, *side.model_flags)
-    switches = [value for name, value in zip(words, words[1:]) if name == "-mllvm"]
-    told = [word for switch in switches for word in ("-Xlinker", "-mllvm", "-Xlinker", switch)]
-    linking = dataclasses.replace(toolchain, linker=side.linker or toolchain.linker)
-    return link(linking, side, program, bitcode, image, (f"-flto={kind}", level, *told, *more))
-
-
-def thinlto_objects(
-    toolchain: Toolchain, side: Side, program: Program, folder: pathlib.Path, level: str
-) -> list[pathlib.Path]:
-    """As `compile_objects`, through distributed ThinLTO.
-
-    The linker only writes the index, and the side's own compiler generates code: the packaged linker has no policy.
-
-    Raises: BuildFailure: a compile or the linker fails.
-    """
-    bitcode = compile_objects(toolchain, side, program, folder / "bitcode", level, ("-flto=thin",))
-    index = ("-Wl,--thinlto-index-only", "-Wl,--thinlto-emit-imports-files")
-    link(toolchain, side, program, bitcode, folder / "bitcode" / "index", index)
-    result = folder / "objects"
-    result.mkdir()
-
-    def generate(pair: tuple[tuple[str, str], pathlib.Path]) -> pathlib.Path:
-        (path, _), source = pair
-        summary = source.with_name(source.name + ".thinlto.bc")
-        if not summary.exists():  # Assembly has no bitcode.
-            return source
-        told = code_generation(program.options.get(path, ()))
-        command = [
-            str(side.clang),
-            *toolchain.target_flags(),
-            level,
-            "-ffunction-sections",
-            "-fdata-sections",
-            "-w",
-            *told,
-            *side.flags,
-            *side.model_flags,
-            "-x",
-            "ir",
-            source.name,
-            f"-fthinlto-index={summary.name}",
-            "-c",
-            "-o",
-            str(result / source.name),
-        ]
-        # The index names modules by the paths that the linker was given.
-        command[command.index(source.name)] = str(source)
-        run_tool(side, f"{path} (ThinLTO)", command, source.parent)
-        return result / source.name
-
-    return _in_parallel(toolchain.workers, generate, list(zip(program.units(), bitcode)))
-
-
 @functools.cache
 def _identity(clang: pathlib.Path) -> bytes:
     # The version counts too, because a dynamically linked clang is a small file. Its path does not count.
@@ -342,9 +275,10 @@ def _identity(clang: pathlib.Path) -> bytes:
     return digest_of_file(clang).encode() + kept
 
 
-def _in_parallel(
+def in_parallel(
     workers: int, work: Callable[[Any], pathlib.Path], items: Sequence[Any], bar: progress.Progress | None = None
 ) -> list[pathlib.Path]:
+    """What `work` returns for each of `items`, in their order. Raises: what it raises; the rest is stopped then."""
     bar = bar or progress.Silent()
 
     def result_of(future: concurrent.futures.Future[pathlib.Path]) -> pathlib.Path:

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain, compile_command, compile_objects
+from mlgo.evaluation.programs.lto_building import link_through_lto
 from mlgo.evaluation.programs.program import load_program
 
 # Its object tells how often it was started before.
@@ -14,7 +15,11 @@ _CLANG = """#!/bin/sh
 [ "$1" = --version ] && exit 0
 case "$*" in *broken*) echo "error: broken" >&2; exit 1;; esac
 echo "$*" >> "{folder}/started"
-while [ $# -gt 1 ]; do [ "$1" = -o ] && output=$2; shift; done
+while [ $# -gt 1 ]; do
+  [ "$1" = -o ] && output=$2
+  case "$1" in -Wl,--Map=*) echo map > "${{1#-Wl,--Map=}}";; esac
+  shift
+done
 wc -l < "{folder}/started" > "$output"
 """
 
@@ -78,6 +83,27 @@ class SharedObjectsTest(unittest.TestCase):
         policy = dataclasses.replace(default, name="policy", flags=("-mllvm", "-x"))
         for side in (default, policy):
             self.assertEqual(self.compile("one.c", side=side, more=("-flto=thin",)), ["1"])
+
+    def test_a_link_with_lto_is_done_once_for_programs_of_the_same_bitcode(self):
+        linker = self.folder / "linker"
+        linker.write_text("linker", encoding="utf-8")
+        default = Side("default", self.side.clang, linker=linker, decides_after_optimiser=True)
+        policy = dataclasses.replace(default, flags=("-mllvm", "-x"))
+
+        def linked(side, source="one.c", **fields):
+            program = dataclasses.replace(self.program(source), **fields)
+            with tempfile.TemporaryDirectory() as place:
+                image = pathlib.Path(place, "image")
+                self.assertTrue(link_through_lto(self.toolchain, side, program, "thin", "-O2", image).is_file())
+                return image.read_text(encoding="utf-8").strip()
+
+        self.assertEqual(linked(default), "2")
+        self.assertEqual(linked(default, name="another"), "2")
+        self.assertEqual(linked(policy), "3")
+        self.assertEqual(linked(default, libraries=("-lm",)), "4")
+        linker.write_text("another linker", encoding="utf-8")
+        self.assertEqual(linked(default), "5")
+        self.assertEqual(linked(default, source="other.c"), "7")
 
     def test_whatever_decides_about_an_object_makes_another(self):
         self.assertEqual(self.compile("both.c"), ["1"])

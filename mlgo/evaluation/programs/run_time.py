@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.programs import google_benchmark
-from mlgo.evaluation.programs.building import LTO_KINDS, Side, Toolchain, compile_objects, link, link_through_lto
+from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter, Counts
+from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests, run_program

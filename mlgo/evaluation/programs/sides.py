@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from mlgo.evaluation.callee_saved_costs import side_and_cost, with_costs
 from mlgo.evaluation.corpora.inline_thresholds import threshold_flags, threshold_of
 from mlgo.evaluation.other_compilers import other_compilers
-from mlgo.evaluation.programs.building import LTO_KINDS, Side
+from mlgo.evaluation.programs.building import Side
+from mlgo.evaluation.programs.lto_building import LTO_KINDS
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import RunError
 

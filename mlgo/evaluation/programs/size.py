@@ -6,17 +6,10 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from mlgo.evaluation.programs.building import (
-    LTO_KINDS,
-    Side,
-    Toolchain,
-    compile_objects,
-    link,
-    link_through_lto,
-    thinlto_objects,
-)
+from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.image import ImageSize, measure
+from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto, thinlto_objects
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
 
