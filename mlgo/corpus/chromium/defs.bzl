@@ -152,8 +152,12 @@ _BROWSER_PLACED = {
     "@chromium_complete//:node": "third_party/node/linux/node-linux-x64/bin/node",
 }
 
-# Its scripts compare where they lie with paths in the build folder.
-_BROWSER_COPIED = ["tools/metrics", "tools/typescript"]
+# Scripts there compare where they lie with paths in the build folder, or find placed files from there.
+_BROWSER_COPIED = [
+    _DEVTOOLS + "scripts",
+    "tools/metrics",
+    "tools/typescript",
+]
 
 # Placed programs are links: Node.js is to look for packages where it is told to, not where links lead.
 _NODE_OPTIONS = "--preserve-symlinks --preserve-symlinks-main"
