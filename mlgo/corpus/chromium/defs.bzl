@@ -156,6 +156,7 @@ _BROWSER_PLACED = {
 _BROWSER_COPIED = [
     _DEVTOOLS + "scripts",
     "tools/metrics",
+    "tools/protoc_wrapper",
     "tools/typescript",
 ]
 
