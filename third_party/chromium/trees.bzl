@@ -60,6 +60,7 @@ BASE = [
     "jinja2",
     "jni_zero",
     "jsoncpp",
+    "libpfm4",
     "libxml",
     "lss",
     "markupsafe",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.gn.attempt import Memory
+from mlgo.corpus.gn.sample_compiles import Compiled
 from mlgo.run.exit_codes import ExitCode, RunError
 
 # The rules of gn's tools cc and cxx: `cxx`, or `NAME_cxx` of a toolchain that is not the default.
@@ -56,14 +57,19 @@ def failures(log: str) -> dict[str, str]:
             if following.startswith((_FAILED, "ninja: ")) or _STEP.match(following):
                 break
             said.append(following.strip())
-        reason = next((text for text in said if _REASON.search(text)), said[-1] if said else "no output")
-        found[line.removeprefix(_FAILED).strip()] = reason[:_MOST_CHARACTERS]
+        found[line.removeprefix(_FAILED).strip()] = reason_in(said)
     return found
 
 
+def reason_in(said: Sequence[str]) -> str:
+    """The line of a failed command's output that tells why, shortened: the first that names an error, else the last."""
+    reason = next((text for text in said if _REASON.search(text)), said[-1] if said else "no output")
+    return reason.strip()[:_MOST_CHARACTERS]
+
+
 @dataclasses.dataclass(frozen=True)
-class Phase:
-    """One run of Ninja.
+class Needed:
+    """What Ninja built for the compiles: headers, and sources that are generated.
 
     Attributes:
       cpu_seconds: of all its steps, user and system.
@@ -96,50 +102,42 @@ class Made:
 
 
 def report(
-    objects: int, sample: Sequence[str], sizes: Mapping[str, int], needed: Phase, compiled: Phase, seed: int, made: Made
+    objects: int, sample: Sequence[str], compiled: Mapping[str, Compiled], needed: Needed, seed: int, made: Made
 ) -> dict[str, Any]:
     """What is known of the sample, as JSON.
 
     Args:
       objects: number of C and C++ compiles of the whole build.
-      sizes: bytes of each object of the sample that exists.
-      needed: the run that built what the sample reads.
-      compiled: the run that built the sample itself. Its CPU seconds are extrapolated if `needed` was complete.
-      made: what exists after both.
+      compiled: object -> what became of it, for those of the sample that were begun.
+      made: what exists besides objects.
 
-    Raises: RunError: no object of the sample exists.
+    Raises: RunError: no object of the sample was made.
     """
-    if not sizes:
-        first = next(iter({**needed.failed, **compiled.failed}.items()), ("no step", "the time limit came first"))
+    failed = {path: reason_in(one.failure.splitlines()) for path, one in compiled.items() if one.failure}
+    whole = [one for one in compiled.values() if not one.failure]
+    if not whole:
+        first = next(iter({**needed.failed, **failed}.items()), ("no step", "the time limit came first"))
         raise RunError(
             f"sample of {len(sample)} compiles",
-            f"none was built (first failure: {first[0]}: {first[1]})",
+            f"none was made (first failure: {first[0]}: {first[1]})",
             "Read ninja.log beside the build, or raise --minutes",
             ExitCode.NOTHING_PRODUCED,
         )
-    failed = {
-        path: reason
-        for path in sample
-        for outputs, reason in compiled.failed.items()
-        if outputs == path or outputs.startswith(f"{path} ")
-    }
-    tried = len(sizes) + len(failed)
+    size, cpu_seconds = (sum(getattr(one, name) for one in whole) / len(whole) for name in ("bytes", "cpu_seconds"))
     return {
         "compiles_of_the_whole": objects,
         "seed": seed,
         "sample": list(sample),
-        "compiled": len(sizes),
+        "compiled": {path: dataclasses.asdict(one) for path, one in compiled.items() if not one.failure},
         "failed": failed,
-        "not_reached": [path for path in sample if path not in sizes and path not in failed],
-        "needed": {**dataclasses.asdict(needed), "failed": dict(needed.failed)},
-        "memory": dataclasses.asdict(compiled.memory),
+        "not_reached": [path for path in sample if path not in compiled],
+        "needed": dataclasses.asdict(needed),
         "made": dataclasses.asdict(made),
-        "cpu_seconds": compiled.cpu_seconds,
-        "bytes": sum(sizes.values()),
+        "per_compile": {"cpu_seconds": cpu_seconds, "bytes": size},
+        "largest_compile_bytes": max(one.memory_bytes for one in whole),
         "extrapolated": {
-            # After the time limit, the second run also builds what the first one left, which is not the sample's cost.
-            "cpu_hours": compiled.cpu_seconds / tried * objects / 3600 if needed.is_complete else None,
-            "gigabytes": sum(sizes.values()) / len(sizes) * objects / 1e9,
+            "cpu_hours": cpu_seconds * objects / 3600,
+            "gigabytes": size * objects / 1e9,
             "made_gigabytes": made.bytes / max(made.files, 1) * made.whole / 1e9,
         },
     }
@@ -148,23 +146,23 @@ def report(
 def text(content: Mapping[str, Any]) -> str:
     """The report as text."""
     whole, sample = content["compiles_of_the_whole"], content["sample"]
-    tried = content["compiled"] + len(content["failed"])
-    needed = content["needed"]
-    megabytes = content["bytes"] / content["compiled"] / 1e6
-    cost = f"{content['cpu_seconds'] / tried:.1f} CPU s and " if needed["is_complete"] else ""
-    extrapolated, made, memory = content["extrapolated"], content["made"], content["memory"]
-    hours = extrapolated["cpu_hours"]
+    needed, made, memory = content["needed"], content["made"], content["needed"]["memory"]
+    one, extrapolated = content["per_compile"], content["extrapolated"]
+    count = len(content["compiled"])
+    tried = count + len(content["failed"])
     lines = [
         f"sample        {len(sample)} of {whole:,} C and C++ compiles, seed {content['seed']}",
-        f"compiled      {content['compiled']} of {tried} that were tried; {len(content['not_reached'])} not reached",
-        f"needed        {needed['cpu_seconds']:,.0f} CPU s for what the sample reads,"
+        f"compiled      {count} of {tried} that were tried, {count / tried:.1%};"
+        f" {len(content['not_reached'])} not reached",
+        f"needed        {needed['cpu_seconds']:,.0f} CPU s for headers and sources that are generated,"
         f" {len(needed['failed'])} steps failed{'' if needed['is_complete'] else '; ended by --minutes'}",
-        f"cost          {cost}{megabytes:.2f} MB per compile",
-        f"memory        {memory['command_bytes'] / 1e9:.1f} GB for the largest command of these compiles,"
+        f"cost          {one['cpu_seconds']:.1f} CPU s and {one['bytes'] / 1e6:.2f} MB per compile",
+        f"memory        {content['largest_compile_bytes'] / 1e9:.1f} GB for the largest compile,"
+        f" {memory['command_bytes'] / 1e9:.1f} GB for the largest step before,"
         f" {memory['ninja_bytes'] / 1e9:.1f} GB for Ninja",
         f"other files   {made['files']:,} of {made['whole']:,} that the build makes, {made['bytes'] / 1e9:.1f} GB",
-        f"extrapolated  {'' if hours is None else f'{hours:.0f} CPU hours and '}"
-        f"{extrapolated['gigabytes']:.0f} GB for all compiles; {extrapolated['made_gigabytes']:.1f} GB for other files",
+        f"extrapolated  {extrapolated['cpu_hours']:.0f} CPU hours and {extrapolated['gigabytes']:.0f} GB for all"
+        f" compiles, {extrapolated['made_gigabytes']:.1f} GB for other files",
     ]
     for kind, failed in (("failed", content["failed"]), ("failed before", needed["failed"])):
         lines += [f"{kind:<13} {path}: {reason}" for path, reason in failed.items()]

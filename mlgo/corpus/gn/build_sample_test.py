@@ -1,10 +1,12 @@
 """What a sample of compiles says about a build."""
 
+import dataclasses
 import unittest
 
-from mlgo.corpus.gn import build_sample
+from mlgo.corpus.gn import build_sample, sample_compiles
 from mlgo.corpus.gn.attempt import Memory
-from mlgo.corpus.gn.build_sample import Made, Phase
+from mlgo.corpus.gn.build_sample import Made, Needed
+from mlgo.corpus.gn.sample_compiles import Compiled
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _LOG = """ninja: Entering directory `out'
@@ -51,42 +53,56 @@ class BuildSampleTest(unittest.TestCase):
         )
 
     def test_extrapolation(self):
-        needed = Phase(50.0, 30.0, {"gen/x.h": "gives up"}, True, _MEMORY)
-        compiled = Phase(9.0, 6.0, {"b.o b.d": "error: no", "elsewhere": "error: yes"}, True, _MEMORY)
-        content = build_sample.report(
-            1000, ["a.o", "b.o", "c.o", "d.o"], {"a.o": 10, "d.o": 30}, needed, compiled, 1, _MADE
-        )
+        needed = Needed(50.0, 30.0, {"gen/x.h": "gives up"}, True, _MEMORY)
+        compiled = {
+            "a.o": Compiled(2.0, 400_000_000, 10),
+            "b.o": Compiled(9.0, 800_000_000, failure="b.cc: note\nb.cc:1: error: no\n1 error generated"),
+            "d.o": Compiled(4.0, 500_000_000, 30),
+        }
+        content = build_sample.report(1000, ["a.o", "b.o", "c.o", "d.o"], compiled, needed, 1, _MADE)
         self.assertEqual(content["not_reached"], ["c.o"])
-        self.assertEqual(content["failed"], {"b.o": "error: no"})
-        # Three were tried, two have a size.
+        self.assertEqual(content["failed"], {"b.o": "b.cc:1: error: no"})
+        # Two were compiled.
         self.assertAlmostEqual(content["extrapolated"]["cpu_hours"], 3.0 * 1000 / 3600)
         self.assertAlmostEqual(content["extrapolated"]["gigabytes"], 20 * 1000 / 1e9)
         said = build_sample.text(content)
         for words in (
             "4 of 1,000 C and C++ compiles, seed 1",
-            "2 of 3 that were tried; 1 not reached",
-            "1.5 GB for the largest command of these compiles, 0.2 GB for Ninja",
+            "2 of 3 that were tried, 66.7%; 1 not reached",
+            "0.5 GB for the largest compile, 1.5 GB for the largest step before, 0.2 GB for Ninja",
             "3 of 6 that the build makes, 2.0 GB",
             "4.0 GB for other files",
-            "failed        b.o: error: no",
+            "failed        b.o: b.cc:1: error: no",
             "failed before gen/x.h: gives up",
         ):
             self.assertIn(words, said)
+        self.assertNotIn("--minutes", said)
+        ended = dataclasses.replace(needed, is_complete=False)
+        self.assertIn(
+            "ended by --minutes", build_sample.text(build_sample.report(9, ["a.o"], compiled, ended, 1, _MADE))
+        )
 
-    def test_a_cost_that_is_not_the_samples_is_not_extrapolated(self):
-        ended, compiled = Phase(50.0, 30.0, {}, False, _MEMORY), Phase(900.0, 600.0, {}, True, _MEMORY)
-        content = build_sample.report(1000, ["a.o", "b.o"], {"a.o": 10}, ended, compiled, 1, _MADE)
-        self.assertIsNone(content["extrapolated"]["cpu_hours"])
-        said = build_sample.text(content)
-        self.assertIn("ended by --minutes", said)
-        self.assertNotIn("CPU hours", said)
-        self.assertNotIn("900", said)
-
-    def test_nothing_built(self):
-        none = Phase(0.0, 0.0, {}, False, _MEMORY)
-        with self.assertRaisesRegex(RunError, "sample of 1 compiles: none was built .*the time limit") as caught:
-            build_sample.report(9, ["a.o"], {}, none, none, 1, _MADE)
+    def test_nothing_compiled(self):
+        none = Needed(0.0, 0.0, {}, False, _MEMORY)
+        with self.assertRaisesRegex(RunError, "sample of 1 compiles: none was made .*the time limit") as caught:
+            build_sample.report(9, ["a.o"], {}, none, 1, _MADE)
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+    def test_a_compile_reads_headers_and_its_source(self):
+        commands = {"a.o": "clang++ -MF a.o.d -c gen/a.cc -o a.o", "b.o": "clang -c '../../b b.c' -o b.o"}
+        inputs = [
+            "gen/b.cc",
+            "gen/a.h",
+            "gen/a.cc",
+            "all.stamp",
+            "gen/list.inc",
+            "gen/a.h",
+            "../../b b.c",
+            "gen/page.js",
+        ]
+        self.assertEqual(
+            sample_compiles.read_by(commands, inputs), ["../../b b.c", "gen/a.cc", "gen/a.h", "gen/list.inc"]
+        )
 
 
 if __name__ == "__main__":

@@ -89,6 +89,15 @@ def commands(tools: Tools, layout: Layout, target: str, environment: Mapping[str
     return _answer(tools, layout, "commands", target, environment)
 
 
+def last_commands(tools: Tools, layout: Layout, files: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """For each of `files`, the shell command that makes it. Raises: RunError: as of `commands`, or there is none."""
+    found = _answer(tools, layout, "commands", "-s", environment, more=files)
+    if len(found) != len(files):
+        wrong = f"gave {len(found)} commands for {len(files)} files"
+        raise RunError(f"ninja -t commands -s {files[0]} ...", wrong, "Name files that commands of their own make")
+    return found
+
+
 def inputs(
     tools: Tools, layout: Layout, target: str, environment: Mapping[str, str], ninja_file: str = _NINJA_FILE
 ) -> list[str]:
@@ -110,10 +119,16 @@ def query(tools: Tools, layout: Layout, file: str, environment: Mapping[str, str
 
 
 def _answer(
-    tools: Tools, layout: Layout, tool: str, target: str, environment: Mapping[str, str], ninja_file: str = _NINJA_FILE
+    tools: Tools,
+    layout: Layout,
+    tool: str,
+    target: str,
+    environment: Mapping[str, str],
+    ninja_file: str = _NINJA_FILE,
+    more: Sequence[str] = (),
 ) -> list[str]:
     file = () if ninja_file == _NINJA_FILE else ("-f", ninja_file)
-    command = [tools.ninja, "-C", layout.build, *file, "-t", tool, target]
+    command = [tools.ninja, "-C", layout.build, *file, "-t", tool, target, *more]
     done = _run(command, layout.build, environment)
     if done.returncode:
         raise RunError(f"ninja -t {tool} {target}", f"failed:\n{_tail(done.stdout)}\n", "Name a target of the project")

@@ -3,10 +3,9 @@
     ./bazelw run //mlgo/corpus/chromium:browser_sample -- --steps=40 --seed=1
 
 Output: DIR/report.json, and DIR/report.txt, which is also printed: what compiled, each failure with its reason, CPU
-time and size per compile, both for all compiles of the project, extrapolated, and memory. DIR/build keeps the objects:
-the same command resumes, and a larger --steps of the same seed adds to the sample. CPU seconds are those of this run,
-without the minute that Ninja takes to read a large build, so only a run in an empty DIR gives those of the whole
-sample.
+time, memory and size per compile, and time and disk of all compiles of the project, extrapolated. DIR/build keeps what
+was made: the same command resumes, and a larger --steps of the same seed adds to the sample. Ninja makes the headers
+and sources that the compiles read; objects, archives and programs that their targets depend on besides are not built.
 
 Exit codes: 0 done, 2 a flag or the project is not usable, 10 no compile of the sample was built.
 """
@@ -17,9 +16,9 @@ import pathlib
 import resource
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from mlgo.corpus.gn import build_part, build_sample, gn_build, gn_files
+from mlgo.corpus.gn import build_part, build_sample, gn_build, gn_files, sample_compiles
 from mlgo.corpus.gn.attempt import attempt
 from mlgo.corpus.gn.project import Configured, Project, configure
 from mlgo.corpus.gn.project_file import project_of, runfiles_of
@@ -64,11 +63,11 @@ def _cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _phase(configured: Configured, target: str, jobs: int, seconds: float, reading: float) -> build_sample.Phase:
-    """Builds `target`. Args: reading: CPU seconds that Ninja itself takes to read the build's description."""
+def _make_needed(configured: Configured, jobs: int, seconds: float, reading: float) -> build_sample.Needed:
+    """Builds what the compiles read. Args: reading: CPU seconds that Ninja takes to read the build's description."""
     before, start = _cpu_seconds(), time.monotonic()
-    done = attempt(configured, target, build_part.NINJA_FILE, jobs, seconds, "sample")
-    return build_sample.Phase(
+    done = attempt(configured, _NEEDED, build_part.NINJA_FILE, jobs, seconds, "sample")
+    return build_sample.Needed(
         cpu_seconds=max(_cpu_seconds() - before - reading, 0.0),
         wall_seconds=time.monotonic() - start,
         failed=build_sample.failures(done.log),
@@ -90,20 +89,19 @@ def run(arguments: Sequence[str]) -> int:
     rules = build_sample.rules_of(gn_build.targets(tools, layout, environment))
     objects = build_sample.compiles(gn_build.inputs(tools, layout, gn_files.GROUP, environment), rules)
     sample = build_sample.chosen(objects, flags.steps, flags.seed)
-    reading = _write_targets(configured, sample, lambda path: path in rules)
-    seconds = flags.minutes * 60
-    tell(f"sample: building what {len(sample)} of {len(objects):,} compiles read")
-    needed = _phase(configured, _NEEDED, flags.jobs, seconds, reading)
-    tell(f"sample: compiling; {needed.cpu_seconds:,.0f} CPU s, {len(needed.failed)} failures before")
-    compiled = _phase(configured, build_part.NINJA_TARGET, flags.jobs, seconds, reading)
-    sizes = {path: (layout.build / path).stat().st_size for path in sample if (layout.build / path).is_file()}
+    commands = sample_compiles.commands_of(configured, sample)
+    reading = _write_targets(configured, commands, rules)
+    tell(f"sample: making what {len(sample)} of {len(objects):,} compiles read")
+    needed = _make_needed(configured, flags.jobs, flags.minutes * 60, reading)
+    tell(f"sample: compiling, after {needed.cpu_seconds:,.0f} CPU s and {len(needed.failed)} failed steps")
+    compiled = sample_compiles.compile_all(configured, commands, flags.jobs, flags.minutes * 60)
     made = _made(layout.build, set(rules).difference(objects))
-    content = build_sample.report(len(objects), sample, sizes, needed, compiled, flags.seed, made)
+    content = build_sample.report(len(objects), sample, compiled, needed, flags.seed, made)
     said = build_sample.text(content)
     files.write_json_atomically(output / "report.json", content)
     files.write_atomically(output / "report.txt", said.encode("utf-8"))
     print(said, end="")
-    tell(f"done {len(sizes)} of {len(sample)}, {len(content['failed'])} failed -> {output}")
+    tell(f"done {len(content['compiled'])} of {len(sample)}, {len(content['failed'])} failed -> {output}")
     return ExitCode.DONE
 
 
@@ -113,23 +111,20 @@ def _made(build: pathlib.Path, paths: Collection[str]) -> build_sample.Made:
     return build_sample.Made(len(found), len(paths), sum(path.stat().st_size for path in found))
 
 
-def _write_targets(configured: Configured, sample: Sequence[str], is_made: Callable[[str], bool]) -> float:
-    """Writes a Ninja file with a target for the sample, and one for all that it reads and the build makes.
+def _write_targets(configured: Configured, commands: Mapping[str, str], made: Collection[str]) -> float:
+    """Writes a Ninja file with a target for what `commands` read and the build makes.
 
     Returns: CPU seconds that Ninja takes to read the description of the whole build: a minute for a browser.
     """
-    layout = configured.layout
+    tools, layout, environment = configured.tools, configured.layout, configured.environment
     ours = layout.build / build_part.NINJA_FILE
-    text = build_part.ninja_text({build_part.NINJA_TARGET: sample})
+    text = build_part.ninja_text({build_part.NINJA_TARGET: list(commands)})
     files.write_atomically(ours, text.encode("utf-8"))
     before = _cpu_seconds()
-    read = gn_build.inputs(
-        configured.tools, layout, build_part.NINJA_TARGET, configured.environment, build_part.NINJA_FILE
-    )
+    inputs = gn_build.inputs(tools, layout, build_part.NINJA_TARGET, environment, build_part.NINJA_FILE)
     reading = _cpu_seconds() - before
-    needed = [path for path in sorted(set(read) - set(sample)) if is_made(path)]
-    text = build_part.ninja_text({build_part.NINJA_TARGET: sample, _NEEDED: needed})
-    files.write_atomically(ours, text.encode("utf-8"))
+    needed = sample_compiles.read_by(commands, set(inputs).intersection(made))
+    files.write_atomically(ours, build_part.ninja_text({_NEEDED: needed}).encode("utf-8"))
     return reading
 
 

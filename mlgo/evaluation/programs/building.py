@@ -10,10 +10,9 @@ import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.evaluation.programs.target import HOST, Target
-from mlgo.run import files, locate, progress
+from mlgo.run import child, files, locate, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, KEEP_USE_LISTS_FLAG

@@ -13,8 +13,8 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 
-from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.counters import CounterFailure
+from mlgo.run import child
 from mlgo.run.exit_codes import RunError
 
 #: Event -> our name. Instructions have a name of their own, because Cachegrind counts instructions too.

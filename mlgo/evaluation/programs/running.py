@@ -7,8 +7,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from mlgo.evaluation.programs import child
 from mlgo.evaluation.programs.program import Program, ProgramRun
+from mlgo.run import child
 
 #: Time limit of one run, seconds; Cachegrind slows it down fifty times.
 _SECONDS = 1800

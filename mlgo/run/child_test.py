@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from mlgo.evaluation.programs import child
+from mlgo.run import child
 from mlgo.run.signals import KilledFromOutside
 
 
