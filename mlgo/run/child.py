@@ -88,7 +88,12 @@ def run(
         with _running_lock:
             _running.add(process)
         late = threading.Event()
-        guard = threading.Timer(seconds, lambda: (late.set(), process.kill()))
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        guard = threading.Timer(seconds, end)
         guard.start()
         try:
             _, status, used = os.wait4(process.pid, 0)
