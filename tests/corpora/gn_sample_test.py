@@ -29,7 +29,7 @@ source_set("another") {{
   sources = [ "never.cc" ]
 }}
 """
-_GENERATE = "import pathlib, sys\npathlib.Path(sys.argv[1]).write_text('constexpr int generated = 1;\\n')\n"
+_GENERATE = "import beside, pathlib, sys\npathlib.Path(sys.argv[1]).write_text('constexpr int generated = 1;\\n')\n"
 
 
 class GnSampleTest(BuildTestCase):
@@ -42,7 +42,14 @@ class GnSampleTest(BuildTestCase):
             for number, name in enumerate(_SOURCES)
         }
         texts[_BROKEN] = "int broken("
-        for name, text in {**FILES, **texts, "never.cc": "", "BUILD.gn": _BUILD, "generate.py": _GENERATE}.items():
+        for name, text in {
+            **FILES,
+            **texts,
+            "never.cc": "",
+            "BUILD.gn": _BUILD,
+            "generate.py": _GENERATE,
+            "beside.py": "",
+        }.items():
             path = self.source / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -94,6 +101,7 @@ class GnSampleTest(BuildTestCase):
         self.assertIn("sample: 6 compiles\n", said)
         self.assertIn("6 of 6 C and C++ compiles, seed 1", said)
         self.assertIn("done 5 of 6, 1 failed", said)
+        self.assertEqual(list(self.source.rglob("__pycache__")), [])
 
     def test_only_the_sample_is_built_and_a_larger_one_adds_to_it(self):
         self.assertEqual(self.sample("--steps=2", "--seed=5")[0], ExitCode.DONE)

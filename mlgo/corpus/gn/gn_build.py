@@ -28,16 +28,17 @@ class Tools:
 def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
     """The environment of the build. PATH: our folder of programs, `path` below //mlgo_toolchain, the system's shell.
 
-    Raises: RunError: `given` has PATH or LC_ALL.
+    Raises: RunError: `given` has a variable that is set here.
     """
-    decided = {"PATH", "LC_ALL"}.intersection(given)
+    decided = {"PATH", "LC_ALL", "PYTHONPYCACHEPREFIX"}.intersection(given)
     if decided:
         raise RunError(
             f"environment {', '.join(sorted(decided))}", "is set by the build itself", "remove it; `path` adds folders"
         )
     toolchain = layout.source / gn_files.TOOLCHAIN_FOLDER
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
-    return {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", **given}
+    ours = {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": str(layout.bytecode)}
+    return {**ours, **given}
 
 
 def configure(tools: Tools, layout: Layout, root_target: str, environment: Mapping[str, str]) -> None:

@@ -35,6 +35,11 @@ class Layout:
         return self.source / gn_files.OUT_FOLDER / "corpus"
 
     @property
+    def bytecode(self) -> pathlib.Path:
+        """Where Python keeps compiled modules: beside its scripts would be in the project's tree."""
+        return self.work / "bytecode"
+
+    @property
     def programs(self) -> pathlib.Path:
         """A folder for PATH."""
         return self.work / "bin"
@@ -159,6 +164,8 @@ def _link(place: pathlib.Path, target: pathlib.Path) -> None:
     target = target.resolve()
     if place.is_symlink() and os.readlink(place) == str(target):
         return
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)  # The build made it in a folder of links, and the tree has one of its name now.
     place.unlink(missing_ok=True)
     place.symlink_to(target)
 

@@ -58,6 +58,16 @@ class SourceRootTest(unittest.TestCase):
             with self.subTest(name), self.assertRaisesRegex(RunError, "is no path from the project's root"):
                 self.prepare(placed={name: node})
 
+    def test_a_folder_that_the_build_made_gives_way_to_one_of_the_tree(self):
+        node = self.folder / "a node"
+        node.write_text("node", encoding="utf-8")
+        layout = self.prepare(placed={"lib/node": node})
+        (layout.source / "lib/made").mkdir()
+        (self.tree / "lib/made").mkdir()
+        self.assertEqual(self.prepare(placed={"lib/node": node}), layout)
+        self.assertTrue((layout.source / "lib/made").is_symlink())
+        self.assertTrue((self.tree / "lib/made").is_dir())
+
     def test_copied_folders_know_where_the_build_sees_them(self):
         (self.tree / "lib/deep").mkdir()
         (self.tree / "lib/deep/where.py").write_text("print(__file__)\n", encoding="utf-8")
@@ -119,7 +129,7 @@ class SourceRootTest(unittest.TestCase):
     def test_environment_is_ours_alone(self):
         layout = self.prepare()
         environment = environment_of(layout, ["llvm/bin"], {"CC": "clang"})
-        self.assertEqual(set(environment), {"PATH", "LC_ALL", "CC"})
+        self.assertEqual(set(environment), {"PATH", "LC_ALL", "PYTHONPYCACHEPREFIX", "CC"})
         self.assertEqual(
             environment["PATH"].split(":")[:2], [str(layout.programs), str(layout.source / "mlgo_toolchain/llvm/bin")]
         )
