@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import os
 import pathlib
 import re
 import signal
@@ -113,7 +114,10 @@ class _Watch:
                 self._progress = progress.start(self._stage, total, "steps")
             self._progress.advance(max(done - self._done, 0))
             self._done = max(done, self._done)
-        largest = max(map(_high_water, _descendants(self._process_id)), default=0)
+        # A process that Ninja has just begun shares its memory until it starts its program.
+        ninja = _program(self._process_id)
+        started = [process for process in _descendants(self._process_id) if _program(process) != ninja]
+        largest = max(map(_high_water, started), default=0)
         self.memory.command_bytes = max(self.memory.command_bytes, largest)
         self.memory.ninja_bytes = max(self.memory.ninja_bytes, _high_water(self._process_id))
 
@@ -129,6 +133,13 @@ def _high_water(process_id: int) -> int:
         found = _HIGH_WATER.search(pathlib.Path(f"/proc/{process_id}/status").read_text("ascii", "replace"))
         return int(found[1]) * 1024 if found else 0
     return 0
+
+
+def _program(process_id: int) -> str:
+    """The program that a process runs; "": it has ended."""
+    with contextlib.suppress(OSError):
+        return os.readlink(f"/proc/{process_id}/exe")
+    return ""
 
 
 def _descendants(process_id: int) -> list[int]:
