@@ -78,6 +78,7 @@ _BASE_ARGUMENTS = {
 }
 
 _BASE_TOOLCHAIN_FILES = {
+    "//third_party/chromium:double_conversion": "archives/libdouble-conversion.a",
     "@chromium_rust//:rust": "rust",
     "@chromium_system_libraries//:libraries": "system",
 }
@@ -183,7 +184,9 @@ V8_ARGUMENTS = {
 }
 
 _SYSTEM_HEADERS = "-isystem {}/system/include".format(_TOOLCHAIN)
-_SYSTEM_ARCHIVES = "-L{}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
+
+# The first one has the archives that Debian's are replaced by.
+_SYSTEM_ARCHIVES = "-L{0}/archives -L{0}/system/lib/x86_64-linux-gnu".format(_TOOLCHAIN)
 
 # A library that is linked for its modules exports what it has; hidden symbols without callers would be dropped.
 _EXPORTED = "-fvisibility=default"
