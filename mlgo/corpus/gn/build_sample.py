@@ -15,6 +15,8 @@ _COMPILE_RULE = re.compile(r"(?:.*_)?(?:cc|cxx)")
 _FAILED = "FAILED: "
 _STEP = re.compile(r"\[\d+/\d+\] ")
 _REASON = re.compile(r"(?:fatal )?error:|Error:|rror\b")
+#: Colours of a terminal, which builds may switch on.
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[mK]")
 #: Characters of a reason in a report.
 _MOST_CHARACTERS = 300
 
@@ -63,8 +65,9 @@ def failures(log: str) -> dict[str, str]:
 
 def reason_in(said: Sequence[str]) -> str:
     """The line of a failed command's output that tells why, shortened: the first that names an error, else the last."""
-    reason = next((text for text in said if _REASON.search(text)), said[-1] if said else "no output")
-    return reason.strip()[:_MOST_CHARACTERS]
+    plain = [_COLOUR.sub("", text).strip() for text in said]
+    reason = next((text for text in plain if _REASON.search(text)), plain[-1] if plain else "no output")
+    return reason[:_MOST_CHARACTERS]
 
 
 @dataclasses.dataclass(frozen=True)

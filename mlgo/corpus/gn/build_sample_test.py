@@ -56,7 +56,9 @@ class BuildSampleTest(unittest.TestCase):
         needed = Needed(50.0, 30.0, {"gen/x.h": "gives up"}, True, _MEMORY)
         compiled = {
             "a.o": Compiled(2.0, 400_000_000, 10),
-            "b.o": Compiled(9.0, 800_000_000, failure="b.cc: note\nb.cc:1: error: no\n1 error generated"),
+            "b.o": Compiled(
+                9.0, 800_000_000, failure="b.cc: note\nb.cc:1: \x1b[0;1;31merror: \x1b[0mno\n1 error generated"
+            ),
             "d.o": Compiled(4.0, 500_000_000, 30),
         }
         content = build_sample.report(1000, ["a.o", "b.o", "c.o", "d.o"], compiled, needed, 1, _MADE)

@@ -25,7 +25,7 @@ from mlgo.corpus.gn.project_file import project_of, runfiles_of
 from mlgo.run import files, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.progress import tell
+from mlgo.run.progress import show, tell
 
 _VARIABLE = "MLGO_GN_PROJECT"
 _NEEDED = "mlgo_needed"
@@ -95,12 +95,13 @@ def run(arguments: Sequence[str]) -> int:
     needed = _make_needed(configured, flags.jobs, flags.minutes * 60, reading)
     tell(f"sample: compiling, after {needed.cpu_seconds:,.0f} CPU s and {len(needed.failed)} failed steps")
     compiled = sample_compiles.compile_all(configured, commands, flags.jobs, flags.minutes * 60)
-    made = _made(layout.build, set(rules).difference(objects))
+    others = {path for path, rule in rules.items() if rule != "phony"}.difference(objects)
+    made = _made(layout.build, others)
     content = build_sample.report(len(objects), sample, compiled, needed, flags.seed, made)
     said = build_sample.text(content)
     files.write_json_atomically(output / "report.json", content)
     files.write_atomically(output / "report.txt", said.encode("utf-8"))
-    print(said, end="")
+    show(said.splitlines())
     tell(f"done {len(content['compiled'])} of {len(sample)}, {len(content['failed'])} failed -> {output}")
     return ExitCode.DONE
 
