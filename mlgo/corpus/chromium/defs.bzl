@@ -280,7 +280,7 @@ def chromium_corpus(
         fail("%s: chrome_pgo_phase = 2 needs a profile, and a profile needs it. Give both, or neither." % name)
     project = chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser, with_programs)
     if srcs:
-        project["fingerprints"] = project["fingerprints"] + srcs.keys()
+        # No fingerprints: Ninja compiles those that changed.
         project["placed"] = project["placed"] | {file: "mlgo_programs/" + name for file, name in srcs.items()}
     mlgo_gn_corpus(
         name = name,
