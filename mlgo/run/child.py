@@ -1,5 +1,6 @@
 """Runs a program and returns its output, CPU time and peak memory."""
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import os
@@ -9,9 +10,13 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
-from mlgo.run import signals
+from mlgo.run import progress, signals
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 #: What runs in all threads, with its lock.
 _running: set[subprocess.Popen[bytes]] = set()
@@ -131,3 +136,26 @@ def stop_all() -> None:
             # Popen.kill may take the exit code, for which `run` waits.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
+
+
+def in_parallel(
+    workers: int, work: Callable[[_Item], _Result], items: Sequence[_Item], bar: progress.Progress | None = None
+) -> list[_Result]:
+    """What `work` returns for each of `items`, in their order. Raises: what it raises; the rest is stopped then."""
+    bar = bar or progress.Silent()
+
+    def result_of(future: concurrent.futures.Future[_Result]) -> _Result:
+        result = future.result()
+        bar.advance()
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            return list(map(result_of, futures))
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            # One compile may take minutes, and the pool waits for it.
+            stop_all()
+            raise

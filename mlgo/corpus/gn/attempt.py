@@ -99,6 +99,7 @@ class _Watch:
         """Args: log: Ninja's output, which grows. stage: its name in lines of progress."""
         self.memory = Memory()
         self._stage, self._process_id = stage, process_id
+        self._ninja = _program(process_id)
         self._log = open(log, "rb")
         self._unfinished_line = b""
         self._done = 0
@@ -115,8 +116,7 @@ class _Watch:
             self._progress.advance(max(done - self._done, 0))
             self._done = max(done, self._done)
         # A process that Ninja has just begun shares its memory until it starts its program.
-        ninja = _program(self._process_id)
-        started = [process for process in _descendants(self._process_id) if _program(process) != ninja]
+        started = [process for process in _descendants(self._process_id) if _program(process) != self._ninja]
         largest = max(map(_high_water, started), default=0)
         self.memory.command_bytes = max(self.memory.command_bytes, largest)
         self.memory.ninja_bytes = max(self.memory.ninja_bytes, _high_water(self._process_id))

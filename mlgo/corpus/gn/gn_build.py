@@ -30,14 +30,13 @@ def environment_of(layout: Layout, path: Sequence[str], given: Mapping[str, str]
 
     Raises: RunError: `given` has a variable that is set here.
     """
-    decided = {"PATH", "LC_ALL", "PYTHONPYCACHEPREFIX"}.intersection(given)
-    if decided:
-        raise RunError(
-            f"environment {', '.join(sorted(decided))}", "is set by the build itself", "remove it; `path` adds folders"
-        )
     toolchain = layout.source / gn_files.TOOLCHAIN_FOLDER
     folders = [str(layout.programs), *(str(toolchain / folder) for folder in path), os.defpath]
     ours = {"PATH": ":".join(folders), "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": str(layout.bytecode)}
+    if decided := ours.keys() & given.keys():
+        raise RunError(
+            f"environment {', '.join(sorted(decided))}", "is set by the build itself", "remove it; `path` adds folders"
+        )
     return {**ours, **given}
 
 

@@ -4,10 +4,10 @@ Ninja itself would first make all that the target of an object depends on, such 
 of the browser. A compile reads its source and headers only.
 """
 
-import concurrent.futures
 import dataclasses
 import pathlib
 import shlex
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -75,25 +75,18 @@ def compile_all(configured: Configured, commands: Mapping[str, str], jobs: int, 
     bar = progress.start("sample", len(commands), "compiles", len(done))
     deadline = time.monotonic() + seconds
 
-    def compile_one(path: str) -> Compiled | None:
-        if time.monotonic() > deadline:
-            return None
-        return _compile(build, path, commands[path], configured.environment)
+    lock = threading.Lock()
 
-    with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = {pool.submit(compile_one, path): path for path in rest}
-        try:
-            for future in concurrent.futures.as_completed(futures):
-                made = future.result()
-                if made is None:
-                    continue
-                done[futures[future]] = made
-                _save(store, done)
-                bar.advance()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            child.stop_all()
-            raise
+    def compile_one(path: str) -> None:
+        if time.monotonic() > deadline:
+            return
+        made = _compile(build, path, commands[path], configured.environment)
+        with lock:
+            done[path] = made
+            _save(store, done)
+            bar.advance()
+
+    child.in_parallel(jobs, compile_one, rest)
     bar.close()
     return {path: done[path] for path in commands if path in done}
 

@@ -1,14 +1,12 @@
 """Builds a program with one compiler and one set of flags: objects, and images linked in several ways."""
 
-import concurrent.futures
 import contextlib
 import dataclasses
 import functools
 import os
 import pathlib
 import shutil
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.evaluation.programs.target import HOST, Target
@@ -162,7 +160,7 @@ def compile_objects(
 
     units = program.units()
     with contextlib.closing(progress.start_inner(f"{program.name}, {side.name}", len(units), "objects")) as bar:
-        return in_parallel(toolchain.workers, compile_unit, units, bar)
+        return child.in_parallel(toolchain.workers, compile_unit, units, bar)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,8 +184,7 @@ class Store:
 
     def file(self, side: Side, source: pathlib.Path, command: Sequence[str]) -> pathlib.Path:
         """Where the result of `command` is, or will be."""
-        content = [side.digest(), *command[1:], digest_of_file(source), *self.inputs]
-        return self.folder / f"{digest_of_bytes(chr(0).join(content).encode())}.o"
+        return self._place([side.digest(), *command[1:], digest_of_file(source), *self.inputs], ".o")
 
     def image(
         self,
@@ -200,8 +197,10 @@ class Store:
         """Where the image is, or will be, that the side's linker makes of `bitcode`. Such a link may take an hour."""
         linker = digest_of_file(side.linker or toolchain.linker)
         content = [side.digest(), toolchain.digest(), linker, *settings, *program.libraries, *self.inputs]
-        content += map(digest_of_file, bitcode)
-        return self.folder / f"{digest_of_bytes(chr(0).join(content).encode())}.image"
+        return self._place([*content, *map(digest_of_file, bitcode)], ".image")
+
+    def _place(self, content: Sequence[str], suffix: str) -> pathlib.Path:
+        return self.folder / f"{digest_of_bytes(chr(0).join(content).encode())}{suffix}"
 
 
 def _optimised(
@@ -272,29 +271,6 @@ def _identity(clang: pathlib.Path) -> bytes:
     version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS).output
     kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
     return digest_of_file(clang).encode() + kept
-
-
-def in_parallel(
-    workers: int, work: Callable[[Any], pathlib.Path], items: Sequence[Any], bar: progress.Progress | None = None
-) -> list[pathlib.Path]:
-    """What `work` returns for each of `items`, in their order. Raises: what it raises; the rest is stopped then."""
-    bar = bar or progress.Silent()
-
-    def result_of(future: concurrent.futures.Future[pathlib.Path]) -> pathlib.Path:
-        result = future.result()
-        bar.advance()
-        return result
-
-    with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [pool.submit(work, item) for item in items]
-        try:
-            return list(map(result_of, futures))
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            # One compile may take minutes, and the pool waits for it.
-            child.stop_all()
-            raise
 
 
 def run_tool(

@@ -5,10 +5,10 @@ import pathlib
 import shutil
 from collections.abc import Sequence
 
-from mlgo.evaluation.programs.building import Side, Store, Toolchain, compile_objects, in_parallel, link, run_tool
+from mlgo.evaluation.programs.building import Side, Store, Toolchain, compile_objects, link, run_tool
 from mlgo.evaluation.programs.commands import code_generation
 from mlgo.evaluation.programs.program import Program
-from mlgo.run import files
+from mlgo.run import child, files
 
 #: What -flto= takes.
 LTO_KINDS = ("thin", "full")
@@ -101,4 +101,4 @@ def thinlto_objects(
         run_tool(side, f"{path} (ThinLTO)", command, source.parent)
         return result / source.name
 
-    return in_parallel(toolchain.workers, generate, list(zip(program.units(), bitcode)))
+    return child.in_parallel(toolchain.workers, generate, list(zip(program.units(), bitcode)))
