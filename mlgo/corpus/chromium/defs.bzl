@@ -284,6 +284,8 @@ def chromium_corpus(
         project["placed"] = project["placed"] | {file: "mlgo_programs/" + name for file, name in srcs.items()}
     mlgo_gn_corpus(
         name = name,
+        # Chromium's links of shared libraries take whole archives, except of Rust's library, which does not link as a whole.
+        library_flags = ["-Wl,-Bsymbolic"],
         licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
         linked = linked,
         tags = kwargs.pop("tags", []) + ["manual"],

@@ -24,7 +24,7 @@ _LABEL = re.compile(r'//[^":$\\]*(:[^":$\\]+)?')
 
 # Whole archives, or the linker would take what nothing asks for out; a symbol that cannot be replaced is as good as one
 # in a program. What the compiler driver adds behind is no part of it.
-_LIBRARY_FLAGS = ("-Wl,--whole-archive", "-Wl,-Bsymbolic")
+LIBRARY_FLAGS = ("-Wl,--whole-archive", "-Wl,-Bsymbolic")
 
 
 def args_text(arguments: Mapping[str, str]) -> str:
@@ -47,11 +47,12 @@ def args_text(arguments: Mapping[str, str]) -> str:
     return "".join(f"{name} = {arguments[name].strip()}\n" for name in sorted(arguments))
 
 
-def root_build_file(targets: Sequence[str], linked: bool) -> str:
-    """BUILD.gn of the root: a group of all `targets` or, if `linked`, a shared library that holds all of their code.
+def root_build_file(targets: Sequence[str], library_flags: Sequence[str] | None = None) -> str:
+    """BUILD.gn of the root: a group of all `targets` or, with `library_flags`, a shared library of all of their code.
 
     The library exports the symbols of its targets: with hidden symbols it is empty.
 
+    Args: library_flags: options of its link.
     Raises: RunError: no target, or one that is no label of the default toolchain.
     """
     if not targets:
@@ -60,9 +61,9 @@ def root_build_file(targets: Sequence[str], linked: bool) -> str:
         if not _LABEL.fullmatch(target):
             raise RunError(f"target {target!r}", "is no gn label", "give //folder, //folder:name or //:name")
     deps = "".join(f'    "{target}",\n' for target in targets)
-    if not linked:
+    if library_flags is None:
         return f'group("corpus") {{\n  testonly = true\n  deps = [\n{deps}  ]\n}}\n'
-    flags = ", ".join(f'"{flag}"' for flag in _LIBRARY_FLAGS)
+    flags = ", ".join(f'"{flag}"' for flag in library_flags)
     return (
         f'shared_library("linked") {{\n  testonly = true\n  output_name = "mlgo_corpus"\n'
         f"  ldflags = [ {flags} ]\n  deps = [\n{deps}  ]\n}}\n"

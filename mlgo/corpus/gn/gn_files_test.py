@@ -22,22 +22,22 @@ class GnFilesTest(unittest.TestCase):
                 gn_files.args_text(arguments)
 
     def test_group_of_all_targets(self):
-        text = gn_files.root_build_file(["//a", "//b:c d"], linked=False)
+        text = gn_files.root_build_file(["//a", "//b:c d"])
         self.assertIn('group("corpus")', text)
         self.assertIn('    "//a",\n    "//b:c d",\n', text)
 
     def test_library_takes_whole_archives(self):
-        text = gn_files.root_build_file(["//a:b"], linked=True)
-        self.assertIn("--whole-archive", text)
+        text = gn_files.root_build_file(["//a:b"], gn_files.LIBRARY_FLAGS)
+        self.assertIn('ldflags = [ "-Wl,--whole-archive", ', text)
         self.assertIn('output_name = "mlgo_corpus"', text)
         self.assertEqual(gn_files.LIBRARY_FILE, "libmlgo_corpus.so")
 
     def test_what_is_no_label(self):
         for target in ("a", "//a:", '//a"', "//a:b:c", "//$x", "a//b", ""):
             with self.subTest(target), self.assertRaisesRegex(RunError, "is no gn label"):
-                gn_files.root_build_file([target], linked=False)
+                gn_files.root_build_file([target])
         with self.assertRaisesRegex(RunError, "targets: are none"):
-            gn_files.root_build_file([], linked=False)
+            gn_files.root_build_file([])
 
 
 if __name__ == "__main__":

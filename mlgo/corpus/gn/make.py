@@ -45,6 +45,13 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="link the targets with ThinLTO and take the modules as they are after importing",
     )
+    add(
+        "--library_flag",
+        action="append",
+        default=[],
+        help="option of --linked's link, for a project whose links of shared libraries take whole archives themselves;"
+        f" may be given again. Default: {' '.join(gn_files.LIBRARY_FLAGS)}",
+    )
     add("--part", default="", help="N/M: the N-th of M parts of the objects; not with --linked. Default: all objects")
     add("--program", default="", help="path, in gn's folder, of a program that the targets link and that is kept")
     add("--program_output", type=pathlib.Path, help="folder for --program and for what a link of it reads")
@@ -114,7 +121,8 @@ def make(flags: argparse.Namespace) -> None:
         placed={name: pathlib.Path(path) for name, path in _pairs("placed", flags.placed).items()},
         copied=flags.copied,
     )
-    configured = configure(project, flags.work, flags.target, flags.linked)
+    library_flags = (flags.library_flag or gn_files.LIBRARY_FLAGS) if flags.linked else None
+    configured = configure(project, flags.work, flags.target, library_flags)
     # The build's folder has links to what lies in the tree, and to files that the target names, such as a profile.
     named = tuple(path for path in project.toolchain.values() if path.is_file())
     settings = {

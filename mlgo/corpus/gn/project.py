@@ -55,19 +55,19 @@ def configure(
     project: Project,
     work: pathlib.Path,
     targets: Sequence[str],
-    linked: bool = False,
+    library_flags: Sequence[str] | None = None,
     added: Mapping[str, str] | None = None,
 ) -> Configured:
     """Prepares the folder `work` and runs `gn gen` there for a root target of all `targets`.
 
     Args:
-      linked: the root target is a shared library of what they hold, else a group.
+      library_flags: options of the link of a shared library of what they hold; None: the root target is a group.
       added: further files of the project, by path from its root.
 
     Raises: RunError: the tree, an argument or a target is not usable; gn's own words when it is gn that says so.
     """
     contents = {
-        f"{gn_files.ROOT_FOLDER}/BUILD.gn": gn_files.root_build_file(targets, linked),
+        f"{gn_files.ROOT_FOLDER}/BUILD.gn": gn_files.root_build_file(targets, library_flags),
         f"{gn_files.OUT_FOLDER}/corpus/args.gn": gn_files.args_text(project.arguments),
         **(added or {}),
     }
@@ -92,5 +92,7 @@ def configure(
         layout, {"python3": [project.python.absolute()], "ninja": [project.tools.ninja.absolute()]}
     )
     environment = gn_build.environment_of(layout, project.path, project.environment)
-    gn_build.configure(project.tools, layout, gn_files.LIBRARY if linked else gn_files.GROUP, environment)
+    gn_build.configure(
+        project.tools, layout, gn_files.GROUP if library_flags is None else gn_files.LIBRARY, environment
+    )
     return Configured(layout, project.tools, environment)

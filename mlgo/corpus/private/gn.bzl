@@ -129,6 +129,7 @@ def _gn_corpus_impl(ctx):
         arguments.add("--gn_arg=%s=%s" % (name, value))
     if ctx.attr.linked:
         arguments.add("--linked")
+        arguments.add_all(ctx.attr.library_flags, format_each = "--library_flag=%s")
     part = ctx.attr._part[BuildSettingInfo].value
     if part:
         arguments.add(part, format = "--part=%s")
@@ -180,6 +181,8 @@ mlgo_gn_corpus = rule(
         "targets": attr.string_list(doc = "gn labels of what the corpus is made of.", mandatory = True, allow_empty = False),
         "linked": attr.bool(doc = "Link the targets as a library with ThinLTO; modules are as they are after importing. The " +
                                   "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
+        "library_flags": attr.string_list(doc = "Options of that link. Without them, whole archives, all of them: a project whose links of shared " +
+                                                "libraries take whole archives themselves gives -Wl,-Bsymbolic."),
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
         "program": attr.string(doc = "Path, in gn's folder, of a program that the targets link. It is kept in NAME.program (output group " +
                                      "`program`), with what it takes to link it again; not with `linked`."),
