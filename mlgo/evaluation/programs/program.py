@@ -173,7 +173,12 @@ class Program:
     def write_inputs(self, folder: pathlib.Path) -> None:
         """Writes every input into `folder` under its name."""
         for name, parts in self.inputs.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(b"".join(path.read_bytes() for path in parts))
+
+
+def _is_below_its_folder(name: str) -> bool:
+    return all(_NAME.fullmatch(part) and part not in (".", "..") for part in name.split("/"))
 
 
 def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
@@ -331,7 +336,7 @@ class _Reader:
             raise self._wrong("has inputs that are not a JSON object")
         found = {}
         for name, value in given.items():
-            if not _NAME.fullmatch(name):
+            if not _is_below_its_folder(name):
                 raise self._wrong(f"has an input with the name {name!r}")
             if isinstance(value, str):
                 found[name] = (self._beside(value),)

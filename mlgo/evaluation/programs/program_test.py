@@ -63,6 +63,10 @@ class ProgramTest(unittest.TestCase):
         self.load().write_inputs(self.folder)
         self.assertEqual((self.folder / "text").read_bytes(), b"onetwo")
 
+    def test_an_input_may_lie_in_a_folder(self):
+        self.load(inputs={"text": ["data/1"], "some/..folder/two": ["data/2"]}).write_inputs(self.folder)
+        self.assertEqual((self.folder / "some/..folder/two").read_bytes(), (self.tree / "data/2").read_bytes())
+
     def test_whatever_decides_changes_the_digest(self):
         digests = {self.load().digest()}
         (self.tree / "inc/deep/x.h").write_text("#define X 2", encoding="utf-8")
@@ -213,7 +217,8 @@ class ProgramTest(unittest.TestCase):
             ({"runs": [{**_RUN, "stdin": "nothing"}]}, "reads 'nothing', which is not an input"),
             ({"runs": [{**_RUN, "input": "text"}]}, "a run with the unknown field 'input'"),
             ({"inputs": {"text": 3}}, "an input text that is neither"),
-            ({"inputs": {"a/b": "main.cc"}}, "an input with the name 'a/b'"),
+            ({"inputs": {"a/../b": "main.cc"}}, "an input with the name 'a/../b'"),
+            ({"inputs": {"/b": "main.cc"}}, "an input with the name '/b'"),
             ({"defines": "A"}, "a field 'defines' that is not a list of texts"),
             ({"source": []}, "the unknown field 'source'"),
         ):

@@ -1,10 +1,15 @@
-// Runs tests and then benchmarks, and prints their names. Output of the tests themselves has times, and is dropped.
+// Runs tests, and then the benchmarks that --benchmark_filter names, and prints their names. Output of the tests themselves has times, and is
+// dropped. Files that tests look for in the tree of sources are those below the current folder.
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
+#include "base/files/file_path.h"
+#include "base/test/perf_log.h"
 #include "benchmark/benchmark.h"
 #include "name_reporter.h"
 #include "testing/gtest/include/gtest/gtest.h"
@@ -40,9 +45,10 @@ extern "C" void* dlsym(void*, const char* name) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   benchmark::Initialize(&argc, argv);
+  setenv("CR_SOURCE_ROOT", std::filesystem::current_path().c_str(), 1);
   FILE* const output = stdout;
   FILE* const nowhere = std::fopen("/dev/null", "w");
-  if (nowhere == nullptr) {
+  if (nowhere == nullptr || !base::InitPerfLog(base::FilePath("/dev/null"))) {
     std::perror("/dev/null");
     return 1;
   }
@@ -52,8 +58,7 @@ int main(int argc, char** argv) {
   stdout = nowhere;
   const int tests = RUN_ALL_TESTS();
   stdout = output;
-  // Tests register the benchmarks, so a filter of tests chooses benchmarks too; there may be none.
   NameReporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
+  if (!benchmark::GetBenchmarkFilter().empty()) benchmark::RunSpecifiedBenchmarks(&reporter);
   return tests != 0 || reporter.failed() ? 1 : 0;
 }
