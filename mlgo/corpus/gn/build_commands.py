@@ -30,12 +30,16 @@ def libraries(lines: Sequence[str]) -> list[str]:
     return [word for word in link_words(lines) if word.startswith(("-l", "-L")) or word == "-nostdlib++"]
 
 
-def explicit_inputs(lines: Sequence[str]) -> list[str]:
-    """The explicit inputs that `ninja -t query` shows of one file, in order: not those behind | and ||."""
-    found: list[str] = []
+def explicit_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
+    """File -> its explicit inputs, not those behind | and ||, in the order in which `ninja -t query` shows them."""
+    found: dict[str, list[str]] = {}
+    inputs: list[str] = []
+    kind = ""
     for line in lines:
-        if line.startswith("  outputs:"):
-            break
-        if line.startswith("    ") and not line.startswith("    | ") and not line.startswith("    || "):
-            found.append(line[4:])
+        if not line.startswith(" "):
+            inputs = found.setdefault(line.removesuffix(":"), [])
+        elif not line.startswith("    "):
+            kind = line.strip()
+        elif kind.startswith("input:") and not line.startswith(("    | ", "    || ")):
+            inputs.append(line[4:])
     return found

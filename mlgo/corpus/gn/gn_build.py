@@ -110,12 +110,14 @@ def inputs(
     return [" ".join(shlex.split(line)) for line in _answer(tools, layout, "inputs", target, environment, ninja_file)]
 
 
-def query(tools: Tools, layout: Layout, file: str, environment: Mapping[str, str]) -> list[str]:
-    """What ninja says about one file that the build makes: the files that it is made from, and those made from it.
+def query(tools: Tools, layout: Layout, files: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """What ninja says about files that the build makes: for each, what it is made from, and what is made from it.
+
+    One question for all: ninja reads the whole build for every answer, which takes half a minute for a browser's.
 
     Raises: RunError: as of `commands`.
     """
-    return _answer(tools, layout, "query", file, environment)
+    return _answer(tools, layout, "query", files[0], environment, more=files[1:])
 
 
 def _answer(

@@ -9,7 +9,7 @@ The folder has
 
 import pathlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.gn import build_commands, gn_build
@@ -49,8 +49,8 @@ def keep(configured: Configured, program: str, corpus: pathlib.Path, output: pat
     if not (build / program).is_file():
         raise RunError(f"program {program}", f"is not in {build}", "Name a program that the targets link")
 
-    def inputs_of(path: str) -> list[str]:
-        lines = gn_build.query(configured.tools, configured.layout, path, configured.environment)
+    def inputs_of(paths: Sequence[str]) -> dict[str, list[str]]:
+        lines = gn_build.query(configured.tools, configured.layout, paths, configured.environment)
         return build_commands.explicit_inputs(lines)
 
     lines = gn_build.commands(configured.tools, configured.layout, program, configured.environment)
@@ -76,14 +76,28 @@ def _compiles(lines: Sequence[str]) -> dict[str, list[str]]:
     return {words[words.index("-o") + 1]: words for words in found}
 
 
-def objects_of(program: str, inputs_of: Callable[[str], Sequence[str]]) -> list[str]:
-    """The objects that `program` is linked from, in order; an archive that the build makes counts as its objects."""
+def objects_of(program: str, inputs_of: Callable[[Sequence[str]], Mapping[str, Sequence[str]]]) -> list[str]:
+    """The objects that `program` is linked from, in order; an archive that the build makes counts as its objects.
+
+    Args: inputs_of: files -> for each, what it is made from. Is asked about all archives of a level at once.
+    """
+    inputs: dict[str, Sequence[str]] = {}
+    asked = [program]
+    while asked:
+        inputs |= inputs_of(asked)
+        named = dict.fromkeys(path for made in asked for path in inputs[made] if path.endswith(_ARCHIVE_SUFFIX))
+        asked = [path for path in named if path not in inputs]
+
     found: dict[str, None] = {}
-    for path in inputs_of(program):
-        if path.endswith(_ARCHIVE_SUFFIX):
-            found |= dict.fromkeys(objects_of(path, inputs_of))
-        elif path.endswith(_OBJECT_SUFFIX):
-            found[path] = None
+
+    def add(path: str) -> None:
+        for part in inputs[path]:
+            if part.endswith(_ARCHIVE_SUFFIX):
+                add(part)
+            elif part.endswith(_OBJECT_SUFFIX):
+                found[part] = None
+
+    add(program)
     return list(found)
 
 

@@ -42,12 +42,20 @@ _QUERIES = {
 class CommandsTest(unittest.TestCase):
     def test_explicit_inputs_are_those_before_the_bars(self):
         self.assertEqual(
-            build_commands.explicit_inputs(_QUERIES["shell"]), ["obj/main.o", "obj/libbase.a", "obj/snapshot.o"]
+            build_commands.explicit_inputs(_QUERIES["shell"] + _QUERIES["obj/libbase.a"]),
+            {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o"], "obj/libbase.a": ["obj/base.o"]},
         )
 
     def test_objects_of_archives_stand_in_the_place_of_the_archive_and_once(self):
-        inputs = {"p": ["a.o", "x.a", "c.o", "b.o"], "x.a": ["b.o"]}
-        self.assertEqual(linked_program.objects_of("p", inputs.__getitem__), ["a.o", "b.o", "c.o"])
+        inputs = {"p": ["a.o", "x.a", "c.o", "y.a", "b.o"], "x.a": ["b.o"], "y.a": ["d.o", "x.a"]}
+        asked = []
+
+        def inputs_of(paths):
+            asked.append(list(paths))
+            return {path: inputs[path] for path in paths}
+
+        self.assertEqual(linked_program.objects_of("p", inputs_of), ["a.o", "b.o", "c.o", "d.o"])
+        self.assertEqual(asked, [["p"], ["x.a", "y.a"]])
 
     def test_a_module_keeps_what_code_generation_reads(self):
         entry = linked_program.module_entry("obj/main.o.bc", _COMPILE.split(), "../corpus")
@@ -88,7 +96,7 @@ class KeepTest(unittest.TestCase):
     def keep(self, program):
         with (
             mock.patch("mlgo.corpus.gn.gn_build.commands", lambda *_: _LINES),
-            mock.patch("mlgo.corpus.gn.gn_build.query", lambda _, __, path, ___: _QUERIES[path]),
+            mock.patch("mlgo.corpus.gn.gn_build.query", lambda _, __, paths, ___: sum(map(_QUERIES.get, paths), [])),
         ):
             linked_program.keep(self.configured, program, self.folder / "corpus", self.folder / "kept")
 
