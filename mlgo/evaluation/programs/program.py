@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mlgo.corpus import contained_files
 from mlgo.evaluation.programs.commands import CompileCommands, level_of, load_commands
 from mlgo.evaluation.programs.description import REMEDY, read_description
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file, digest_of_json
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
+#: Of an input, which may lie in folders.
+_INPUT = re.compile(r"[A-Za-z0-9_./-]+")
 _C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))
 #: Suffixes of files that sources may include.
 _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ipp", ".c", ".cc", ".cpp", ".y", ".S"))
@@ -177,10 +180,6 @@ class Program:
             (folder / name).write_bytes(b"".join(path.read_bytes() for path in parts))
 
 
-def _is_below_its_folder(name: str) -> bool:
-    return all(_NAME.fullmatch(part) and part not in (".", "..") for part in name.split("/"))
-
-
 def _included_in(folder: pathlib.Path, whole: bool) -> list[pathlib.Path]:
     """Files in `folder` that a source may include. Args: whole: whether subfolders count."""
     return [
@@ -336,7 +335,7 @@ class _Reader:
             raise self._wrong("has inputs that are not a JSON object")
         found = {}
         for name, value in given.items():
-            if not _is_below_its_folder(name):
+            if not _INPUT.fullmatch(name) or contained_files.refusal(name):
                 raise self._wrong(f"has an input with the name {name!r}")
             if isinstance(value, str):
                 found[name] = (self._beside(value),)
@@ -344,6 +343,9 @@ class _Reader:
                 found[name] = tuple(root / path for path in self._found(root, f"input {name}", value, ()))
             else:
                 raise self._wrong(f"has an input {name} that is neither a file nor a list of patterns")
+        folders = {str(folder) for name in found for folder in pathlib.PurePosixPath(name).parents}
+        if both := sorted(folders & found.keys()):
+            raise self._wrong(f"has the input {both[0]!r}, which is also the folder of another")
         return found
 
     def _found(self, root: pathlib.Path, what: str, patterns: Iterable[str], exclude: Sequence[str]) -> tuple[str, ...]:

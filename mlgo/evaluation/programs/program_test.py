@@ -219,6 +219,7 @@ class ProgramTest(unittest.TestCase):
             ({"inputs": {"text": 3}}, "an input text that is neither"),
             ({"inputs": {"a/../b": "main.cc"}}, "an input with the name 'a/../b'"),
             ({"inputs": {"/b": "main.cc"}}, "an input with the name '/b'"),
+            ({"inputs": {"text": ["data/1"], "text/a": ["data/2"]}}, "the input 'text', which is also the folder of"),
             ({"defines": "A"}, "a field 'defines' that is not a list of texts"),
             ({"source": []}, "the unknown field 'source'"),
         ):
