@@ -105,7 +105,12 @@ flags.DEFINE_list(
 )
 flags.DEFINE_integer("symbols", 20, "Functions recorded per program that grew, and that shrank, most.", lower_bound=0)
 flags.DEFINE_integer("seed", CostSettings.seed, "Seed of the bootstraps.", lower_bound=0)
-flags.DEFINE_integer("workers", None, "Parallel compiles. Default: one per core. Changes no result.", lower_bound=1)
+flags.DEFINE_integer(
+    "workers",
+    None,
+    "Compiles, and counted programs, at a time. Default: one per core. Changes no result.",
+    lower_bound=1,
+)
 flags.DEFINE_string(
     "target", HOST.name, "What programs are built for: x86_64, or aarch64, armv7_thumb, riscv64 (platforms/README.md)."
 )

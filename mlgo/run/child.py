@@ -18,8 +18,41 @@ from mlgo.run import progress, signals
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+
+class _Group:
+    """What one call of `in_parallel` runs, and what its items run in parallel themselves.
+
+    Attributes: parent: the group whose item called `in_parallel`.
+    """
+
+    def __init__(self, parent: "_Group | None"):
+        self.parent = parent
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Kills what runs, and lets nothing new start."""
+        self._is_stopped = True
+        with _running_lock:
+            for process, group in _running.items():
+                if group is not None and group.is_stopped():
+                    # Popen.kill may take the exit code, for which `run` waits.
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(process.pid, signal.SIGKILL)
+
+    def is_stopped(self) -> bool:
+        return self._is_stopped or (self.parent is not None and self.parent.is_stopped())
+
+
+class _Thread(threading.local):
+    """Attributes: group: whose item this thread works on."""
+
+    group: _Group | None = None
+
+
+_thread = _Thread()
+
 #: What runs in all threads, with its lock.
-_running: set[subprocess.Popen[bytes]] = set()
+_running: dict[subprocess.Popen[bytes], _Group | None] = {}
 _running_lock = threading.Lock()
 
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/nonexistent"}
@@ -55,6 +88,10 @@ class NotRun(Exception):
     """A program could not be started, or did not end in time."""
 
 
+class Stopped(Exception):
+    """Nothing is started any more, because other work of the same call of `in_parallel` has failed."""
+
+
 def run(
     command: Sequence[str | os.PathLike[str]],
     directory: pathlib.Path,
@@ -71,8 +108,12 @@ def run(
 
     Raises:
       NotRun: it cannot be started, or was killed after `seconds`.
-      KilledFromOutside: another process ended it.
+      KilledFromOutside: another process ended it, or `in_parallel` did.
+      Stopped: this thread's work was stopped before.
     """
+    group = _thread.group
+    if group is not None and group.is_stopped():
+        raise Stopped
     with (
         open(stdin or os.devnull, "rb") as given,
         tempfile.TemporaryFile() as output,
@@ -91,7 +132,9 @@ def run(
         except OSError as error:
             raise NotRun(f"{command[0]} does not run: {error.strerror or error}") from error
         with _running_lock:
-            _running.add(process)
+            _running[process] = group
+        if group is not None and group.is_stopped():
+            process.kill()
         late = threading.Event()
 
         def end() -> None:
@@ -110,7 +153,7 @@ def run(
         finally:
             guard.cancel()
             with _running_lock:
-                _running.discard(process)
+                del _running[process]
         wall_seconds = time.monotonic() - begin
         output.seek(0)
         errors.seek(0)
@@ -129,20 +172,19 @@ def run(
     )
 
 
-def stop_all() -> None:
-    """Kills what `run` has started in other threads and what still runs, for a command that is interrupted."""
-    with _running_lock:
-        for process in _running:
-            # Popen.kill may take the exit code, for which `run` waits.
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
-
-
 def in_parallel(
     workers: int, work: Callable[[_Item], _Result], items: Sequence[_Item], bar: progress.Progress | None = None
 ) -> list[_Result]:
-    """What `work` returns for each of `items`, in their order. Raises: what it raises; the rest is stopped then."""
+    """What `work` returns for each of `items`, in their order; it may call `in_parallel` itself.
+
+    Raises: what it raises, for the first of the items that fail; the rest is stopped then.
+    """
     bar = bar or progress.Silent()
+    group = _Group(_thread.group)
+
+    def in_group(item: _Item) -> _Result:
+        _thread.group = group  # The threads of the pool have no other work.
+        return work(item)
 
     def result_of(future: concurrent.futures.Future[_Result]) -> _Result:
         result = future.result()
@@ -150,12 +192,12 @@ def in_parallel(
         return result
 
     with concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [pool.submit(work, item) for item in items]
+        futures = [pool.submit(in_group, item) for item in items]
         try:
             return list(map(result_of, futures))
         except BaseException:
             for future in futures:
                 future.cancel()
             # One compile may take minutes, and the pool waits for it.
-            stop_all()
+            group.stop()
             raise

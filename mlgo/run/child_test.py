@@ -1,10 +1,10 @@
 """Child processes: results, limits and failures."""
 
-import concurrent.futures
+import os
 import pathlib
 import sys
 import tempfile
-import time
+import threading
 import unittest
 
 from mlgo.run import child
@@ -46,20 +46,59 @@ class ChildTest(unittest.TestCase):
         with self.assertRaisesRegex(KilledFromOutside, "was ended from outside, by SIGKILL"):
             _python("import os; os.kill(os.getpid(), 9)")
 
-    def test_all_are_stopped(self):
-        with concurrent.futures.ThreadPoolExecutor() as pool, tempfile.TemporaryDirectory() as folder:
-            begun = [pathlib.Path(folder, f"{number}") for number in range(2)]
-            code = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(600)"
-            ends = [
-                pool.submit(child.run, [sys.executable, "-IS", "-c", code, path], pathlib.Path(folder), 300)
-                for path in begun
-            ]
-            while not all(path.exists() for path in begun):
-                time.sleep(0.01)
-            child.stop_all()
-            for end in ends:
-                self.assertIsInstance(end.exception(), KilledFromOutside)
-        child.stop_all()
+    def test_in_parallel_keeps_the_order(self):
+        said = child.in_parallel(2, lambda number: _python(f"print({number})").output, range(4))
+        self.assertEqual(said, [b"0\n", b"1\n", b"2\n", b"3\n"])
+
+    def test_after_a_failure_the_rest_is_stopped(self):
+        ends = {}
+        begun = threading.Barrier(3)
+
+        def work(name):
+            begun.wait()
+            if name == "fails":
+                raise ValueError(name)
+            try:
+                # What an item runs in parallel is stopped with it.
+                child.in_parallel(1, _python, ["import time; time.sleep(600)"] * 2)
+            except Exception as error:
+                ends[name] = type(error)
+                with self.assertRaises(child.Stopped):
+                    _python("")
+                raise
+
+        with self.assertRaisesRegex(ValueError, "fails"):
+            child.in_parallel(3, work, ["fails", "runs", "runs too"])
+        self.assertEqual(sorted(ends), ["runs", "runs too"])
+        self.assertLessEqual(set(ends.values()), {KilledFromOutside, child.Stopped})
+        self.assertEqual(_python("print(1)").output, b"1\n")
+
+    def test_a_failure_stops_nothing_of_other_work(self):
+        begun, over = threading.Event(), threading.Event()
+
+        def work(name):
+            if name == "fails":
+                begun.wait()
+                with self.assertRaises(ZeroDivisionError):
+                    child.in_parallel(2, lambda number: 1 // number, [0, 1])
+                return over.set()
+            with tempfile.TemporaryDirectory() as folder:
+                pipe = pathlib.Path(folder, "pipe")
+                os.mkfifo(pipe)
+
+                def let_it_end():
+                    with open(pipe, "w"):  # It has begun when this returns.
+                        begun.set()
+                        over.wait()
+
+                ends = threading.Thread(target=let_it_end)
+                ends.start()
+                code = f"print(repr(open({str(pipe)!r}).read()))"
+                ended = child.run([sys.executable, "-IS", "-c", code], pathlib.Path(folder), 60)
+                ends.join()
+                return ended.output
+
+        self.assertEqual(child.in_parallel(2, work, ["runs", "fails"]), [b"''\n", None])
 
     def test_one_that_is_not_there(self):
         with self.assertRaisesRegex(child.NotRun, "/absent does not run: No such file"):

@@ -4,6 +4,7 @@ import fcntl
 import os
 import pathlib
 import shutil
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from mlgo.run.json_fields import Fields
 from mlgo.run.manifest import Manifest
 from mlgo.run.progress import tell
 
-#: Seconds of each stage, summed over interrupted runs; equal runs differ in this file.
+#: Seconds of each stage, summed over interrupted runs; stages may overlap. Equal runs differ in this file.
 TIMINGS_NAME = "timings.json"
 
 #: The configuration of the run in an output directory.
@@ -46,6 +47,7 @@ class RunFolder:
             self.close()
             raise
         self._seconds: dict[str, float] = {}
+        self._timings = threading.Lock()
 
     @property
     def work(self) -> pathlib.Path:
@@ -105,8 +107,9 @@ class RunFolder:
             try:
                 return work(folder)
             finally:
-                self._seconds[name] = round(self._seconds.get(name, 0.0) + time.monotonic() - begin, 1)
-                files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
+                with self._timings:
+                    self._seconds[name] = round(self._seconds.get(name, 0.0) + time.monotonic() - begin, 1)
+                    files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
 
         return stages.run_once(root / name, name, inputs, configuration, timed, tell, continues)
 

@@ -1,5 +1,6 @@
 """A program's own build: the corpus of its units, and its image with the decisions that were found for them."""
 
+import contextlib
 import dataclasses
 import pathlib
 import tempfile
@@ -96,7 +97,7 @@ class ProgramBuild:
                 tuned = dataclasses.replace(tuned, model_flags=flags, model_digest=policy_digest)
             try:
                 found = {
-                    side.name: measure_side(self.toolchain, side, self.program, thinlto=False, counter=None)
+                    side.name: measure_side(self.toolchain, side, self.program, False, None, contextlib.nullcontext())
                     for side in (Side("default", self.clang), tuned)
                 }
             except (BuildFailure, RunFailure, OutputDiffers) as error:

@@ -1,22 +1,23 @@
 """Measures programs stage by stage: sizes, executed instructions and run time, compile cost."""
 
+import contextlib
 import dataclasses
-import functools
 import pathlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import cost, run_time, size
+from mlgo.evaluation.programs.all_sides import Table, of_all_sides
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain
-from mlgo.evaluation.programs.counters import Counter, CounterFailure
+from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.image import symbol_differences
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.programs.sides import DEFAULT
-from mlgo.run import files, progress, signals
-from mlgo.run.exit_codes import RunError
+from mlgo.run import files, progress
 from mlgo.run.manifest import Manifest, digest_of_file
 
 _MEASURED = "measured.json"
@@ -33,21 +34,6 @@ class StageRunner(Protocol):
         configuration: Mapping[str, Any],
         work: Callable[[pathlib.Path], Mapping[str, Any]],
     ) -> Manifest: ...
-
-
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """One part of an evaluation.
-
-    Attributes:
-      rows: program -> side -> measure -> number or None.
-      left_out: program that cannot be built or fails on some side -> reason.
-      differing: program that behaves differently on some side -> reason.
-    """
-
-    rows: dict[str, dict[str, dict[str, Any]]]
-    left_out: dict[str, str]
-    differing: dict[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +58,8 @@ class ProgramEvaluation:
     path: pathlib.Path
     toolchain: Toolchain
     lto: Sequence[str] = ()
+    # A build uses all cores, and finds the objects of the builds before it.
+    _building: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
 
     def sizes(
         self,
@@ -92,32 +80,33 @@ class ProgramEvaluation:
 
         Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions.
         """
-        digests = {side.name: side.digest() for side in sides}
-        bar = progress.start("size", len(programs) * len(sides), "builds")
         table, executed, differences = Table({}, {}, {}), {}, {}
 
-        def measured(program: Program, digest: str, side: Side) -> dict[str, Any]:
+        def measured(program: Program, inputs: Mapping[str, str], side: Side) -> dict[str, Any]:
             with_thinlto, with_counts = side.name in thinlto, side.name in counted
             return self._measured(
                 f"size/{program.name}/{side.name}",
-                {**self._inputs(digest), "compiler": digests[side.name], **self._linker(side)},
+                inputs,
                 {"level": size.LEVEL, "thinlto": with_thinlto, "counted": with_counts, **self._kinds(side)},
                 lambda _: size.measure_side(
-                    self.toolchain, side, program, with_thinlto, counter if with_counts else None, self._lto_of(side)
+                    self.toolchain,
+                    side,
+                    program,
+                    with_thinlto,
+                    counter if with_counts else None,
+                    self._building,
+                    self._lto_of(side),
                 ).to_json(),
             )
 
-        for program in programs:
-            found = _of_all_sides(table, program, sides, functools.partial(measured, program, program.digest()), bar)
-            if found is not None:
-                table.rows[program.name] = {side: of_side["sizes"] for side, of_side in found.items()}
-                executed[program.name] = {
-                    side: run_time.figures(of_side["counts"]) for side, of_side in found.items() if of_side["counts"]
-                }
-                if "policy" in found:
-                    functions = [found[side]["functions"] for side in (DEFAULT, "policy")]
-                    differences[program.name] = symbol_differences(*functions, symbols)
-        bar.close()
+        for name, found in self._of_all("size", table, programs, sides, measured).items():
+            table.rows[name] = {side: of_side["sizes"] for side, of_side in found.items()}
+            executed[name] = {
+                side: run_time.figures(of_side["counts"]) for side, of_side in found.items() if of_side["counts"]
+            }
+            if "policy" in found:
+                functions = [found[side]["functions"] for side in (DEFAULT, "policy")]
+                differences[name] = symbol_differences(*functions, symbols)
         return table, executed, differences
 
     def counts(
@@ -127,26 +116,21 @@ class ProgramEvaluation:
 
         Returns: the table of counts, summed over a program's runs; and program -> side -> counts by run.
         """
-        digests = {side.name: side.digest() for side in sides}
-        bar = progress.start("run", len(programs) * len(sides), "builds")
         table, by_run = Table({}, {}, {}), {}
 
-        def counted(program: Program, digest: str, side: Side) -> dict[str, Any]:
+        def counted(program: Program, inputs: Mapping[str, str], side: Side) -> dict[str, Any]:
             return self._measured(
                 f"run/{program.name}/{side.name}",
-                {**self._inputs(digest), "compiler": digests[side.name], **self._linker(side)},
+                inputs,
                 {"level": run_time.LEVEL, **self._kinds(side)},
                 lambda folder: run_time.build_and_count(
-                    self.toolchain, side, program, counter, folder, self._lto_of(side)
+                    self.toolchain, side, program, counter, folder, self._lto_of(side), self._building
                 ),
             )
 
-        for program in programs:
-            found = _of_all_sides(table, program, sides, functools.partial(counted, program, program.digest()), bar)
-            if found is not None:
-                by_run[program.name] = {side: of_side["counts"] for side, of_side in found.items()}
-                table.rows[program.name] = {side: run_time.all_figures(of_side) for side, of_side in found.items()}
-        bar.close()
+        for name, found in self._of_all("run", table, programs, sides, counted).items():
+            by_run[name] = {side: of_side["counts"] for side, of_side in found.items()}
+            table.rows[name] = {side: run_time.all_figures(of_side) for side, of_side in found.items()}
         return table, by_run
 
     def runs(
@@ -214,6 +198,27 @@ class ProgramEvaluation:
         bar.close()
         return cost.summarize_cost(samples, DEFAULT, settings.seed), left_out
 
+    def _of_all(
+        self,
+        what: str,
+        table: Table,
+        programs: Sequence[Program],
+        sides: Sequence[Side],
+        measure: Callable[[Program, Mapping[str, str], Side], dict[str, Any]],
+    ) -> dict[str, dict[str, dict[str, Any]]]:
+        """As `of_all_sides`. Args: what: the title of its bar; measure: takes the inputs of a stage too."""
+        compilers = {side.name: {"compiler": side.digest(), **self._linker(side)} for side in sides}
+        inputs = {program.name: self._inputs(program.digest()) for program in programs}
+        with contextlib.closing(progress.start(what, len(programs) * len(sides), "builds")) as bar:
+            return of_all_sides(
+                table,
+                programs,
+                sides,
+                lambda program, side: measure(program, {**inputs[program.name], **compilers[side.name]}, side),
+                self.toolchain.workers,
+                bar,
+            )
+
     def _times(
         self, program: Program, sides: Sequence[Side], repeats: int, perf: Perf | None
     ) -> dict[str, dict[str, list[float]]]:
@@ -256,33 +261,3 @@ class ProgramEvaluation:
 
         self.stage(name, inputs, configuration, work)
         return files.read_json(self.path / name / _MEASURED, f"results of stage {name}", _REDO)
-
-
-def _of_all_sides(
-    table: Table,
-    program: Program,
-    sides: Sequence[Side],
-    measured: Callable[[Side], dict[str, Any]],
-    bar: progress.Progress,
-) -> dict[str, dict[str, Any]] | None:
-    """Side -> result of `measured`; None: the program is left out on all sides, and `table` has the reason."""
-    found: dict[str, dict[str, Any]] = {}
-    for side in sides:
-        try:
-            found[side.name] = measured(side)
-        except (BuildFailure, RunFailure, CounterFailure) as error:
-            table.left_out[program.name] = str(error)
-        except signals.KilledFromOutside:
-            raise  # It says nothing about the program.
-        except RunError as error:
-            table.left_out[program.name] = f"{side.name}: {error}"
-        except size.OutputDiffers as error:
-            table.differing[program.name] = str(error)
-        outputs = found[sides[0].name]["outputs"] if sides[0].name in found else None
-        if side.name in found and outputs is not None and found[side.name]["outputs"] != outputs:
-            what = size.differing(outputs, found[side.name]["outputs"])
-            table.differing[program.name] = f"{side.name}: {what} does not give what {sides[0].name} gives"
-        bar.advance()
-        if program.name in table.left_out or program.name in table.differing:
-            return None
-    return found

@@ -1,5 +1,6 @@
 """Executed instructions and run time of a program, by compiler."""
 
+import contextlib
 import os
 import pathlib
 import statistics
@@ -25,11 +26,20 @@ LTO_COUNTS = {kind: {event: f"{event}_{kind}_lto" for event in COUNTS} for kind 
 
 
 def build_and_count(
-    toolchain: Toolchain, side: Side, program: Program, counter: Counter, folder: pathlib.Path, lto: Sequence[str]
+    toolchain: Toolchain,
+    side: Side,
+    program: Program,
+    counter: Counter,
+    folder: pathlib.Path,
+    lto: Sequence[str],
+    building: contextlib.AbstractContextManager,
 ) -> dict[str, Any]:
     """Builds `program` on `side` at -O2 as `folder`/program and counts the events of its runs.
 
-    Args: lto: kinds of LTO through which it is built and counted too.
+    Args:
+      lto: kinds of LTO through which it is built and counted too.
+      building: is entered for all compiles and links: they use all cores.
+
     Returns: {"counts": {RUN: {COUNT: int}}, "lto": {KIND: the same}, "outputs": {RUN: digest}}.
 
     Raises:
@@ -37,16 +47,16 @@ def build_and_count(
       CounterFailure: it cannot be counted.
       OutputDiffers: its output differs under the counter, or through LTO.
     """
-    through_lto = {}
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
-        objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
-        link(toolchain, side, program, objects, folder / IMAGE).unlink()
+        images = {kind: pathlib.Path(scratch, kind) for kind in lto}
+        with building:
+            objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
+            link(toolchain, side, program, objects, folder / IMAGE).unlink()
+            for kind, image in images.items():
+                link_through_lto(toolchain, side, program, kind, LEVEL, image)
         outputs = output_digests(program, folder / IMAGE, toolchain.target.emulator)
         counts = count_runs(counter, side, program, folder / IMAGE, outputs)
-        for kind in lto:
-            image = pathlib.Path(scratch, kind)
-            link_through_lto(toolchain, side, program, kind, LEVEL, image)
-            through_lto[kind] = count_runs(counter, side, program, image, outputs)
+        through_lto = {kind: count_runs(counter, side, program, image, outputs) for kind, image in images.items()}
     return {"counts": counts, "lto": through_lto, "outputs": outputs}
 
 

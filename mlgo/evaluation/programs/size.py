@@ -1,5 +1,6 @@
 """The size of a program as one side builds it: linked in several ways, and run after each."""
 
+import contextlib
 import dataclasses
 import pathlib
 import tempfile
@@ -8,7 +9,7 @@ from typing import Any
 
 from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter
-from mlgo.evaluation.programs.image import ImageSize, measure
+from mlgo.evaluation.programs.image import measure
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto, thinlto_objects
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
@@ -16,6 +17,7 @@ from mlgo.evaluation.programs.running import output_digests
 LEVEL = "-Oz"
 #: Sizes in results; the first one is the headline.
 SIZES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_bytes", "file_bytes")
+_PLAIN = "plain"
 #: Further ones, of programs whose code the linker generates: kind of LTO -> its name.
 LTO_SIZES = {kind: f"code_bytes_{kind}_lto" for kind in LTO_KINDS}
 
@@ -45,13 +47,20 @@ class SideSize:
 
 
 def measure_side(
-    toolchain: Toolchain, side: Side, program: Program, thinlto: bool, counter: Counter | None, lto: Sequence[str] = ()
+    toolchain: Toolchain,
+    side: Side,
+    program: Program,
+    thinlto: bool,
+    counter: Counter | None,
+    building: contextlib.AbstractContextManager,
+    lto: Sequence[str] = (),
 ) -> SideSize:
     """Builds `program` on `side` at -Oz, runs it, and measures it.
 
     Args:
       thinlto: whether it is linked through distributed ThinLTO too.
       counter: counts what it executes, linked without ICF and ThinLTO; None: nothing is counted.
+      building: is entered for all compiles and links: they use all cores.
       lto: kinds of LTO within the linker that it is linked through too, of LTO_KINDS.
 
     Raises:
@@ -59,31 +68,34 @@ def measure_side(
       CounterFailure: it cannot be counted.
       OutputDiffers: its output depends on the way of linking, or on the counter.
     """
+    emulator = toolchain.target.emulator
     with tempfile.TemporaryDirectory(prefix="mlgo-build-") as scratch:
         folder = pathlib.Path(scratch)
-        objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
+        maps: dict[str, pathlib.Path] = {}
 
-        def of_image(image: pathlib.Path, map_path: pathlib.Path) -> tuple[ImageSize, dict[str, str]]:
-            return measure(image, map_path, folder), output_digests(program, image, toolchain.target.emulator)
+        def linked(way: str, given: list[pathlib.Path], *flags: str) -> None:
+            maps[way] = link(toolchain, side, program, given, folder / way, flags)
 
-        def linked(way: str, given: list[pathlib.Path], *flags: str) -> tuple[ImageSize, dict[str, str]]:
-            return of_image(folder / way, link(toolchain, side, program, given, folder / way, flags))
-
-        plain, outputs = linked("plain", objects)
-        counts = {} if counter is None else count_runs(counter, side, program, folder / "plain", outputs)
-        others = {"code_bytes_icf": linked("icf", objects, "-Wl,--icf=all")}
-        if thinlto:
-            others["code_bytes_thinlto"] = linked(
-                "thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL)
-            )
-        for kind in lto:
-            image = folder / f"{kind}_lto"
-            others[LTO_SIZES[kind]] = of_image(image, link_through_lto(toolchain, side, program, kind, LEVEL, image))
-    for way, (_, found) in others.items():
-        if found != outputs:
+        with building:
+            objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
+            linked(_PLAIN, objects)
+            linked("code_bytes_icf", objects, "-Wl,--icf=all")
+            if thinlto:
+                linked("code_bytes_thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL))
+            for kind in lto:
+                way = LTO_SIZES[kind]
+                maps[way] = link_through_lto(toolchain, side, program, kind, LEVEL, folder / way)
+        found = {
+            way: (measure(folder / way, map_path, folder), output_digests(program, folder / way, emulator))
+            for way, map_path in maps.items()
+        }
+        plain, outputs = found.pop(_PLAIN)
+        counts = {} if counter is None else count_runs(counter, side, program, folder / _PLAIN, outputs)
+    for way, (_, others) in found.items():
+        if others != outputs:
             name = way.removeprefix("code_bytes_")
-            raise OutputDiffers(f"{side.name}: {name} changes the output of {differing(outputs, found)}")
-    sizes = dict.fromkeys(SIZES) | {name: size.code_bytes for name, (size, _) in others.items()}
+            raise OutputDiffers(f"{side.name}: {name} changes the output of {differing(outputs, others)}")
+    sizes = dict.fromkeys(SIZES) | {way: size.code_bytes for way, (size, _) in found.items()}
     sizes |= {name: getattr(plain, name) for name in ("code_bytes", "executable_bytes", "file_bytes")}
     return SideSize(sizes, dict(plain.functions), outputs, counts)
 

@@ -1,0 +1,105 @@
+"""Measures programs on all sides, several at a time, and says which programs cannot be compared."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.evaluation.programs import size
+from mlgo.evaluation.programs.building import BuildFailure, Side
+from mlgo.evaluation.programs.counters import CounterFailure
+from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.running import RunFailure
+from mlgo.run import child, progress, signals
+from mlgo.run.exit_codes import RunError
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """One part of an evaluation.
+
+    Attributes:
+      rows: program -> side -> measure -> number or None.
+      left_out: program that cannot be built or fails on some side -> reason.
+      differing: program that behaves differently on some side -> reason.
+    """
+
+    rows: dict[str, dict[str, dict[str, Any]]]
+    left_out: dict[str, str]
+    differing: dict[str, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Failed:
+    """Attributes: reason: for the user; differs: the program was measured, and behaves differently."""
+
+    reason: str
+    differs: bool = False
+
+
+def of_all_sides(
+    table: Table,
+    programs: Sequence[Program],
+    sides: Sequence[Side],
+    measure: Callable[[Program, Side], dict[str, Any]],
+    workers: int,
+    bar: progress.Progress,
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Program -> side -> result of `measure`, of the programs that can be compared on all sides.
+
+    The first side that fails, in their order, decides why a program is left out, so that the order in which several
+    end changes nothing.
+
+    Args:
+      table: gets the reasons of the others.
+      measure: its result has the digests of the program's output by run: "outputs".
+      workers: calls of `measure` at a time.
+    """
+    failed: dict[str, int] = {}
+
+    def attempt(pair: tuple[Program, int]) -> dict[str, Any] | _Failed:
+        program, number = pair
+        if failed.get(program.name, number) < number:
+            return _Failed("an earlier side failed")
+        found = _attempt(measure, program, sides[number])
+        if isinstance(found, _Failed):
+            failed[program.name] = min(number, failed.get(program.name, number))
+        return found
+
+    pairs = [(program, number) for program in programs for number in range(len(sides))]
+    results = iter(child.in_parallel(workers, attempt, pairs, bar))
+    comparable: dict[str, dict[str, dict[str, Any]]] = {}
+    for program in programs:
+        found = _comparable(dict(zip([side.name for side in sides], results)))
+        if isinstance(found, _Failed):
+            (table.differing if found.differs else table.left_out)[program.name] = found.reason
+        else:
+            comparable[program.name] = found
+    return comparable
+
+
+def _attempt(
+    measure: Callable[[Program, Side], dict[str, Any]], program: Program, side: Side
+) -> dict[str, Any] | _Failed:
+    try:
+        return measure(program, side)
+    except (BuildFailure, RunFailure, CounterFailure) as error:
+        return _Failed(str(error))
+    except signals.KilledFromOutside:
+        raise  # It says nothing about the program.
+    except RunError as error:
+        return _Failed(f"{side.name}: {error}")
+    except size.OutputDiffers as error:
+        return _Failed(str(error), differs=True)
+
+
+def _comparable(of_sides: Mapping[str, dict[str, Any] | _Failed]) -> dict[str, dict[str, Any]] | _Failed:
+    """The results of a program, the default's first, or why they cannot be compared."""
+    default, taken = next(iter(of_sides)), {}
+    for side, found in of_sides.items():
+        if isinstance(found, _Failed):
+            return found
+        taken[side] = found
+        if found["outputs"] != taken[default]["outputs"]:
+            what = size.differing(taken[default]["outputs"], found["outputs"])
+            return _Failed(f"{side}: {what} does not give what {default} gives", differs=True)
+    return taken
