@@ -19,6 +19,7 @@ from mlgo.commands.estimation import define_estimation_flags, estimation_given
 from mlgo.commands.learning import configurations_given, define_learning_flags, imitated_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
+from mlgo.compiler.symbols import Demangler
 from mlgo.problems import executed_cost
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate, run_folder
@@ -29,6 +30,8 @@ from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import Configurations
 
 FLAGS = flags.FLAGS
+# Of functions in the closing lines; held_out/functions.csv has the whole ones.
+_NAME_WIDTH = 60
 _WEIGHTS_EXAMPLE = f"{executed_cost.SETTING}.{executed_cost.ExecutedCost()}"
 flags.disclaim_key_flags()  # --help of a command lists the flags that this module defines for it.
 
@@ -157,5 +160,5 @@ def _train(inputs: RunInputs, configurations: Configurations) -> int:
         comparison = run.run()
     estimated = inputs.estimation is not None
     lines = summary.closing_lines(inputs.output, comparison, run.seconds, run.problem, run.learned, estimated)
-    show(lines)
+    show(Demangler.of_command().texts(lines, _NAME_WIDTH))
     return ExitCode.DONE

@@ -93,8 +93,9 @@ def _judgement(comparison: Comparison, what: str) -> str:
         Claim.NO_DIFFERENCE: "The interval holds 0 %: this run does not show a difference from the default.",
         Claim.TOO_SMALL: f"The held-out part is too small to call this better or worse: {found.reason}."
         " Train on a larger corpus, or give a --held_out_corpus with more modules.",
-        Claim.DISAGREEING: "The measures disagree: this run does not show a gain. Count what a program executes before"
-        " you ship it (//mlgo:evaluate --program).",
+        Claim.DISAGREEING: f"Not settled: the mean counts all {what} alike, the weighted sum counts those that do most"
+        " work, and they point to different sides. Train longer or on more modules, and count what a program executes"
+        " before you ship the policy (//mlgo:evaluate --program).",
     }[found.claim]
     return said if found.claim is Claim.TOO_SMALL else f"{said} Verdict: {found.sentence()}."
 
