@@ -109,6 +109,11 @@ class GnSampleTest(BuildTestCase):
         self.assertEqual(len(list((self.root / "out").rglob("*.o"))), len(small - {self.broken(small)}))
         self.assertEqual(self.sample("--steps=4", "--seed=5")[0], ExitCode.DONE)
         self.assertLess(small, set(self.report()["sample"]))
+        (record,) = self.root.joinpath("out").rglob("compiled.jsonl")
+        before = record.read_bytes()
+        record.write_bytes(before + b'{"object": "unfini')
+        self.assertEqual(self.sample("--steps=2", "--seed=5")[0], ExitCode.DONE)
+        self.assertEqual(record.read_bytes(), before, "compiled what was compiled")
 
     def broken(self, paths) -> str:
         return next((path for path in paths if "part 3" in path), "")

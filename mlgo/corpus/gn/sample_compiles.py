@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mlgo.corpus.gn import gn_build
 from mlgo.corpus.gn.project import Configured
-from mlgo.run import child, files, progress
-from mlgo.run.exit_codes import RunError
+from mlgo.run import child, json_lines, progress
 
 #: Ends of the names of files that a compile includes.
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".def")
@@ -22,7 +21,8 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".def")
 _SECONDS = 600
 #: Objects that Ninja is asked about at a time: their names must fit in one command line.
 _ASKED_AT_ONCE = 2000
-_DONE = "compiled.json"
+_DONE = "compiled.jsonl"
+_OBJECT = "object"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ def compile_all(configured: Configured, commands: Mapping[str, str], jobs: int, 
     Returns: object -> what became of it, for those that were begun.
     """
     build, store = configured.layout.build, configured.layout.work / _DONE
-    done = {path: made for path, made in _load(store).items() if path in commands and (build / path).is_file()}
+    done = {path: made for path, made in _earlier(store, build).items() if path in commands}
     rest = [path for path in commands if path not in done]
     bar = progress.start("sample", len(commands), "compiles", len(done))
     deadline = time.monotonic() + seconds
@@ -83,7 +83,8 @@ def compile_all(configured: Configured, commands: Mapping[str, str], jobs: int, 
         made = _compile(build, path, commands[path], configured.environment)
         with lock:
             done[path] = made
-            _save(store, done)
+            if not made.failure:
+                json_lines.append(store, {_OBJECT: path, **dataclasses.asdict(made)}, durable=False)
             bar.advance()
 
     child.in_parallel(jobs, compile_one, rest)
@@ -103,15 +104,12 @@ def _compile(build: pathlib.Path, path: str, command: str, environment: Mapping[
     return dataclasses.replace(made, bytes=(build / path).stat().st_size)
 
 
-def _load(store: pathlib.Path) -> dict[str, Compiled]:
-    """What an earlier run compiled; nothing when its file is not usable, since it can be made again."""
-    try:
-        content = files.read_json(store, "compiled sample", "Delete it")
-        return {path: Compiled(**made) for path, made in content.items()}
-    except (AttributeError, RunError, TypeError):
-        return {}
+def _earlier(store: pathlib.Path, build: pathlib.Path) -> dict[str, Compiled]:
+    """What earlier runs compiled and is still there. Raises: RunError: the file is not one of ours."""
+    fields = {_OBJECT, *(field.name for field in dataclasses.fields(Compiled))}
 
+    def is_there(record: json_lines.Record) -> bool:
+        return record.keys() == fields and (build / str(record[_OBJECT])).is_file()
 
-def _save(store: pathlib.Path, done: Mapping[str, Compiled]) -> None:
-    content = {path: dataclasses.asdict(made) for path, made in sorted(done.items()) if not made.failure}
-    files.write_json_atomically(store, content)
+    records = json_lines.keep(store, is_there, "compiled sample", "Delete it")
+    return {record.pop(_OBJECT): Compiled(**record) for record in records}
