@@ -25,6 +25,7 @@ module asm ".globl x"
 # And those that may go, or are none.
 DROPPED = """\
 source_filename = "define.c"
+module asm ".lto_set_conditional f,f.b2aa3b8c"
 define internal void @f() {
 define private void @f() {
 define available_externally dso_local i32 @g() {
