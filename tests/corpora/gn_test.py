@@ -104,6 +104,37 @@ class GnTest(BuildTestCase):
         self.assertEqual(len(modules), len(ODD_NAMES), modules)
         self.assert_original_and_moved(self.corpus, modules)
 
+    def test_modules_of_the_thinlto_link_of_a_program(self):
+        for name in ("unused", "generator"):
+            (self.source / f"{name}.cc").write_text(f"int {name}() {{ return 1; }}", encoding="utf-8")
+        flags = '"-fuse-ld=lld", "-nostdlib", "-Wl,--unresolved-symbols=ignore-all"'
+        linked = f'  deps = [ ":all" ]\n  ldflags = [ {flags} ]\n}}\n'
+        with open(self.source / "BUILD.gn", "a", encoding="utf-8") as file:
+            file.write(
+                f'executable("generator") {{\n  sources = [ "generator.cc" ]\n{linked}'
+                f'executable("app") {{\n  data_deps = [ ":generator" ]\n{linked}'
+                f'executable("other") {{\n  sources = [ "unused.cc" ]\n{linked}'
+            )
+        self.make("--target=//:app", "--target=//:other", "--linked", "--gn_arg=lld_emit_index=true", "--program=app")
+        self.build = self.objects
+        self.assertTrue((self.objects / "app").is_file())
+        # Was linked before, and its modules are no part of the corpus.
+        self.assertTrue((self.objects / "generator").is_file())
+        self.assertFalse((self.objects / "other").exists())
+        for path in self.objects.rglob("generator.lto.*"):
+            path.unlink()  # Objects of its own link, which are called as those of the other.
+        modules = [
+            str(path.relative_to(self.build)).removesuffix(".3.import.bc") for path in self.build.rglob("*.3.import.bc")
+        ]
+        self.assertEqual(len(modules), len(ODD_NAMES), modules)
+        self.assert_original_and_moved(self.corpus, modules)
+
+    def test_what_program_does_not_go_with(self):
+        said = self.make("--target=//:all", "--program=app", expected=ExitCode.USER_ERROR)
+        self.assertIn("--program=app --program_output=None: is not supported", said)
+        said = self.make("--target=//:all", "--program=app", "--part=1/2", expected=ExitCode.USER_ERROR)
+        self.assertIn("--program=app: is not supported with --part", said)
+
     def test_an_interrupted_build_goes_on_and_another_one_begins_anew(self):
         self.make("--target=//:all", "--gn_arg=clang_embed_bitcode=true")
         built = {path: path.stat().st_mtime_ns for path in self.objects.rglob("*.o")}

@@ -191,18 +191,19 @@ _SYSTEM_ARCHIVES = "-L{0}/archives -L{0}/system/lib/x86_64-linux-gnu".format(_TO
 # A library that is linked for its modules exports what it has; hidden symbols without callers would be dropped.
 _EXPORTED = "-fvisibility=default"
 
-def environment(linked, with_base = False, with_browser = False):
+def environment(linked, with_base = False, with_browser = False, program = None):
     """What the toolchain //build/toolchain/linux/unbundle reads.
 
     Args:
       linked: for a ThinLTO link.
       with_base: the targets need what //base needs.
       with_browser: the targets need what //chrome needs.
+      program: that is linked; None: a library.
 
     Returns:
       Environment variables; paths count from the build folder.
     """
-    compile = (" " + _SYSTEM_HEADERS if with_base else "") + (" " + _EXPORTED if linked else "")
+    compile = (" " + _SYSTEM_HEADERS if with_base else "") + (" " + _EXPORTED if linked and not program else "")
     link = _SYSTEM_ARCHIVES + " " if with_base else ""
     return ({"NODE_OPTIONS": _NODE_OPTIONS} if with_browser else {}) | {
         # By name: Debian's gn cannot say that a tool depends on the file of its archiver.
@@ -257,6 +258,7 @@ def chromium_corpus(
         with_base = False,
         with_browser = False,
         with_programs = False,
+        program = None,
         srcs = {},
         **kwargs):
     """A corpus of targets of Chromium, compiled by the packaged clang.
@@ -269,16 +271,17 @@ def chromium_corpus(
       chrome_pgo_phase: 1 instruments programs, which then write the counts for a profile; 2 uses `profile`. The source package has no
         profiles, so the default is 0.
       profile: label of an indexed profile (.profdata) that this LLVM reads; it is carried into the corpus.
-      linked: link with ThinLTO, and take the modules as they are after importing.
+      linked: link with ThinLTO, as a library or as `program`, and take the modules as they are after importing.
       with_base: add what //base and all above it need: Rust, system libraries, and the tools that link generators of code.
       with_browser: add what //chrome needs besides: Node.js, rollup, esbuild, gperf, and headers of system libraries.
       with_programs: the targets are, or are made by, programs that the build links; with_base includes it.
+      program: path, in gn's folder, of a program that the targets link. It is kept (mlgo_gn_program), unless `linked`.
       srcs: files that the build sees in //mlgo_programs, each with its name there; BUILD.gn declares targets of yours.
       **kwargs: common attributes; not `path` and `env` of mlgo_gn_corpus.
     """
     if bool(profile) != (chrome_pgo_phase == 2):
         fail("%s: chrome_pgo_phase = 2 needs a profile, and a profile needs it. Give both, or neither." % name)
-    project = chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser, with_programs)
+    project = chromium_project(tree, gn_args, linked, chrome_pgo_phase, profile, with_base, with_browser, with_programs, program)
     if srcs:
         # No fingerprints: Ninja compiles those that changed.
         project["placed"] = project["placed"] | {file: "mlgo_programs/" + name for file, name in srcs.items()}
@@ -288,6 +291,7 @@ def chromium_corpus(
         library_flags = ["-Wl,-Bsymbolic"],
         licence = kwargs.pop("licence", "BSD-3-Clause AND Apache-2.0"),
         linked = linked,
+        program = program or "",
         tags = kwargs.pop("tags", []) + ["manual"],
         targets = targets,
         **(project | kwargs)
@@ -320,7 +324,8 @@ def chromium_project(
         profile = None,
         with_base = False,
         with_browser = False,
-        with_programs = False):
+        with_programs = False,
+        program = None):
     """The attributes of mlgo_gn_corpus and mlgo_gn_programs that describe Chromium and how it is compiled.
 
     Args:
@@ -332,6 +337,7 @@ def chromium_project(
       with_base: see there.
       with_browser: see there.
       with_programs: see there.
+      program: see there.
 
     Returns:
       Names and values of attributes.
@@ -348,7 +354,7 @@ def chromium_project(
         toolchain[profile] = _PROFILE
     return dict(
         copied = _BROWSER_COPIED if with_browser else [],
-        env = environment(linked, with_base, with_browser),
+        env = environment(linked, with_base, with_browser, program),
         gn = "@gn_tools//:gn",
         gn_args = gn_arguments(linked, chrome_pgo_phase, _PROFILE if profile else "", gn_args, with_base, with_browser),
         fingerprints = [

@@ -40,6 +40,12 @@ def _defs_test_impl(ctx):
     asserts.true(env, "rust" not in shell["toolchain"].values())
     asserts.true(env, "llvm/bin/ld.lld-19" not in chromium_project("@chromium_libraries", {})["toolchain"].values())
 
+    # A program keeps what is called; a library has to export it.
+    linked_shell = chromium_project("@chromium_v8", V8_ARGUMENTS, linked = True, with_programs = True, program = "d8")
+    asserts.equals(env, "true", linked_shell["gn_args"]["use_thin_lto"])
+    asserts.false(env, "-fvisibility=default" in linked_shell["env"]["CXXFLAGS"])
+    asserts.true(env, "--lto-O2" in linked_shell["env"]["LDFLAGS"])
+
     profiled = chromium_project("@chromium_v8", V8_ARGUMENTS, chrome_pgo_phase = 2, profile = ":d8.profdata")
     asserts.equals(env, {":d8.profdata": "chrome/build/linux.pgo.txt"}, profiled["placed"])
     asserts.equals(env, "profile.profdata", profiled["toolchain"][":d8.profdata"])

@@ -32,14 +32,25 @@ def libraries(lines: Sequence[str]) -> list[str]:
 
 def explicit_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
     """File -> its explicit inputs, not those behind | and ||, in the order in which `ninja -t query` shows them."""
-    found: dict[str, list[str]] = {}
-    inputs: list[str] = []
+    return {file: [path for bar, path in found if not bar] for file, found in _inputs(lines).items()}
+
+
+def all_inputs(lines: Sequence[str]) -> dict[str, list[str]]:
+    """File -> all its inputs, as `ninja -t query` shows them: what must be there before it is made."""
+    return {file: [path for _, path in found] for file, found in _inputs(lines).items()}
+
+
+def _inputs(lines: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """File -> for each input "", "| " (implicit) or "|| " (order only), and its path."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    inputs: list[tuple[str, str]] = []
     kind = ""
     for line in lines:
         if not line.startswith(" "):
             inputs = found.setdefault(line.removesuffix(":"), [])
         elif not line.startswith("    "):
             kind = line.strip()
-        elif kind.startswith("input:") and not line.startswith(("    | ", "    || ")):
-            inputs.append(line[4:])
+        elif kind.startswith("input:"):
+            path = line[4:].removeprefix("|").removeprefix("|").removeprefix(" ")
+            inputs.append((line[4:].removesuffix(path), path))
     return found

@@ -46,6 +46,12 @@ class CommandsTest(unittest.TestCase):
             {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o"], "obj/libbase.a": ["obj/base.o"]},
         )
 
+    def test_all_inputs_are_there_before_a_link(self):
+        self.assertEqual(
+            build_commands.all_inputs(_QUERIES["shell"]),
+            {"shell": ["obj/main.o", "obj/libbase.a", "obj/snapshot.o", "../../rt.a", "obj/all.stamp"]},
+        )
+
     def test_objects_of_archives_stand_in_the_place_of_the_archive_and_once(self):
         inputs = {"p": ["a.o", "x.a", "c.o", "y.a", "b.o"], "x.a": ["b.o"], "y.a": ["d.o", "x.a"]}
         asked = []

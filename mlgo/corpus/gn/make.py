@@ -7,18 +7,19 @@ The project's toolchain must compile with `-Xclang -fembed-bitcode=all` or, with
 -Wl,--save-temps=import -Wl,--thinlto-emit-index-files`; gn arguments usually enable that. FOLDER keeps the objects: the
 same command resumes an interrupted build. The build starts anew when arguments or inputs (--fingerprints) have changed.
 With --part=N/M, the corpus has every M-th object of the targets; //mlgo:combine_training_corpus joins the parts.
-With --program, a program of the targets is kept, and what a link of it reads (mlgo/corpus/gn/linked_program.py).
+With --program, a program of the targets is kept, and what a link of it reads (mlgo/corpus/gn/linked_program.py); with
+--linked besides, the modules are those of the ThinLTO link of this program, and nothing is kept.
 """
 
 import argparse
 import os
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from mlgo.corpus.extraction.extraction import LOCAL, Extraction, extract
-from mlgo.corpus.gn import build_part, gn_build, gn_files, linked_program, source_root
+from mlgo.corpus.gn import build_part, gn_build, gn_files, linked_program
+from mlgo.corpus.gn.last_link import link_last
 from mlgo.corpus.gn.project import Configured, Project, configure
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -43,7 +44,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--linked",
         action="store_true",
-        help="link the targets with ThinLTO and take the modules as they are after importing",
+        help="link the targets with ThinLTO, as a library or as --program, and take the modules as they are after"
+        " importing",
     )
     add(
         "--library_flag",
@@ -53,8 +55,12 @@ def _parser() -> argparse.ArgumentParser:
         f" may be given again. Default: {' '.join(gn_files.LIBRARY_FLAGS)}",
     )
     add("--part", default="", help="N/M: the N-th of M parts of the objects; not with --linked. Default: all objects")
-    add("--program", default="", help="path, in gn's folder, of a program that the targets link and that is kept")
-    add("--program_output", type=pathlib.Path, help="folder for --program and for what a link of it reads")
+    add("--program", default="", help="path, in gn's folder, of a program that the targets link")
+    add(
+        "--program_output",
+        type=pathlib.Path,
+        help="folder for --program, which is kept, and for what a link of it reads",
+    )
     for tool in ("gn", "ninja", "python"):
         add(f"--{tool}", type=pathlib.Path, required=True, help=f"the program {tool}")
     add(
@@ -103,11 +109,17 @@ def make(flags: argparse.Namespace) -> None:
         raise RunError(
             f"--part={flags.part}", "is not supported for a ThinLTO link, which needs all objects", "Leave it out"
         )
-    if flags.program and (part or flags.linked or flags.program_output is None):
+    if flags.program and part:
         raise RunError(
             f"--program={flags.program}",
-            "needs --program_output, and is not supported with --part and --linked",
-            "Give the folder, or leave the program out",
+            "is not supported with --part, which links no program",
+            "Leave one of them out",
+        )
+    if (flags.program_output is not None) != bool(flags.program and not flags.linked):
+        raise RunError(
+            f"--program={flags.program} --program_output={flags.program_output}",
+            "is not supported: a program is kept in a folder, and the one of a ThinLTO link is not kept",
+            "Give both without --linked, or --program alone with it",
         )
     project = Project(
         tree=flags.tree,
@@ -121,7 +133,8 @@ def make(flags: argparse.Namespace) -> None:
         placed={name: pathlib.Path(path) for name, path in _pairs("placed", flags.placed).items()},
         copied=flags.copied,
     )
-    library_flags = (flags.library_flag or gn_files.LIBRARY_FLAGS) if flags.linked else None
+    as_library = flags.linked and not flags.program
+    library_flags = (flags.library_flag or gn_files.LIBRARY_FLAGS) if as_library else None
     configured = configure(project, flags.work, flags.target, library_flags)
     # The build's folder has links to what lies in the tree, and to files that the target names, such as a profile.
     named = tuple(path for path in project.toolchain.values() if path.is_file())
@@ -136,10 +149,16 @@ def make(flags: argparse.Namespace) -> None:
         objects = _compile_part(configured, part, flags.jobs)
         extract(Extraction(input=objects, input_type="params", **settings))
         return
-    target = gn_files.LIBRARY if flags.linked else gn_files.GROUP
-    gn_build.compile_target(configured.tools, configured.layout, target, configured.environment, flags.jobs)
-    _extract(configured.layout, flags.linked, configured.environment["PATH"], settings)
-    if flags.program:
+    if flags.linked:
+        linked = flags.program or gn_files.LIBRARY_FILE
+        link_last(configured, linked, flags.jobs)
+        # The extraction starts the link's driver and ninja by the names that the build uses.
+        os.environ["PATH"] = configured.environment["PATH"]
+        extract(Extraction(thinlto_build=LOCAL, ninja_dir=configured.layout.build, target=linked, **settings))
+        return
+    gn_build.compile_target(configured.tools, configured.layout, gn_files.GROUP, configured.environment, flags.jobs)
+    extract(Extraction(input=configured.layout.build, input_type="directory", **settings))
+    if flags.program_output:
         linked_program.keep(configured, flags.program, flags.output, flags.program_output)
 
 
@@ -159,15 +178,6 @@ def _compile_part(configured: Configured, part: build_part.BuildPart, jobs: int)
     listed = layout.work / "part.params"
     files.write_atomically(listed, "".join(f"{path}\n" for path in objects).encode("utf-8"))
     return listed
-
-
-def _extract(layout: source_root.Layout, linked: bool, path: str, settings: Mapping[str, Any]) -> None:
-    if not linked:
-        extract(Extraction(input=layout.build, input_type="directory", **settings))
-        return
-    # The extraction starts the link's driver and ninja by the names that the build uses.
-    os.environ["PATH"] = path
-    extract(Extraction(thinlto_build=LOCAL, ninja_dir=layout.build, target=gn_files.LIBRARY_FILE, **settings))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -134,12 +134,13 @@ def _gn_corpus_impl(ctx):
     if part:
         arguments.add(part, format = "--part=%s")
 
-    # A part of the objects makes no program.
+    # A part of the objects makes no program; one that was linked with ThinLTO cannot be linked again from modules.
     program = None
     if ctx.attr.program and not part:
-        program = ctx.actions.declare_directory(ctx.label.name + ".program")
         arguments.add(ctx.attr.program, format = "--program=%s")
-        arguments.add_all([program], format_each = "--program_output=%s", expand_directories = False)
+        if not ctx.attr.linked:
+            program = ctx.actions.declare_directory(ctx.label.name + ".program")
+            arguments.add_all([program], format_each = "--program_output=%s", expand_directories = False)
     arguments.add(ctx.executable.gn, format = "--gn=%s")
     arguments.add(ctx.executable.ninja, format = "--ninja=%s")
     arguments.add(ctx.executable.python, format = "--python=%s")
@@ -179,13 +180,13 @@ mlgo_gn_corpus = rule(
           "an interrupted build goes on there, which is why the action runs outside of the sandbox.",
     attrs = dict(GN_PROJECT_ATTRIBUTES, **{
         "targets": attr.string_list(doc = "gn labels of what the corpus is made of.", mandatory = True, allow_empty = False),
-        "linked": attr.bool(doc = "Link the targets as a library with ThinLTO; modules are as they are after importing. The " +
+        "linked": attr.bool(doc = "Link the targets as a library with ThinLTO, or `program`; modules are as they are after importing. The " +
                                   "arguments must make the toolchain keep them (--save-temps=import, --thinlto-emit-index-files)."),
         "library_flags": attr.string_list(doc = "Options of that link. Without them, whole archives, all of them: a project whose links of shared " +
                                                 "libraries take whole archives themselves gives -Wl,-Bsymbolic."),
         "licence": attr.string(doc = "SPDX expression of sources that name none.", default = NO_LICENCE),
         "program": attr.string(doc = "Path, in gn's folder, of a program that the targets link. It is kept in NAME.program (output group " +
-                                     "`program`), with what it takes to link it again; not with `linked`."),
+                                     "`program`), with what it takes to link it again. With `linked`, it is not kept: the modules are those of its link."),
         "_make": attr.label(default = "//mlgo/corpus/gn:make", executable = True, cfg = "exec"),
         "_part": attr.label(default = "//mlgo/corpus/gn:part"),
     }),
