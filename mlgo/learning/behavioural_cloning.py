@@ -270,7 +270,8 @@ class Cloner:
     def _of_answers(self, logits, observation, answers):
         del observation
         targets = (1 - self._smoothing) * answers + self._smoothing / 2
-        loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(targets, logits))
+        # Not sigmoid_cross_entropy_with_logits: its gradient is a Reciprocal (optimizer.py, APPROXIMATE).
+        loss = tf.reduce_mean(tf.nn.softplus(logits) - targets * logits)
         return loss, tf.reduce_mean(tf.cast((logits > 0) == (answers > 0), tf.float32))
 
     def _of_numbers(self, logits, observation, answers):

@@ -3,6 +3,9 @@
 categorical  softmax of z over the rows of an observation
 binary       P(1) = sigmoid(z)
 continuous   z plus Gaussian noise, then cut off at 0 and at the highest answer
+
+Logarithms are computed in float64: the gradient of a float32 logarithm is TensorFlow's Reciprocal, which differs between
+processors (optimizer.py, APPROXIMATE).
 """
 
 import numpy as np
@@ -49,7 +52,8 @@ class RowDistribution(tfp.distributions.Distribution):
         highest = tf.math.unsorted_segment_max(tf.stop_gradient(logits), row_observation, batch)
         shifted = logits - tf.gather(highest, row_observation)
         total = tf.math.unsorted_segment_sum(tf.exp(shifted), row_observation, batch)
-        self._row_log_probability = shifted - tf.gather(tf.math.log(total), row_observation)
+        log_total = tf.cast(tf.math.log(tf.cast(total, tf.float64)), tf.float32)
+        self._row_log_probability = shifted - tf.gather(log_total, row_observation)
 
     def _batch_shape(self):
         return tf.TensorShape([None])
@@ -88,8 +92,8 @@ class CutOffNormal(tfp.distributions.Distribution):
 
     def __init__(self, mean: tf.Tensor, deviation: float, highest: float):
         super().__init__(tf.float32, tfp.distributions.NOT_REPARAMETERIZED, False, True, name="CutOffNormal")
-        self._normal = tfp.distributions.Normal(mean, np.float32(deviation))
-        self._highest = np.float32(highest)
+        self._normal = tfp.distributions.Normal(tf.cast(mean, tf.float64), np.float64(np.float32(deviation)))
+        self._highest = np.float64(np.float32(highest))
 
     def _batch_shape(self):
         return self._normal.batch_shape
@@ -104,9 +108,10 @@ class CutOffNormal(tfp.distributions.Distribution):
         return tf.constant([], tf.int32)
 
     def _log_prob(self, value):
+        value = tf.cast(value, tf.float64)
         above = self._normal.log_survival_function(self._highest)
         inside = tf.where(value >= self._highest, above, self._normal.log_prob(value))
-        return tf.where(value <= 0, self._normal.log_cdf(tf.zeros_like(value)), inside)
+        return tf.cast(tf.where(value <= 0, self._normal.log_cdf(tf.zeros_like(value)), inside), tf.float32)
 
     def _entropy(self):
-        return self._normal.entropy()
+        return tf.cast(self._normal.entropy(), tf.float32)

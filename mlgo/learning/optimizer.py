@@ -15,6 +15,13 @@ from mlgo.learning.observations import DecisionKind
 # tf.train.AdamOptimizer's defaults, which ml-compiler-opt keeps.
 BETA1, BETA2 = 0.9, 0.999
 
+#: Operations that TensorFlow starts from the processor's estimate of 1 / x or 1 / sqrt(x) (rcpps, rsqrtps; Eigen,
+#: Core/arch/AVX/MathFunctions.h). Intel and AMD estimate differently, and the refined float32 keeps some of the difference.
+APPROXIMATE = frozenset(
+    {"Inv", "InvGrad", "Reciprocal", "ReciprocalGrad", "Rsqrt", "RsqrtGrad", "Softmax", "SoftmaxCrossEntropyWithLogits"}
+    | {"SparseSoftmaxCrossEntropyWithLogits"}
+)
+
 
 class Adam:
     """Adam over named variables.
@@ -110,8 +117,23 @@ class StepSpecs:
 
 
 def traced(step: Callable, signature: Sequence[tf.TensorSpec]) -> Callable:
-    """`step` as a tf.function. Autograph has nothing to convert and would take half of the first update."""
-    return tf.function(step, input_signature=signature, autograph=False)
+    """`step` as a tf.function. Autograph has nothing to convert and would take half of the first update.
+
+    Raises: ValueError: the step or its gradient uses an operation of APPROXIMATE.
+    """
+    function = tf.function(step, input_signature=signature, autograph=False)
+    operations = function.get_concrete_function().graph.get_operations()
+    approximate = sorted({each.type for each in operations if each.type in APPROXIMATE and _is_float32(each)})
+    if approximate:
+        raise ValueError(
+            f"{step.__qualname__} uses {', '.join(approximate)} of float32, which differ between processors; "
+            "divide instead, or compute in float64"
+        )
+    return function
+
+
+def _is_float32(operation: tf.Operation) -> bool:
+    return any(output.dtype == tf.float32 for output in operation.outputs)
 
 
 def weight_decay(variables: Mapping[str, tf.Variable], l2: float) -> tf.Tensor:

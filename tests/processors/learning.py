@@ -1,4 +1,4 @@
-"""Prints digests of what learning and evaluation compute, as JSON: name -> sha256.
+"""Prints digests of what learning and evaluation compute, as JSON: name -> sha256; and "estimates", which differ between processors.
 
 Argument: the size of the level 1 data cache that TensorFlow sees, in KiB; none: that of the processor.
 """
@@ -10,24 +10,32 @@ import sys
 from collections.abc import Mapping
 
 import numpy as np
+import tensorflow as tf
 
 from mlgo.evaluation.statistics import summarize
+from mlgo.learning.algorithm import Algorithm
 from mlgo.learning.algorithms.cma_es.learner import Search
-from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
-from mlgo.learning.algorithms.ppo.learner import PpoLearner, TrainingBatch
+from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.behavioural_cloning import Cloner
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.linear_learner import linear_fit
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.observations import Observations, pack
-from mlgo.learning.testing import synthetic
+from mlgo.learning.testing import synthetic, synthetic_environments
 from mlgo.run import determinism
 from tests.processors.cache_sizes import pretend_cache_sizes
 
 _OBSERVATIONS = 1024
 #: More than one piece of LONGEST_SUM.
 _UNITS = (80, 150)
+#: Those that learn from the samples of an iteration.
+_LEARNERS = ("ppo", "dqn", "es", "effect_regression", "bc_max")
+_ENVIRONMENTS = (
+    synthetic_environments.CategoricalEnvironment(),
+    synthetic_environments.BinaryEnvironment(),
+    synthetic_environments.ContinuousEnvironment(),
+)
 
 
 def _observations(random: np.random.Generator) -> Observations:
@@ -35,16 +43,22 @@ def _observations(random: np.random.Generator) -> Observations:
     return pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM)
 
 
-def _ppo(network: PolicyNetwork, observations: Observations, random: np.random.Generator) -> Mapping[str, np.ndarray]:
-    learner = PpoLearner(network, synthetic.PROBLEM, 1, PpoConfig(highest_kl=1e9))
-    learner.learn(TrainingBatch(observations, random.normal(0, 0.05, len(observations)).astype(np.float32)))
+def _initial(environment: synthetic_environments.Environment) -> PolicyNetwork:
+    return initial_network(environment.normalizer, 1, NetworkConfig(fc_layer_params=_UNITS))
+
+
+def _learned(algorithm: Algorithm, environment: synthetic_environments.Environment) -> Mapping[str, np.ndarray]:
+    """Weights after two iterations."""
+    learner = algorithm.learner_class()(_initial(environment), environment.problem, 1, algorithm.config())
+    synthetic_environments.train(environment, learner, iterations=2, modules=2)
     return learner.network.weights
 
 
-def _cloned(network: PolicyNetwork, observations: Observations) -> Mapping[str, np.ndarray]:
-    cloner = Cloner(network, BcConfig(), observations.kind, None)
+def _cloned(environment: synthetic_environments.Environment) -> Mapping[str, np.ndarray]:
+    shown = synthetic_environments.play(environment, range(16), environment.default).observations
+    cloner = Cloner(_initial(environment), BcConfig(label_smoothing=0.1), environment.problem.decision_kind, None)
     for _ in range(3):
-        cloner.step(observations, 1e-3)
+        cloner.step(shown, 1e-3)
     return cloner.weights()
 
 
@@ -60,8 +74,13 @@ def _digests() -> dict[str, str]:
     observations = _observations(random)
     network = initial_network(synthetic.normalizer(), 1, NetworkConfig(fc_layer_params=_UNITS))
     found = {
-        "ppo": _ppo(network, observations, random),
-        "behavioural cloning": _cloned(network, observations),
+        f"{name} of {environment.problem.decision_kind} decisions": _learned(ALGORITHMS[name], environment)
+        for name in _LEARNERS
+        for environment in _ENVIRONMENTS
+        if environment.problem.decision_kind != "continuous" or not ALGORITHMS[name].learner_class().needs_finite_actions
+    }
+    found |= {f"cloned {each.problem.decision_kind} decisions": _cloned(each) for each in _ENVIRONMENTS}
+    found |= {
         "linear fit": {"": linear_fit(network, [observations])},
         "cma-es": _cma_es(random),
         # What the others compute from logarithms hides most differences in the last bit.
@@ -77,6 +96,11 @@ def _digests() -> dict[str, str]:
     return {name: _digest(arrays) for name, arrays in found.items()}
 
 
+def _estimates() -> np.ndarray:
+    """What TensorFlow makes of the processor's estimates of 1 / x, which no result may depend on."""
+    return tf.math.reciprocal(np.random.default_rng(1).random(10_000, np.float32)).numpy()
+
+
 def _digest(arrays: Mapping[str, np.ndarray]) -> str:
     text = "".join(f"{name}\0{np.ascontiguousarray(arrays[name]).tobytes().hex()}\0" for name in sorted(arrays))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -86,4 +110,4 @@ if __name__ == "__main__":
     determinism.configure_tensorflow()
     if sys.argv[1:]:
         pretend_cache_sizes(level1=int(sys.argv[1]), level2=256, level3=8192)
-    print(json.dumps(_digests()))
+    print(json.dumps(_digests() | {"estimates": _digest({"": _estimates()})}))

@@ -41,6 +41,22 @@ class IsolationTest(unittest.TestCase):
         self.assertEqual(said.strip(), "False []")
 
 
+class StartTest(unittest.TestCase):
+    def test_the_c_library_computes_without_fused_multiply_add(self):
+        program = "import os, sys; print(os.environ['GLIBC_TUNABLES'], sys.argv[1:], sys.stdin.read())"
+        environment = {**os.environ, "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2:glibc.malloc.perturb=0"}
+        path = os.pathsep.join(sys.path)
+        said = subprocess.run(
+            [sys.executable, "-c", program, "one", ""],
+            env={**environment, "PYTHONPATH": path},
+            input="input",
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        self.assertEqual(said.strip(), "glibc.malloc.perturb=0:glibc.cpu.hwcaps=-FMA,-FMA4 ['one', ''] input")
+
+
 class PackagesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

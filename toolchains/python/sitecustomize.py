@@ -7,6 +7,15 @@ import _ctypes  # the whole ctypes takes three times as long, in every program
 import os
 import sys
 
+# exp and log of the C library have code with and without fused multiply-add. The dynamic loader chooses when a process starts, so
+# this one starts anew where the choice is not made yet; what it starts inherits the choice.
+_CPU = "glibc.cpu.hwcaps="
+_TUNABLES = os.environ.get("GLIBC_TUNABLES", "").split(":")
+_CHOSEN = ":".join([each for each in _TUNABLES if each and not each.startswith(_CPU)] + [_CPU + "-FMA,-FMA4"])
+if os.uname().machine == "x86_64" and sys.executable and ":".join(_TUNABLES) != _CHOSEN:
+    os.environ["GLIBC_TUNABLES"] = _CHOSEN
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
 # Wheels look for the C++ library on the machine, unless it is loaded already: then that one serves them all.
 _CXX_LIBRARY = os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "../lib/{multiarch}/libstdc++.so.6")
 if os.path.exists(_CXX_LIBRARY):
