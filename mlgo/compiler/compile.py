@@ -201,7 +201,7 @@ def compiler_environment() -> Mapping[str, str]:
     return {
         "LC_ALL": "C",
         "PATH": os.environ.get("PATH", os.defpath),
-        # LLVM folds calls such as exp(1.5) by the C library's function, which exists with and without fused multiply-add.
+        # LLVM folds calls such as exp(1.5) by the C library's functions, which exist with and without FMA.
         "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4",
         # A crash would otherwise spend seconds on a stack trace, which is not used.
         "LLVM_DISABLE_SYMBOLIZATION": "1",

@@ -4,8 +4,8 @@ categorical  softmax of z over the rows of an observation
 binary       P(1) = sigmoid(z)
 continuous   z plus Gaussian noise, then cut off at 0 and at the highest answer
 
-Logarithms are computed in float64: the gradient of a float32 logarithm is TensorFlow's Reciprocal, which differs between
-processors (optimizer.py, APPROXIMATE).
+Logarithms are computed in float64: the gradient of a float32 logarithm is TensorFlow's Reciprocal, which differs
+between processors (optimizer.py, APPROXIMATE).
 """
 
 import numpy as np

@@ -16,7 +16,7 @@ from mlgo.learning.observations import DecisionKind
 BETA1, BETA2 = 0.9, 0.999
 
 #: Operations that TensorFlow starts from the processor's estimate of 1 / x or 1 / sqrt(x) (rcpps, rsqrtps; Eigen,
-#: Core/arch/AVX/MathFunctions.h). Intel and AMD estimate differently, and the refined float32 keeps some of the difference.
+#: Core/arch/AVX/MathFunctions.h). Intel and AMD estimate differently, and the refined float32 keeps a part of that.
 APPROXIMATE = frozenset(
     {"Inv", "InvGrad", "Reciprocal", "ReciprocalGrad", "Rsqrt", "RsqrtGrad", "Softmax", "SoftmaxCrossEntropyWithLogits"}
     | {"SparseSoftmaxCrossEntropyWithLogits"}

@@ -1,4 +1,6 @@
-"""Prints digests of what learning and evaluation compute, as JSON: name -> sha256; and "estimates", which differ between processors.
+"""Prints digests of what learning and evaluation compute, as JSON: name -> sha256.
+
+"estimates" is a digest that differs between processors.
 
 Argument: the size of the level 1 data cache that TensorFlow sees, in KiB; none: that of the processor.
 """
@@ -77,7 +79,8 @@ def _digests() -> dict[str, str]:
         f"{name} of {environment.problem.decision_kind} decisions": _learned(ALGORITHMS[name], environment)
         for name in _LEARNERS
         for environment in _ENVIRONMENTS
-        if environment.problem.decision_kind != "continuous" or not ALGORITHMS[name].learner_class().needs_finite_actions
+        if environment.problem.decision_kind != "continuous"
+        or not ALGORITHMS[name].learner_class().needs_finite_actions
     }
     found |= {f"cloned {each.problem.decision_kind} decisions": _cloned(each) for each in _ENVIRONMENTS}
     found |= {

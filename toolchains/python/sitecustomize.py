@@ -7,8 +7,8 @@ import _ctypes  # the whole ctypes takes three times as long, in every program
 import os
 import sys
 
-# exp and log of the C library have code with and without fused multiply-add. The dynamic loader chooses when a process starts, so
-# this one starts anew where the choice is not made yet; what it starts inherits the choice.
+# exp and log of the C library have code with and without fused multiply-add. The dynamic loader chooses when a process
+# starts, so this one starts anew where the choice is not made yet; what it starts inherits the choice.
 _CPU = "glibc.cpu.hwcaps="
 _TUNABLES = os.environ.get("GLIBC_TUNABLES", "").split(":")
 _CHOSEN = ":".join([each for each in _TUNABLES if each and not each.startswith(_CPU)] + [_CPU + "-FMA,-FMA4"])
