@@ -1,0 +1,38 @@
+"""Modules that an image holds nothing of are named, and an image of few of them is an error."""
+
+import unittest
+
+from mlgo.evaluation.corpora.coverage import coverage_of
+from mlgo.run.exit_codes import RunError
+
+
+class CoverageTest(unittest.TestCase):
+    def test_modules_are_named_and_counted(self):
+        coverage = coverage_of(
+            {"a": 10, "b": 20, "c": 30, "data": 0, "gone": 40},
+            [{"a": 5, "b": 0, "c": 30, "data": 0, "gone": 0}, {"a": 5, "b": 7, "c": 30, "data": 0, "gone": 0}],
+        )
+        self.assertEqual(
+            coverage.to_json(),
+            {"modules": 5, "with_code": 4, "in_image": 3, "without_code": ["data"], "absent": {"gone": 40}},
+        )
+        absent, without = coverage.lines("zstd")
+        self.assertRegex(absent, r"^zstd: the linked image holds code of 3 of 4 modules with code, .*: gone$")
+        self.assertEqual(without, "zstd: modules without code: data")
+        coverage.check("zstd")
+
+    def test_an_image_of_everything(self):
+        self.assertEqual(coverage_of({"a": 1}, [{"a": 1}]).lines("c"), [])
+
+    def test_an_image_of_few_modules_is_no_measure(self):
+        code = {f"{number:02}": 10 for number in range(50)}
+        with self.assertRaisesRegex(RunError, r"holds code of only 24 of 50 modules.* not of 24, 25, .* and 6 more"):
+            coverage_of(code, [{name: 1 for name in list(code)[:24]}]).check("c")
+        coverage_of(code, [{name: 1 for name in list(code)[:25]}]).check("c")
+
+    def test_modules_without_code_are_no_reason_to_fail(self):
+        coverage_of({"a": 1, "b": 0, "c": 0, "d": 0}, [{"a": 1, "b": 0, "c": 0, "d": 0}]).check("c")
+
+
+if __name__ == "__main__":
+    unittest.main()
