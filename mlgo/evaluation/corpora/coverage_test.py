@@ -1,12 +1,13 @@
 """Modules that an image holds nothing of are named, and an image of few of them is an error."""
 
-import unittest
-
+from mlgo.corpus.extraction.testing import toolbox
+from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.coverage import coverage_of
+from mlgo.evaluation.programs.image import executable_bytes
 from mlgo.run.exit_codes import RunError
 
 
-class CoverageTest(unittest.TestCase):
+class CoverageTest(toolbox.ToolboxTest):
     def test_modules_are_named_and_counted(self):
         coverage = coverage_of(
             {"a": 10, "b": 20, "c": 30, "data": 0, "gone": 40},
@@ -33,6 +34,21 @@ class CoverageTest(unittest.TestCase):
     def test_modules_without_code_are_no_reason_to_fail(self):
         coverage_of({"a": 1, "b": 0, "c": 0, "d": 0}, [{"a": 1, "b": 0, "c": 0, "d": 0}]).check("c")
 
+    def test_what_the_linker_leaves_out(self):
+        sources = {
+            "first": "int f(int x) { return x * 3; }",
+            "again": "int f(int x) { return x * 3; }",
+            "hidden": '__attribute__((visibility("hidden"))) int g(int x) { return x * 5; }',
+            "used": "int h(int x) { return x * 7; }",
+            "data": "int data = 3;",
+        }
+        objects = {name: self.compiled(f"{name}.o", source) for name, source in sources.items()}
+        (self.root / "work").mkdir()
+        image = linked_code.link(self.root / self.tool("ld.lld"), objects, self.root / "work")
+        code = {name: executable_bytes(path.read_bytes()) for name, path in objects.items()}
+        coverage = coverage_of(code, [image])
+        self.assertEqual((list(coverage.absent), coverage.without_code, coverage.in_image), (["again", "hidden"], ["data"], 2))
+
 
 if __name__ == "__main__":
-    unittest.main()
+    toolbox.main()
