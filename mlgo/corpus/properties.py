@@ -14,7 +14,7 @@ from mlgo.corpus.options import llvm_rules
 from mlgo.corpus.options.parsing import LLVM, GivenOption, parse_command
 from mlgo.run.printable import printable
 
-_SHOWN = 3
+_SHOWN, _LONGEST = 3, 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,7 +210,9 @@ def _of_llvm(name: str) -> Property | None:
 
 
 def _shown(option: GivenOption) -> str:
-    """The option as notes show it, without paths."""
+    """The option as notes show it, without paths, and not all of a long list."""
     if option.words[0] == LLVM:
-        return " ".join(option.words)
-    return option.name if "/" in (option.value or "") else "".join(option.words[:1])
+        said = " ".join(option.words)
+    else:
+        said = option.name if "/" in (option.value or "") else option.words[0]
+    return said if len(said) <= _LONGEST else said[:_LONGEST] + "..."
