@@ -9,6 +9,7 @@ import unittest
 from mlgo.compiler.verification import originals
 from mlgo.compiler.verification.comparison import Comparer, Reason
 from mlgo.compiler.verification.verify import verify
+from mlgo.corpus import elf
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.extraction.extraction import Extraction, extract
 
@@ -77,10 +78,13 @@ class LikelyTest(unittest.TestCase):
         self.compile("-g")
         corpus = self.extracted()
         # As a build whose objects went through a tool that changes debug information.
-        text, place = self.root / "line", self.root / "build/m.o"
-        subprocess.run([OBJCOPY, f"--dump-section=.debug_line={text}", place, "/dev/null"], check=True)
-        text.write_bytes(text.read_bytes()[:-1] + b"\1")
-        subprocess.run([OBJCOPY, f"--update-section=.debug_line={text}", place], check=True)
+        place = self.root / "build/m.o"
+        content = bytearray(place.read_bytes())
+        file = elf.ElfFile.of_bytes(bytes(content))
+        names = file.section_names()
+        (line,) = (each for each in file.sections if elf.string_at(names, each.name) == ".debug_line")
+        content[line.offset + line.size - 1] ^= 1
+        place.write_bytes(content)
         self.assertEqual(
             self.detail(corpus),
             ".debug_line; only debug information differs, such as its paths; code and data are the same",
