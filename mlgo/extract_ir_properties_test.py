@@ -45,7 +45,9 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         self.object("b.o", "-Oz", *embed)
         self.run_tool("clang", "-Oz", "-c", "-emit-llvm", "b.o.c", "-o", "c.bc", folder="build")
         # Bitcode that was optimised by another command than the one that embeds it.
-        self.run_tool("clang", "-Oz", *embed, "-Wno-unused-command-line-argument", "-c", "c.bc", "-o", "c.o", folder="build")
+        self.run_tool(
+            "clang", "-Oz", *embed, "-Wno-unused-command-line-argument", "-c", "c.bc", "-o", "c.o", folder="build"
+        )
         said = self.extract()
         self.assertRegex(said, r"note: 2 of 3 modules hold bitcode that the optimiser has run on.*\(a\.o, c\.o\)")
         self.assertEqual(self.report()["properties"], {"optimised": ["a.o", "c.o"]})
@@ -87,7 +89,9 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         words[0].write_bytes(recorded)
         self.run_tool("llvm-objcopy", f"--update-section=.llvmcmd={words[0]}", words[1])
         said = self.extract()
-        self.assertRegex(said, r"1 of 1 modules were built with a policy, .*\(-mllvm -enable-ml-inliner=release: a\.o\)")
+        self.assertRegex(
+            said, r"1 of 1 modules were built with a policy, .*\(-mllvm -enable-ml-inliner=release: a\.o\)"
+        )
         self.assertEqual(self.report()["properties"], {"policy": ["a.o"]})
         (module,) = Corpus.load(self.root / "out").modules
         self.assertNotIn("-mllvm", module.command)
@@ -107,8 +111,7 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         self.file("build/wasm.o", b"\0asm\1\0\0\0")
         said = self.extract()
         for part in (
-            "1 that are bitcode of full LTO (the linker compiles them as one module: build with -flto=thin, or without"
-            " LTO): full.o",
+            "1 that are bitcode of full LTO (build with -flto=thin or without LTO; see Full LTO in docs/corpora.md): full",
             "1 that are bitcode of ThinLTO (link with -Wl,--save-temps=import; see --thinlto_build): thin.o",
             "1 that are bitcode themselves (-emit-llvm; //mlgo:make_corpus takes .bc files): ir.o",
             "1 that are empty files: empty.o",
@@ -125,6 +128,14 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         said = self.extract(ExitCode.NOTHING_PRODUCED)
         self.assertIn("Link with -Wl,--save-temps=import", said)
         self.assertNotIn("Build with -flto=thin", said)
+
+    def test_a_full_lto_link_saves_no_modules(self):
+        self.object("full.o", "-Oz", "-flto")
+        flags = ("--thinlto_build=local", "--obj_base_dir=build", "--output_dir=out")
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.assertEqual(extract_ir.main([*flags]), ExitCode.NOTHING_PRODUCED)
+        self.assertRegex(said.getvalue(), r"has no \*\.3\.import\.bc below it.*full LTO \(-flto\) saves none")
 
     def test_bitcode_files(self):
         folder = self.root / "bc"

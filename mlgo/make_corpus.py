@@ -3,9 +3,9 @@
     ./bazelw run //mlgo:make_corpus -- --input_dir=build/bitcode --output_dir=corpus \\
         --default_args="-O2 -ffunction-sections"
 
---default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. Inlining needs bitcode
-from before optimisation (-emit-llvm -Xclang -disable-llvm-passes); the command names modules that the optimiser has run
-on, and problems of inlining leave them out. If possible, build with
+--default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. Inlining needs
+bitcode from before optimisation (-emit-llvm -Xclang -disable-llvm-passes); the command names modules that the optimiser
+has run on, and problems of inlining leave them out. If possible, build with
 `-Xclang -fembed-bitcode=all` and use //mlgo:extract_ir, which also finds the options of each module. Files with equal
 bitcode become one module. An empty file is left out; with --allow_empty it becomes a module of its own, which no
 command can compile, for tests of tools that read corpora. Relative paths are relative to the directory in which you

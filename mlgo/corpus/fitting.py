@@ -11,14 +11,16 @@ from mlgo.corpus.properties import Property
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode
 
-# Modules whose bitcode is read, 10 to 50 ms each, where clang recorded the commands: these tell it but for a module that
-# was compiled from bitcode which another command had optimised.
+# Modules whose bitcode is read, 10 to 50 ms each, where clang recorded the commands: these tell it but for a module
+# that was compiled from bitcode which another command had optimised.
 _MOST_READ = 4000
 
 
 def fitting_modules(problem: Problem, corpus: Corpus, tell: Callable[[str], None]) -> Corpus:
-    """`corpus` without the modules that `problem` is not for: those at other levels and, for problems that decide within
-    the optimiser, those in which no call is left to decide. `tell` is called with their names.
+    """`corpus` without the modules that `problem` is not for; `tell` is called with their names.
+
+    These are modules at other levels and, for problems that decide within the optimiser, those in which no call is left
+    to decide.
 
     Raises: CorpusError: no module is left, too many are at another level (mlgo/corpus/level_check.py), or a file cannot
       be read.

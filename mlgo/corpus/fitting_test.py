@@ -42,7 +42,9 @@ class FittingTest(unittest.TestCase):
     def test_inlining_leaves_out_what_is_inlined_already(self):
         self.assertEqual(self.fitting(_INLINING, self.corpus(_MIXED)), ["a.o", "z.o"])
         optimised, off = self.said
-        self.assertRegex(optimised, r"^left out of .*/c: 2 of 5 modules hold bitcode that the optimiser has run on.*driver")
+        self.assertRegex(
+            optimised, r"^left out of .*/c: 2 of 5 modules hold bitcode that the optimiser has run on.*driver"
+        )
         self.assertRegex(optimised, r"\(driver\.o, ir\.o\)$")
         self.assertRegex(off, r"1 of 5 modules are compiled with inlining off.*\(-fno-inline: noinline\.o\)$")
 
@@ -65,7 +67,9 @@ class FittingTest(unittest.TestCase):
     def test_other_properties_are_told(self):
         tell_properties(self.corpus(_MIXED), self.said.append)
         (line,) = self.said
-        self.assertRegex(line, r"^note on .*/c: 1 of 5 modules are built with sanitizers; .* \(-fsanitize=address: z\.o\)$")
+        self.assertRegex(
+            line, r"^note on .*/c: 1 of 5 modules are built with sanitizers; .* \(-fsanitize=address: z\.o\)$"
+        )
 
 
 if __name__ == "__main__":

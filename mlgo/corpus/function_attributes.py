@@ -1,5 +1,5 @@
-"""Reads from bitcode how its functions were made: for which level (minsize, optsize, optnone), and whether the optimiser
-has run on them.
+"""Reads from bitcode how its functions were made: for which level (minsize, optsize, optnone), and whether the
+optimiser has run on them.
 
 The front end sets these attributes by its optimisation level: -Oz sets minsize and optsize, -Os optsize, -O0 optnone.
 No later compile sets or removes them, so they tell the level of bitcode whose own command is not known. The optimiser

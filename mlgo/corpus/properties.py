@@ -39,16 +39,14 @@ class Property:
 
 OPTIMISED = Property(
     "optimised",
-    "hold bitcode that the optimiser has run on, so that calls are inlined already; problems of inlining leave them out."
-    " Build with -Xclang -fembed-bitcode=all, not the driver's -fembed-bitcode; .bc files with -Xclang"
+    "hold bitcode that the optimiser has run on, so that calls are inlined already; problems of inlining leave them"
+    " out. Build with -Xclang -fembed-bitcode=all, not the driver's -fembed-bitcode; .bc files with -Xclang"
     " -disable-llvm-passes",
     hides_calls=True,
     shows_option=False,
 )
 NOT_INLINED = Property(
-    "not_inlined",
-    "are compiled with inlining off; problems of inlining leave them out",
-    hides_calls=True,
+    "not_inlined", "are compiled with inlining off; problems of inlining leave them out", hides_calls=True
 )
 POLICY = Property(
     "policy",
@@ -68,7 +66,8 @@ PROFILE = Property("profile", "are compiled with a profile; results hold with th
 LTO = Property("lto", "were compiled for LTO; the corpus compiles each of them alone, without what the link inlines")
 OUTLINER = Property(
     "outliner",
-    "are compiled with outlining switched on or off; what an outliner moves out of a function counts for another symbol",
+    "are compiled with outlining switched on or off; what an outliner moves out of a function counts for another"
+    " symbol",
 )
 DEBUG = Property(
     "debug_info",
@@ -123,7 +122,8 @@ _HEURISTIC = re.compile(
 )
 _OUTLINER = re.compile(r"enable-machine-outliner|(enable-linkonceodr|machine|ir)-?(ir-)?outlin(er|ing).*|outliner-.*")
 _NOT_ELF = re.compile(
-    r"-(darwin|macos|ios|tvos|watchos|xros|driverkit|windows|win32|cygwin|mingw|uefi)|\Awasm|-macho\Z|-coff\Z", re.IGNORECASE
+    r"-(darwin|macos|ios|tvos|watchos|xros|driverkit|windows|win32|cygwin|mingw|uefi)|\Awasm|-macho\Z|-coff\Z",
+    re.IGNORECASE,
 )
 
 

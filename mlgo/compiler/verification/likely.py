@@ -1,4 +1,4 @@
-"""The likely reason why an object of a corpus is not the original one, read from what clang embedded in the original."""
+"""The likely reason why an object of a corpus is not the original one, read from what clang embedded in that."""
 
 import dataclasses
 from collections.abc import Sequence

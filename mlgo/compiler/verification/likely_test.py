@@ -1,4 +1,4 @@
-"""verify_corpus says why an object differs: real builds, extracted and compiled again. Arguments: clang, llvm-objcopy."""
+"""verify_corpus says why an object differs: real builds, compiled again. Arguments: clang, llvm-objcopy."""
 
 import pathlib
 import subprocess
@@ -52,13 +52,17 @@ class LikelyTest(unittest.TestCase):
 
     def test_coverage_whose_file_a_corpus_does_not_keep(self):
         self.compile("--coverage")
-        self.assertRegex(self.detail(self.extracted()), r"; probably -coverage-.*-file=.* of the build's command, which")
+        self.assertRegex(
+            self.detail(self.extracted()), r"; probably -coverage-.*-file=.* of the build's command, which"
+        )
 
     def test_a_policy(self):
         self.compile()
         # The packaged clang has none: the build's object is that of another threshold, and its command is made up.
         recorded = self.root / "m.cmd"
-        subprocess.run([OBJCOPY, f"--dump-section=.llvmcmd={recorded}", self.root / "build/m.o", "/dev/null"], check=True)
+        subprocess.run(
+            [OBJCOPY, f"--dump-section=.llvmcmd={recorded}", self.root / "build/m.o", "/dev/null"], check=True
+        )
         corpus = self.extracted()
         bitcode = self.root / "m.bc"
         bitcode.write_bytes(corpus.modules[0].read_bitcode())
@@ -66,13 +70,17 @@ class LikelyTest(unittest.TestCase):
         recorded.write_bytes(recorded.read_bytes() + b"-mllvm\0-enable-ml-inliner=release\0")
         sections = [f"--add-section=.llvmbc={bitcode}", f"--add-section=.llvmcmd={recorded}"]
         subprocess.run([OBJCOPY, *sections, self.root / "build/m.o"], check=True)
-        self.assertRegex(self.detail(corpus), r"\.text.*; probably -mllvm -enable-ml-inliner=release of the build's command")
+        self.assertRegex(
+            self.detail(corpus), r"\.text.*; probably -mllvm -enable-ml-inliner=release of the build's command"
+        )
 
     def test_an_original_that_was_compiled_again(self):
         self.compile()
         corpus = self.extracted()
         self.compile(source=_SOURCE.replace("7", "9"))
-        self.assertRegex(self.detail(corpus), r"; the original was compiled again since the extraction: .*Extract again$")
+        self.assertRegex(
+            self.detail(corpus), r"; the original was compiled again since the extraction: .*Extract again$"
+        )
 
     def test_debug_information_alone(self):
         self.compile("-g")

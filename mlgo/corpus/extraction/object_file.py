@@ -15,7 +15,6 @@ from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
 from mlgo.run.regular_file import open_regular
 
-
 _WEB_ASSEMBLY = b"\0asm"
 # Of bitcode in the place of an object, whose kind is then named.
 _MOST_BYTES = 64 << 20

@@ -19,7 +19,7 @@ class Kind(enum.Enum):
     LTO_OBJECT = "lto_object", "that are bitcode of ThinLTO (link with -Wl,--save-temps=import; see --thinlto_build)"
     FULL_LTO_OBJECT = (
         "full_lto_object",
-        "that are bitcode of full LTO (the linker compiles them as one module: build with -flto=thin, or without LTO)",
+        "that are bitcode of full LTO (build with -flto=thin or without LTO; see Full LTO in docs/corpora.md)",
     )
     BITCODE_FILE = "bitcode_file", "that are bitcode themselves (-emit-llvm; //mlgo:make_corpus takes .bc files)"
     WEB_ASSEMBLY = "web_assembly", "of WebAssembly, for which nothing here is measured (compile for Linux)"

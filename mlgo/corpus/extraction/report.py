@@ -108,9 +108,9 @@ class Report:
             Kind.MISSING_OBJECT: "Build first; if the objects exist, give the folder of their paths as --obj_base_dir",
             Kind.LTO_OBJECT: "Link with -Wl,--save-temps=import -Wl,--thinlto-emit-index-files, and give"
             " --thinlto_build=local",
-            Kind.FULL_LTO_OBJECT: "Build with -flto=thin and link with -Wl,--save-temps=import"
-            " -Wl,--thinlto-emit-index-files for --thinlto_build=local, or build without LTO and with -Xclang"
-            " -fembed-bitcode=all. Full LTO compiles the whole program as one module",
+            Kind.FULL_LTO_OBJECT: "Full LTO compiles the program as one module. Build with -flto=thin and link with"
+            " -Wl,--save-temps=import -Wl,--thinlto-emit-index-files for --thinlto_build=local, or build without LTO"
+            " and with -Xclang -fembed-bitcode=all; for register allocation, see Full LTO in docs/corpora.md",
             Kind.BITCODE_FILE: "Give the .bc files to //mlgo:make_corpus",
             Kind.FILTERED_OUT: "Check --cmd_filter: it is searched in each recorded argument by itself",
         }.get(kind, f"Most of them are objects {kind.description}; see extraction_report.json")

@@ -20,8 +20,8 @@ class GivenWord:
 
     Attributes:
       words: as the command has it.
-      name: the spelling of the option that it stands for: "-o" for `--output=a.o`. "" for an input. A word that the table
-        does not know is its own name.
+      name: the spelling of the option that it stands for: "-o" for `--output=a.o`. "" for an input. A word that the
+        table does not know is its own name.
       values: what it is given; empty also where the command ends too early.
     """
 

@@ -25,7 +25,7 @@ OPTION(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0,
   "help, (with) \\"marks\\"", {{1, 2}}, "<x>", "on,off", 0)
 OPTION(1, 8 /* -b */, b, Flag, G, a_EQ, "on\\0", 0, DefaultVis | CC1Option, 0, nullptr, x, nullptr, nullptr, 0)
 OPTION(1, 8 /* -W, */, W_COMMA, CommaJoined, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
-OPTION(1, 8 /* -m */, m, MultiArg, G, INVALID, nullptr, 0, FlangOption | ClangOption, 3, nullptr, x, nullptr, nullptr, 0)
+OPTION(1, 8 /* -m */, m, MultiArg, G, INVALID, nullptr, 0, ClangOption | XOption, 3, nullptr, x, nullptr, nullptr, 0)
 OPTION(1, 9 /* -driver */, d, Flag, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
 CODEGEN_OPTION_WITH_MARSHALLING(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
  "on,off", 0, true, 0, CodeGenOpts.A, 1, false, 1, normalizeSimpleEnum, denorm, merge, extract, 0)

@@ -28,8 +28,8 @@ class CoverageTest(toolbox.ToolboxTest):
     def test_an_image_of_few_modules_is_no_measure(self):
         code = {f"{number:02}": 10 for number in range(50)}
         with self.assertRaisesRegex(RunError, r"holds code of only 24 of 50 modules.* not of 24, 25, .* and 6 more"):
-            coverage_of(code, [{name: 1 for name in list(code)[:24]}]).check("c")
-        coverage_of(code, [{name: 1 for name in list(code)[:25]}]).check("c")
+            coverage_of(code, [dict.fromkeys(list(code)[:24], 1)]).check("c")
+        coverage_of(code, [dict.fromkeys(list(code)[:25], 1)]).check("c")
 
     def test_modules_without_code_are_no_reason_to_fail(self):
         coverage_of({"a": 1, "b": 0, "c": 0, "d": 0}, [{"a": 1, "b": 0, "c": 0, "d": 0}]).check("c")
@@ -47,7 +47,9 @@ class CoverageTest(toolbox.ToolboxTest):
         image = linked_code.link(self.root / self.tool("ld.lld"), objects, self.root / "work")
         code = {name: executable_bytes(path.read_bytes()) for name, path in objects.items()}
         coverage = coverage_of(code, [image])
-        self.assertEqual((list(coverage.absent), coverage.without_code, coverage.in_image), (["again", "hidden"], ["data"], 2))
+        self.assertEqual(
+            (list(coverage.absent), coverage.without_code, coverage.in_image), (["again", "hidden"], ["data"], 2)
+        )
 
 
 if __name__ == "__main__":

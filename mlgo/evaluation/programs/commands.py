@@ -123,7 +123,7 @@ def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
 
 def _passed_on_for_build(given: Sequence[GivenWord]) -> set[int]:
     """The places of -Xclang and -mllvm whose words an evaluation sets itself. An option may be two of them."""
-    found = set()
+    found: set[int] = set()
     for name, prefix in ((_PASSED_ON, ()), (LLVM, (LLVM,))):
         places = [place for place, one in enumerate(given) if one.name == name and one.values]
         try:

@@ -78,8 +78,8 @@ class ProgramEvaluation:
           counted: names of sides whose programs `counter` counts.
           symbols: how many functions that grew, and that shrank, most on the side "policy" are returned per program.
 
-        Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions; program -> which units the
-          default's image holds code of.
+        Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions; program -> which units
+          the default's image holds code of.
         """
         table, executed, differences, coverage = Table({}, {}, {}), {}, {}, {}
 

@@ -128,7 +128,14 @@ def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler 
     files.write_json_atomically(folder / "result.json", result)
     files.write_atomically(folder / "programs.csv", tables.to_csv(result))
     files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
-    show(["", *summary.split("\n"), *_coverage_lines(result.get("coverage", {})), f"Results: {folder / 'result.json'}, programs.csv, summary.md"])
+    show(
+        [
+            "",
+            *summary.split("\n"),
+            *_coverage_lines(result.get("coverage", {})),
+            f"Results: {folder / 'result.json'}, programs.csv, summary.md",
+        ]
+    )
     if result["differing"]:
         return ExitCode.OUTPUT_DIFFERS
     if not (result["size"] or result["run"]):

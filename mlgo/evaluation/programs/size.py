@@ -106,7 +106,7 @@ def measure_side(
 
 
 def coverage_of_units(program: Program, objects: Sequence[pathlib.Path], map_path: pathlib.Path) -> Coverage:
-    """The units that an image of `objects`, in the order of the units, holds code of. Args: map_path: lld's map of it."""
+    """The units that an image holds code of. Args: objects: in the order of the units; map_path: lld's map of it."""
     by_unit = {path: each for (path, _), each in zip(program.units(), objects)}
     code = {path: executable_bytes(each.read_bytes()) for path, each in by_unit.items()}
     return coverage_of(code, [code_of_modules(map_path, by_unit)])
