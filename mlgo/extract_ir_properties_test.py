@@ -111,7 +111,7 @@ class ExtractPropertiesTest(toolbox.ToolboxTest):
         self.file("build/wasm.o", b"\0asm\1\0\0\0")
         said = self.extract()
         for part in (
-            "1 that are bitcode of full LTO (build with -flto=thin or without LTO; see Full LTO in docs/corpora.md): full",
+            "1 that are bitcode of full LTO (build with -flto=thin or without LTO; see Full LTO in docs/corpora.md)",
             "1 that are bitcode of ThinLTO (link with -Wl,--save-temps=import; see --thinlto_build): thin.o",
             "1 that are bitcode themselves (-emit-llvm; //mlgo:make_corpus takes .bc files): ir.o",
             "1 that are empty files: empty.o",

@@ -176,10 +176,9 @@ class Tuning:
     def _coverage(self, modules: Sequence[str], sides: Sequence[str]) -> Coverage:
         """Of the images in which all `modules` have the objects of one of `sides`."""
         functions = code_of_side(self.folder.path / DEFAULT, modules)
-        images = [
-            self._linked({name: object_path(self.folder.path / side, name) for name in modules}) for side in sides
-        ]
-        return coverage_of({name: sum(sizes.values()) for name, sizes in functions.items()}, images)
+        objects = [{name: object_path(self.folder.path / side, name) for name in modules} for side in sides]
+        code = {name: sum(sizes.values()) for name, sizes in functions.items()}
+        return coverage_of(code, [self._linked(each) for each in objects], objects[0])
 
     def _linked(self, objects: Mapping[str, pathlib.Path]) -> Mapping[str, int]:
         """Code bytes of each module in the image of `objects`."""

@@ -15,7 +15,8 @@ class CoverageTest(toolbox.ToolboxTest):
         )
         self.assertEqual(
             coverage.to_json(),
-            {"modules": 5, "with_code": 4, "in_image": 3, "without_code": ["data"], "absent": {"gone": 40}},
+            {"modules": 5, "with_code": 4, "in_image": 3, "without_code": ["data"], "absent": {"gone": 40}}
+            | {"defined_twice": {}},
         )
         absent, without = coverage.lines("zstd")
         self.assertRegex(absent, r"^zstd: the linked image holds code of 3 of 4 modules with code, .*: gone$")
@@ -46,7 +47,9 @@ class CoverageTest(toolbox.ToolboxTest):
         (self.root / "work").mkdir()
         image = linked_code.link(self.root / self.tool("ld.lld"), objects, self.root / "work")
         code = {name: executable_bytes(path.read_bytes()) for name, path in objects.items()}
-        coverage = coverage_of(code, [image])
+        coverage = coverage_of(code, [image], objects)
+        self.assertEqual(coverage.defined_twice, {"f": ["again", "first"]})
+        self.assertRegex("\n".join(coverage.lines("c")), r"1 symbols are defined by more than one.* f \(again, first\)")
         self.assertEqual(
             (list(coverage.absent), coverage.without_code, coverage.in_image), (["again", "hidden"], ["data"], 2)
         )

@@ -133,7 +133,8 @@ class Evaluation:
             # Before the other images: an image of few of the modules is no measure.
             coverage_of(of_default, [linked[DEFAULT]]).check(name)
             linked |= {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in sides}
-            coverage = coverage_of(of_default, list(linked.values()))
+            objects = {module: sides_of.object_path(self.folder.path / name / DEFAULT, module) for module in modules}
+            coverage = coverage_of(of_default, list(linked.values()), objects)
             summaries = {
                 side.name: summarize_totals(
                     {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}, self.seed
