@@ -192,7 +192,9 @@ class EvaluationTest(unittest.TestCase):
         shown = io.StringIO()
         with contextlib.redirect_stdout(shown):
             Results([result], ["other"], {"other": "d1"}, {}).write(self.folder.path / "cover", lambda each: [])
-        self.assertRegex(shown.getvalue(), r"covered: the linked image holds code of 4 of 6 modules.*: m0\.cpp, m1\.cpp")
+        self.assertRegex(
+            shown.getvalue(), r"covered: the linked image holds code of 4 of 6 modules.*: m0\.cpp, m1\.cpp"
+        )
         few = {name: 100 if name in _MODULES[:2] else 0 for name in _MODULES}
         with mock.patch.object(sides, "link_side", return_value=few):
             with self.assertRaisesRegex(RunError, "linked image of few: holds code of only 2 of 6 modules with code"):
