@@ -128,7 +128,7 @@ class Results:
         if tuned.left_out:
             lines.append(f"Modules left to the compiler: {', '.join(tuned.left_out)}")
         if tuned.coverage is not None:
-            lines += tuned.coverage.lines("Not searched")
+            lines += tuned.coverage.lines("The corpus")
         if tuned.vanished:
             lines.append(f"Modules of which the tuned image holds no code any more: {', '.join(tuned.vanished)}")
         if tuned.replayed is not None:

@@ -140,7 +140,11 @@ class Tuning:
         if self.linking is None:  # A program's own link takes what belongs to the program.
             coverage.check(str(corpus.path))
         for line in coverage.lines(corpus.path.name):
-            progress.tell(f"not searched where the image holds nothing: {line}")
+            progress.tell(line)
+        if coverage.absent:
+            progress.tell(
+                f"{len(coverage.absent)} modules are not searched, because the image holds none of their code"
+            )
         present = [module for module in usable if module.name not in coverage.absent]
         inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
         of_present = inputs | ({"absent": digest_of_json(list(coverage.absent))} if coverage.absent else {})
