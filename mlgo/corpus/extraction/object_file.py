@@ -16,8 +16,8 @@ from mlgo.corpus.extraction.span import Span
 from mlgo.run.regular_file import open_regular
 
 _WEB_ASSEMBLY = b"\0asm"
-# Of bitcode in the place of an object, whose kind is then named.
-_MOST_BYTES = 64 << 20
+# Bitcode in the place of an object is read to its end, which takes seconds, to name its kind; larger is ThinLTO.
+_MOST_BYTES = 16 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +117,8 @@ def reader(names: SectionNames | None) -> Callable[..., Embedded]:
 
 def _no_object(span: Span, head: bytes) -> LeftOut:
     if bitcode.is_bitcode(head):
-        return _bitcode_file(bitcode.lto_kind(span.read(0, min(span.size, _MOST_BYTES))))
+        large = span.size > _MOST_BYTES
+        return _bitcode_file(bitcode.THIN if large else bitcode.lto_kind(span.read(0, span.size)))
     if head[:4] in macho.UNIVERSAL_MAGICS:
         return LeftOut(Kind.UNREADABLE_OBJECT, "is a universal binary: take one architecture out with llvm-lipo -thin")
     if archive.is_archive(head):
