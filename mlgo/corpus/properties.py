@@ -76,7 +76,7 @@ DEBUG = Property(
 )
 OTHER_OBJECTS = Property(
     "other_objects",
-    "are for targets without ELF objects (Mach-O, COFF, WebAssembly); no score of code size, evaluation or search reads"
+    "are for targets without ELF objects (Mach-O, COFF and others); no score of code size, evaluation or search reads"
     " such objects. Compile for Linux",
 )
 
@@ -122,8 +122,11 @@ _HEURISTIC = re.compile(
 )
 _OUTLINER = re.compile(r"enable-machine-outliner|(enable-linkonceodr|machine|ir)-?(ir-)?outlin(er|ing).*|outliner-.*")
 _NOT_ELF = re.compile(
-    r"-(darwin|macos|ios|tvos|watchos|xros|driverkit|windows|win32|cygwin|mingw|uefi)|\Awasm|-macho\Z|-coff\Z",
-    re.IGNORECASE,
+    r"""
+      -(darwin|macos|ios|tvos|watchos|xros|driverkit|windows|win32|cygwin|mingw|uefi|aix|zos)
+    | \A(wasm|spirv|dxil|nvptx) | -(macho|coff)\Z
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 

@@ -57,6 +57,8 @@ class CommandTest(unittest.TestCase):
             ("-triple arm64-apple-macosx14.0.0", OTHER_OBJECTS),
             ("-triple x86_64-pc-windows-msvc19.33.0", OTHER_OBJECTS),
             ("-triple wasm32-unknown-wasi", OTHER_OBJECTS),
+            ("-triple powerpc64-ibm-aix7.2.0.0", OTHER_OBJECTS),
+            ("-triple aarch64-unknown-linux-android21", None),
             ("-main-file-name -fsanitize=address", None),
         ):
             found = properties.of_command(["-cc1", *words.split()])
