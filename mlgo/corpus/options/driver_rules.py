@@ -27,6 +27,8 @@ _OF_THE_BUILD = re.compile(
     r"""
       -g.* | -flto.* | -fno-lto | -f(no-)?(fat-lto-objects|split-lto-unit|unified-lto|whole-program-vtables)
     | -fthin-link-bitcode= | -fembed-bitcode=
+    # Only allowed with -flto.
+    | -f(no-)?virtual-function-elimination | -f(no-)?sanitize-cfi-.*
     """,
     re.VERBOSE,
 )
@@ -52,6 +54,14 @@ def belongs_to_build(given: GivenWord) -> bool:
     if given.name == "-Wp,":  # For the preprocessor, which compilers before clang gave dependency files this way.
         return given.words[0].startswith("-Wp,-M")
     return is_level(given) or bool(_OUTPUTS.fullmatch(given.name) or _OF_THE_BUILD.fullmatch(given.name))
+
+
+def without_lto(given: GivenWord) -> tuple[str, ...]:
+    """The words of the driver's option without sanitizers that are only allowed with -flto."""
+    if given.name != "-fsanitize=":
+        return given.words
+    kept = [value for value in (given.value or "").split(",") if not value.startswith("cfi")]
+    return (f"{given.name}{','.join(kept)}",) if kept else ()
 
 
 def is_passed_on_for_build(option: GivenOption) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.options.driver import GivenWord, output_of, parse_driver
-from mlgo.corpus.options.driver_rules import belongs_to_build, is_level, is_passed_on_for_build
+from mlgo.corpus.options.driver_rules import belongs_to_build, is_level, is_passed_on_for_build, without_lto
 from mlgo.corpus.options.parsing import LLVM, CommandError, parse_command
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
@@ -117,7 +117,7 @@ def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
         word
         for place, one in enumerate(given)
         if place not in left_out and not belongs_to_build(one) and one.words != (source,) and not _is_policy(one)
-        for word in one.words
+        for word in without_lto(one)
     )
 
 

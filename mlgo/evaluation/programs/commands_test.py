@@ -84,6 +84,12 @@ class OwnOptionsTest(unittest.TestCase):
         self.assertEqual(own_options(["clang"], "a.c"), ())
         self.assertEqual(own_options(["clang", "-ObjC", "-O2", "--output=a.o", "a.c"], "a.c"), ("-ObjC",))
 
+    def test_what_needs_lto_is_left_out_with_it(self):
+        words = ["clang", "-flto=thin", "-fsanitize=cfi-vcall", "-fsanitize=address,cfi,null", "-fsanitize=undefined"]
+        more = ["-fvirtual-function-elimination", "-fsanitize-cfi-cross-dso", "-fvisibility=hidden", "a.c"]
+        expected = ("-fsanitize=address,null", "-fsanitize=undefined", "-fvisibility=hidden")
+        self.assertEqual(own_options([*words, *more], "a.c"), expected)
+
     # A busy machine draws slowly.
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(strategies.lists(strategies.tuples(strategies.booleans(), _KEPT, _LEFT)))
