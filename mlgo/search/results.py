@@ -11,7 +11,8 @@ from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.curve import curve, picture
-from mlgo.search.tuning import REPLAY, Tuned
+from mlgo.search.tuned import Tuned
+from mlgo.search.tuning import REPLAY
 
 DECISIONS_NAME = "tuned.decisions"
 _MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "default", "policy", "best", "untried")

@@ -10,7 +10,8 @@ from mlgo.run.exit_codes import RunError
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.image import Image
 from mlgo.search.results import Results
-from mlgo.search.tuning import FOUND, Tuned, check_sizes
+from mlgo.search.tuned import Tuned
+from mlgo.search.tuning import FOUND, check_sizes
 
 MODULES = {
     "a.c": ModuleResult(

@@ -35,6 +35,7 @@ from mlgo.search.image import Image, most_links, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
 from mlgo.search.replay import Replayed, write_replays
+from mlgo.search.tuned import Tuned
 from mlgo.trace.compile_cache import CODE_FOLDERS, digest_of_code, key_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
@@ -49,44 +50,6 @@ _SEARCH, _REFINEMENT, _IMAGE, REPLAY = "search", "refinement", "image", "replay"
 _OBJECTS_OF = {_SEARCH: FOUND, _REFINEMENT: REFINED}
 _IMAGE_NAME = "image.json"
 _REMEDY = "Delete the folder and run again"
-
-
-@dataclasses.dataclass(frozen=True)
-class Tuned:
-    """What was found.
-
-    Attributes:
-      modules: module → result of its search.
-      image: the linked code.
-      decisions: the decision file.
-      left_out: modules without decisions in the file: they do not compile, the image holds none of their code, or
-        another has the same source or none.
-      replayed: what the files for -cgscc-inline-replay hold; None: none were asked for.
-      coverage: which modules the images that the search starts from hold code of; None: this is not known.
-    """
-
-    modules: Mapping[str, ModuleResult]
-    image: Image
-    decisions: bytes
-    left_out: Sequence[str]
-    replayed: Replayed | None = None
-    coverage: Coverage | None = None
-
-    @property
-    def vanished(self) -> list[str]:
-        """Searched modules of which the chosen image holds no code, and the images before it did, sorted."""
-        before = {name for sizes in self.image.starts.values() for name, size in sizes.items() if size}
-        return sorted(name for name in before & self.modules.keys() if not self.image.sizes[name])
-
-    @property
-    def compiles(self) -> int:
-        """Compiles of all searches."""
-        return sum(each.compiles for each in self.modules.values())
-
-    @property
-    def tried(self) -> int:
-        """Changes that all searches tried."""
-        return sum(each.tried for each in self.modules.values())
 
 
 @dataclasses.dataclass(frozen=True)
