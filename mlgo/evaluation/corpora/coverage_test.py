@@ -1,9 +1,13 @@
 """Modules that an image holds nothing of are named, and an image of few of them is an error."""
 
+from unittest import mock
+
 from mlgo.corpus.extraction.testing import toolbox
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.coverage import coverage_of
 from mlgo.evaluation.programs.image import executable_bytes
+from mlgo.evaluation.programs.program import Program
+from mlgo.evaluation.programs.size import coverage_of_units
 from mlgo.run.exit_codes import RunError
 
 
@@ -53,6 +57,22 @@ class CoverageTest(toolbox.ToolboxTest):
         self.assertEqual(
             (list(coverage.absent), coverage.without_code, coverage.in_image), (["again", "hidden"], ["data"], 2)
         )
+
+    def test_units_of_a_program(self):
+        sources = {"main.c": "int f(int); int main(int c) { return f(c); }", "f.c": "int f(int x) { return x * 3; }"}
+        sources |= {
+            "unused.c": '__attribute__((visibility("hidden"))) int u(int x) { return x * 5; }',
+            "asm.S": "int d;",
+        }
+        objects = [self.compiled(f"{index}.o", source) for index, source in enumerate(sources.values())]
+        (self.root / "work").mkdir()
+        named = dict(zip(sources, objects))
+        linked_code.link(self.root / self.tool("ld.lld"), named, self.root / "work")
+        program = mock.create_autospec(Program, instance=True)
+        program.units.return_value = [(path, object_path.name) for path, object_path in named.items()]
+        coverage = coverage_of_units(program, objects, self.root / "work/image.map")
+        self.assertEqual((coverage.with_code, coverage.in_image), (3, 2))
+        self.assertEqual((list(coverage.absent), coverage.without_code), (["unused.c"], ["asm.S"]))
 
 
 if __name__ == "__main__":
