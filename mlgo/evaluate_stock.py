@@ -22,7 +22,7 @@ from mlgo.commands.arguments import command_parser
 from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.executor import available_cores
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.corpus.refusal import check_commands
 from mlgo.environments import stock_compiles
 from mlgo.environments.scores import channel_score
@@ -57,7 +57,8 @@ def run(arguments: list[str]) -> int:
     clang = stock_clang(locate.user_path(flags.clang) if flags.clang else None)
     corpus = with_cc1_override(Corpus.load(locate.user_path(flags.corpus), flags.allow_option), clang)
     check_commands(corpus)
-    corpus = at_levels_of(problem, corpus, progress.tell)
+    corpus = fitting_modules(problem, corpus, progress.tell)
+    tell_properties(corpus, progress.tell)
     requests = [stock_compiles.request_for(clang, module, problem) for module in corpus.modules]
     with contextlib.closing(progress.start("evaluate", len(requests), "modules")) as shown:
         scores = stock_compiles.score_modules(network, requests, max(1, flags.workers), shown.advance)

@@ -3,8 +3,9 @@
     ./bazelw run //mlgo:make_corpus -- --input_dir=build/bitcode --output_dir=corpus \\
         --default_args="-O2 -ffunction-sections"
 
---default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. The command cannot
-check whether the bitcode was written before optimisation, as a policy needs it. If possible, build with
+--default_args are the cc1 options of all modules (global_command_override), quoted as in a shell. Inlining needs
+bitcode from before optimisation (-emit-llvm -Xclang -disable-llvm-passes); the command names modules that the optimiser
+has run on, and problems of inlining leave them out. If possible, build with
 `-Xclang -fembed-bitcode=all` and use //mlgo:extract_ir, which also finds the options of each module. Files with equal
 bitcode become one module. An empty file is left out; with --allow_empty it becomes a module of its own, which no
 command can compile, for tests of tools that read corpora. Relative paths are relative to the directory in which you
@@ -18,7 +19,7 @@ import shlex
 import sys
 
 from mlgo.commands.arguments import command_parser
-from mlgo.corpus import command, from_bitcode, level, refusal
+from mlgo.corpus import command, from_bitcode, level, properties, refusal
 from mlgo.corpus.corpus import Corpus
 from mlgo.run import locate, progress
 from mlgo.run.exit import exit_code_of
@@ -58,7 +59,8 @@ def run(arguments: list[str]) -> int:
     with contextlib.closing(progress.start("make_corpus", len(paths), "files")) as shown:
         made = from_bitcode.make(folder, paths, output, default_args, shown.advance, flags.allow_empty)
     written = Corpus.load(output)
-    for note in (*refusal.notes(written), *level.notes(written)):
+    said = [f"note: {line}" for line in properties.lines(made.properties, len(written.modules))]
+    for note in (*refusal.notes(written), *said, *level.notes(written)):
         tell(note)
     for path, reason in made.left_out[:_SHOWN]:
         tell(f"left out: {path} {reason}")

@@ -14,7 +14,7 @@ from mlgo.compiler.executor import Executor, available_cores
 from mlgo.compiler.repeats import CountingExecutor
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.corpus.refusal import check_commands
 from mlgo.problems.problem import Problem
@@ -109,7 +109,8 @@ def corpus_given(path: pathlib.Path, problem: Problem, module_filter: str | None
 
     Args: module_filter: regular expression; only modules in whose name it is found; None: all.
 
-    Single modules at an optimisation level that the problem is not for are left out, with a line that names them.
+    Modules that the problem is not for are left out, with a line that names them; a line tells what else makes results
+    of modules incomparable, such as sanitizers.
 
     Raises: CorpusError: it cannot be read, its commands have options that are refused, or modules are at a wrong level;
       the message lists them.
@@ -119,7 +120,9 @@ def corpus_given(path: pathlib.Path, problem: Problem, module_filter: str | None
         names = [module.name for module in corpus.modules]
         corpus = corpus.select(chosen_modules(names, module_filter, sampling_rate=1.0, seed=0))
     check_commands(corpus)
-    return at_levels_of(problem, corpus, tell)
+    corpus = fitting_modules(problem, corpus, tell)
+    tell_properties(corpus, tell)
+    return corpus
 
 
 @flag_group("Compiles")

@@ -14,10 +14,11 @@ import pathlib
 import sys
 from collections.abc import Iterable, Sequence
 
-from mlgo.corpus import corpus, refusal, self_contained, split
+from mlgo.corpus import corpus, properties, refusal, self_contained, split
 from mlgo.corpus.extraction import licences
 from mlgo.corpus.extraction.outcome import Kind, Omission
 from mlgo.corpus.extraction.report import Report
+from mlgo.corpus.level import NOT_OPTIMISED, level_of_command
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable_message
@@ -95,17 +96,18 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
     if not chosen:
         where = f"in the part {part}" if part else "C or C++"
         raise RunError("the sources", f"none of them is {where}", "add sources", ExitCode.NOTHING_PRODUCED)
-    unoptimised = []
+    unoptimised, found = [], {}
     with CorpusWriter(output) as writer:
         for name, module in chosen:
             recorded = corpus.split_command(module.command.read_bytes())
-            if not _is_optimised(recorded):
+            if level_of_command(recorded) == NOT_OPTIMISED:
                 unoptimised.append(name)
-            portable = _portable(name, recorded, writer)
+            portable, bitcode = _portable(name, recorded, writer), module.bitcode.read_bytes()
+            found[name] = properties.of_module(recorded, bitcode, is_thinlto=False)
             # With its action, so that LLVM's and ml-compiler-opt's tools can run the command as it stands.
             writer.add(
                 name,
-                module.bitcode.read_bytes(),
+                bitcode,
                 ("-cc1", *portable, "-emit-obj"),
                 licence=licences.of_source(str(module.file)) or module.licence,
             )
@@ -115,7 +117,7 @@ def assemble(modules: Iterable[Compiled], skipped: Sequence[Skipped], output: pa
                 "are compiled at -O0, where no policy is asked",
                 "build with `-c opt`, give `level` in the rule, or pass --aspects_parameters=level=O2",
             )
-        report = Report.of(writer.result(), [source.omission() for source in sorted(set(skipped))])
+        report = Report.of(writer.result(), [source.omission() for source in sorted(set(skipped))], found)
         writer.add_report({**report.to_json(), "unoptimised": unoptimised})
         writer.finish()
     return report
@@ -126,11 +128,6 @@ def _portable(name: str, recorded: tuple[str, ...], writer: CorpusWriter) -> tup
         return self_contained.self_contained_command(recorded, pathlib.Path.cwd(), writer.add_file)
     except RunError as error:
         raise RunError(f"command of module {name}: {error.subject}", error.wrong, error.remedy) from error
-
-
-def _is_optimised(recorded: Sequence[str]) -> bool:
-    levels = [word for word in recorded if word.startswith("-O")]
-    return bool(levels) and levels[-1] != "-O0"
 
 
 def main(arguments: list[str]) -> int:
@@ -146,7 +143,8 @@ def main(arguments: list[str]) -> int:
     except RunError as error:
         print(printable_message(f"{flags.label}: {error}"), file=sys.stderr)
         return error.exit_code
-    for note in refusal.notes(corpus.Corpus.load(flags.output)):
+    said = [f"note: {line}" for line in properties.lines(report.properties, len(report.modules))]
+    for note in (*refusal.notes(corpus.Corpus.load(flags.output)), *said):
         print(f"{flags.label}: {note}", file=sys.stderr)
     if lines := report.lines():
         left_out = [f"{flags.label}: {len(report.modules):,} modules; left out are", *lines]

@@ -18,6 +18,7 @@ GRP_COMDAT = 1
 
 _SHN_UNDEF, _SHN_LORESERVE, _SHN_XINDEX = 0, 0xFF00, 0xFFFF
 _IDENT_BYTES = 16
+_STB_GLOBAL = 1
 
 
 class ElfError(ValueError):
@@ -184,6 +185,23 @@ class ElfFile:
         """A section's content as 32-bit numbers. Raises: ElfError: it is cut off."""
         content = self.content(section)
         return struct.unpack(f"{self._order}{len(content) // 4}I", content[: len(content) // 4 * 4])
+
+
+def strong_definitions(content: bytes) -> set[str]:
+    """Names of the global symbols that an object defines, without weak ones and COMDATs, which several objects may
+    define; none of what is no ELF object."""
+    try:
+        file = ElfFile.of_bytes(content)
+        grouped = {index for group in file.sections_of_kind(SHT_GROUP) for index in file.words(group)[1:]}
+        return {
+            string_at(strings, symbol.name)
+            for table in file.sections_of_kind(SHT_SYMTAB)
+            for strings in [file.content(file.section(table.link))]
+            for symbol in file.symbols(table)
+            if symbol.binding == _STB_GLOBAL and symbol.section and symbol.section not in grouped
+        }
+    except ElfError:
+        return set()
 
 
 def string_at(strings: bytes, offset: int) -> str:

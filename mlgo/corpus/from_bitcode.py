@@ -3,10 +3,12 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from mlgo.corpus import properties
 from mlgo.corpus.corpus import BITCODE_SUFFIX
 from mlgo.corpus.extraction import bitcode
+from mlgo.corpus.properties import Property
 from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -19,11 +21,13 @@ class MadeCorpus:
     written: the corpus.
     left_out: files ending in .bc that hold no bitcode, with the reason.
     placeholders: number of modules without any bitcode.
+    properties: what sets modules apart from ordinary code, by module.
     """
 
     written: WrittenCorpus
     left_out: tuple[tuple[str, str], ...]
     placeholders: int
+    properties: Mapping[str, Mapping[Property, str]]
 
 
 def find_bitcode(folder: pathlib.Path) -> list[str]:
@@ -69,6 +73,7 @@ def make(
     """
     left_out = []
     placeholders = 0
+    found = {}
     with CorpusWriter(output, command_override=default_args, allow_empty=allow_empty) as writer:
         for path in paths:
             try:
@@ -78,10 +83,16 @@ def make(
                     f"{folder / path}", f"cannot be read: {error.strerror}", "make it readable or remove it"
                 ) from error
             is_placeholder = allow_empty and not content
-            if is_placeholder or bitcode.is_bitcode(content):
+            name = path.removesuffix(BITCODE_SUFFIX)
+            if bitcode.is_bitcode(content) and bitcode.holds_itself(content):
+                left_out.append((path, "holds a copy of itself, as -save-temps with -fembed-bitcode writes it"))
+            elif is_placeholder or bitcode.is_bitcode(content):
                 placeholders += is_placeholder
-                writer.add(path.removesuffix(BITCODE_SUFFIX), content, None)
+                writer.add(name, content, None)
+                found[name] = properties.of_module(default_args, content, is_thinlto=False)
             else:
                 left_out.append((path, "is empty" if not content else "does not start as bitcode does"))
             done()
-        return MadeCorpus(writer.finish(), tuple(left_out), placeholders)
+        written = writer.finish()
+    kept = {name: found[name] for name in written.modules if found.get(name)}
+    return MadeCorpus(written, tuple(left_out), placeholders, kept)

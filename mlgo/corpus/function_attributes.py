@@ -1,7 +1,10 @@
-"""Reads from bitcode how many functions ask for small code or for no optimisation: minsize, optsize, optnone.
+"""Reads from bitcode how its functions were made: for which level (minsize, optsize, optnone), and whether the
+optimiser has run on them.
 
 The front end sets these attributes by its optimisation level: -Oz sets minsize and optsize, -Os optsize, -O0 optnone.
-No later compile sets or removes them, so they tell the level of bitcode whose own command is not known.
+No later compile sets or removes them, so they tell the level of bitcode whose own command is not known. The optimiser
+marks functions whose address is not taken as local_unnamed_addr (processGlobal, llvm/lib/Transforms/IPO/GlobalOpt.cpp),
+at every level but -O0; clang's front end never does.
 
 Source of the records: llvm/lib/Bitcode/Writer/BitcodeWriter.cpp of LLVM 22.1.8 (writeAttributeGroupTable,
 writeAttributeTable, writeModuleInfo); of their numbers: llvm/include/llvm/Bitcode/LLVMBitCodes.h.
@@ -17,6 +20,8 @@ _ENTRY, _GROUP_ENTRY = 2, 3
 # A function's record begins: offset and size of its name, type, calling convention, whether it is only declared,
 # linkage, number of its list of attributes, from 1 (0: none).
 _FUNCTION, _DECLARED, _ATTRIBUTES = 8, 4, 6
+# Further on: alignment, section, visibility, garbage collector, and whether its address matters; 2: not in this module.
+_UNNAMED_ADDRESS, _LOCAL_UNNAMED = 11, 2
 # The attributes of a group belong to this place: the function itself.
 _OF_FUNCTION = 0xFFFFFFFF
 _ENUM, _INTEGER, _STRING, _STRING_WITH_VALUE = 0, 1, 3, 4
@@ -24,6 +29,8 @@ _MIN_SIZE, _OPTIMIZE_FOR_SIZE, _OPTIMIZE_NONE = 6, 19, 37
 
 # Definitions that are counted: the functions of a module were compiled at one level, apart from single ones.
 _MOST_FUNCTIONS = 50
+# Of these, so many are asked whether they are optimised: most of a module's are marked.
+_ASKED = 12
 # Functions are listed before any code.
 _MOST_BYTES = 16 << 20
 
@@ -49,6 +56,23 @@ def function_attributes(content: bytes) -> FunctionAttributes | None:
         return _counts(*module_block(content[:_MOST_BYTES]))
     except Unreadable:
         return None
+
+
+def is_optimised(content: bytes) -> bool:
+    """Whether the optimiser has run on a module's bitcode; False also where this cannot be read."""
+    try:
+        _, bits, width = module_block(content[:_MOST_BYTES])
+        asked = 0
+        for code, values in records(bits, width):
+            if code == _FUNCTION and len(values) > _UNNAMED_ADDRESS and not values[_DECLARED]:
+                if values[_UNNAMED_ADDRESS] == _LOCAL_UNNAMED:
+                    return True
+                asked += 1
+            if asked == _ASKED or (code < 0 and values[0] == _FUNCTION_BLOCK):
+                break
+    except Unreadable:
+        pass
+    return False
 
 
 def _counts(content: bytes, bits: Bits, width: int) -> FunctionAttributes:

@@ -10,7 +10,7 @@ import unittest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlgo.corpus.function_attributes import FunctionAttributes, function_attributes
+from mlgo.corpus.function_attributes import FunctionAttributes, function_attributes, is_optimised
 from mlgo.corpus.testing.made_up_bitcode import FOR_SIZE, MIN_SIZE, NO_INLINE, OPTIMIZE_NONE, made_up_bitcode
 
 _SOURCE = """
@@ -37,11 +37,18 @@ class FunctionAttributesTest(unittest.TestCase):
     def test_no_bitcode(self):
         for content in (b"", b"BC", b"BC\xc0\xde", b'{"functions": {}}', made_up_bitcode([[MIN_SIZE]])[:40]):
             self.assertIsNone(function_attributes(content))
+            self.assertFalse(is_optimised(content))
 
     @given(st.binary(max_size=60), st.integers(4, 150))
     def test_damaged_bytes_raise_nothing(self, damage, place):
         whole = made_up_bitcode([[MIN_SIZE, FOR_SIZE]] * 2)
-        function_attributes(whole[:place] + damage + whole[place + len(damage) :])
+        for read in (function_attributes, is_optimised):
+            read(whole[:place] + damage + whole[place + len(damage) :])
+
+    def test_only_definitions_are_marked_by_the_optimiser(self):
+        self.assertTrue(is_optimised(made_up_bitcode([[MIN_SIZE]], optimised=True)))
+        self.assertFalse(is_optimised(made_up_bitcode([[MIN_SIZE]])))
+        self.assertFalse(is_optimised(made_up_bitcode([], [[MIN_SIZE]], optimised=True)))
 
     def test_what_clang_writes(self):
         expected = {
@@ -58,6 +65,9 @@ class FunctionAttributesTest(unittest.TestCase):
                 passes = ("-Xclang", "-disable-llvm-passes", "-emit-llvm")
                 subprocess.run([_clang, level, *passes, "-c", source, "-o", bitcode], check=True)
                 self.assertEqual(function_attributes(bitcode.read_bytes()), found, level)
+                self.assertFalse(is_optimised(bitcode.read_bytes()), level)
+                subprocess.run([_clang, level, "-emit-llvm", "-c", source, "-o", bitcode], check=True)
+                self.assertEqual(is_optimised(bitcode.read_bytes()), level != "-O0", level)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus import command as commands
+from mlgo.corpus import properties
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.level import commands_are_recorded, level_of_module
 from mlgo.corpus.options.parsing import parse_command
+from mlgo.corpus.properties import Property
 from mlgo.problems.problem import load_problem, problem_names
 
 #: More values of one option than this are only counted: they are names of files and the like.
@@ -37,6 +39,7 @@ class Information:
 
     Attributes:
       bytes: of what kind of file there are how many bytes; files that are one on the disk count each time.
+      properties: what sets modules apart from ordinary code of a build, by module (mlgo/corpus/properties.py).
       levels: how many modules are at which optimisation level, such as "O2" (mlgo/corpus/level.py), most first.
       options: by name, the most frequent first.
       machine_paths: modules in whose command code generation reads an absolute path, by one such path.
@@ -54,6 +57,7 @@ class Information:
     has_thinlto: bool
     command_override: tuple[str, ...] | None
     bytes: Mapping[str, int]
+    properties: Mapping[str, Mapping[Property, str]]
     levels: Mapping[str, int]
     options: Mapping[str, Option]
     machine_paths: Mapping[str, str]
@@ -65,8 +69,9 @@ class Information:
     duplicate_bytes: int
 
     def to_json(self) -> dict[str, Any]:
-        """For machines: every attribute under its own name, every value of every option."""
-        return dataclasses.asdict(self)
+        """For machines: every attribute under its own name, every value of every option; properties by their names."""
+        by_name = {kind.name: names for kind, names in properties.by_property(self.properties).items()}
+        return {**dataclasses.asdict(dataclasses.replace(self, properties={})), "properties": by_name}
 
 
 def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Information:
@@ -80,6 +85,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
     having: collections.Counter = collections.Counter()
     licences: collections.Counter = collections.Counter()
     machine_paths: dict[str, str] = {}
+    apart: dict[str, Mapping[Property, str]] = {}
     refused: collections.Counter = collections.Counter()
     unusable: dict[str, str] = {}
     equal: dict[bytes, list[tuple[str, bytes]]] = collections.defaultdict(list)
@@ -94,6 +100,9 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         licences[module.licence] += 1
         try:
             levels[_level(module, command, commands_are_recorded(corpus))] += 1
+            if command != UNSPECIFIED_OVERRIDE:
+                of_module = properties.of_module(command, module.read_bitcode(), corpus.has_thinlto)
+                apart |= {module.name: of_module} if of_module else {}
             found = set(options_of(command))
             having.update({name for name, _ in found})
             for name, value in found:
@@ -120,6 +129,7 @@ def inspect(corpus: Corpus, read: Callable[[], None] = lambda: None) -> Informat
         has_thinlto=corpus.has_thinlto,
         command_override=corpus.command_override,
         bytes=dict(sizes),
+        properties=apart,
         levels=_by_count(levels),
         options={name: Option(having[name], _by_count(values[name])) for name in _by_count(having)},
         machine_paths=machine_paths,
@@ -187,6 +197,8 @@ def lines(information: Information) -> Iterable[str]:
         yield f"cannot be moved: {count} commands need absolute paths, such as {path} of {name}"
     yield "optimisation levels, and how many modules:"
     yield from (f"  {count:>8,}  {_shown_level(level)}" for level, count in information.levels.items())
+    for line in properties.lines(information.properties, total):
+        yield f"note: {line}"
     yield "licences:"
     yield from (f"  {count:>8,}  {licence}" for licence, count in information.licences.items())
     yield "options, and in how many commands:"

@@ -3,6 +3,7 @@
 Levels are named as clang's options are, without dash: O0, O1, O2, O3, Os, Oz.
 """
 
+import collections
 from collections.abc import Sequence
 
 from mlgo.corpus.corpus import Corpus, Module
@@ -74,16 +75,22 @@ def levels_of(corpus: Corpus) -> dict[str, str]:
 
 
 def notes(corpus: Corpus) -> list[str]:
-    """What whoever makes `corpus` should know about its levels: a line, or none if its modules are optimised.
+    """What whoever makes `corpus` should know about its levels: how many modules are at which, and about -O0.
 
     Raises: CommandError, CorpusError: a command cannot be read.
     """
     if corpus.command_override == UNSPECIFIED_OVERRIDE:
         return []
-    wrong = [module.name for module in corpus.modules if level_of_command(module.command) == NOT_OPTIMISED]
-    if not wrong:
-        return []
-    return [
-        f"note: {len(wrong)} of {len(corpus.modules)} modules are compiled at -O0, such as {wrong[0]}; no policy"
-        " decides anything there. docs/corpora.md says how to build at another level"
-    ]
+    levels = {module.name: level_of_command(module.command) for module in corpus.modules}
+    counts = collections.Counter(levels.values()).most_common()
+    if not corpus.has_thinlto:  # There the level of the link is not that of the code.
+        counted = ", ".join(f"{count:,} modules at -{level}" for level, count in counts)
+        lines = [f"optimisation levels: {counted}"]
+    else:
+        lines = []
+    if wrong := [name for name, level in levels.items() if level == NOT_OPTIMISED]:
+        lines.append(
+            f"note: {len(wrong)} of {len(levels)} modules are compiled at -O0, such as {wrong[0]}; no policy"
+            " decides anything there. docs/corpora.md says how to build at another level"
+        )
+    return lines

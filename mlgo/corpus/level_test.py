@@ -53,9 +53,10 @@ class LevelTest(unittest.TestCase):
                     writer.add(name, name.encode(), ("-cc1", *words))
                 writer.finish()
             corpus = Corpus.load(folder)
-            (note,) = notes(corpus)
+            levels, note = notes(corpus)
+            self.assertEqual(levels, "optimisation levels: 2 modules at -O0, 1 modules at -O2")
             self.assertIn("note: 2 of 3 modules are compiled at -O0, such as b; no policy decides", note)
-            self.assertEqual(notes(corpus.select(["a"])), [])
+            self.assertEqual(notes(corpus.select(["a"])), ["optimisation levels: 1 modules at -O2"])
 
     def test_a_recorded_command_tells_the_level(self):
         self.assertEqual(self.levels(("-cc1", "-O2"), _SMALL, _FOR_SPEED), ["O2", "O2"])

@@ -11,7 +11,8 @@ from mlgo.run import files
 from mlgo.run.tabular import aligned_lines, encode_csv, markdown_head, markdown_row
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.curve import curve, picture
-from mlgo.search.tuning import REPLAY, Tuned
+from mlgo.search.tuned import Tuned
+from mlgo.search.tuning import REPLAY
 
 DECISIONS_NAME = "tuned.decisions"
 _MODULE_COLUMNS = ("module", "questions", "compiles", "tried", "complete", "default", "policy", "best", "untried")
@@ -50,6 +51,8 @@ class Results:
             "change": {name: dataclasses.asdict(summary) for name, summary in changes.items()},
             "modules_of_the_start": sorted(name for name, side in image.side_of.items() if side in image.starts),
             "left_out": list(tuned.left_out),
+            "coverage": tuned.coverage and tuned.coverage.to_json(),
+            "vanished": tuned.vanished,
             "modules": len(tuned.modules),
             "compiles": tuned.compiles,
             "tried": tuned.tried,
@@ -125,6 +128,10 @@ class Results:
             )
         if tuned.left_out:
             lines.append(f"Modules left to the compiler: {', '.join(tuned.left_out)}")
+        if tuned.coverage is not None:
+            lines += tuned.coverage.lines("The corpus")
+        if tuned.vanished:
+            lines.append(f"Modules of which the tuned image holds no code any more: {', '.join(tuned.vanished)}")
         if tuned.replayed is not None:
             share = f"{tuned.replayed.named:,} of {tuned.replayed.decisions:,}"
             lines.append(f"{share} decisions have a debug location and are in {folder / REPLAY} too, for any clang")

@@ -5,11 +5,13 @@ import pathlib
 import tempfile
 import unittest
 
+from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.run.exit_codes import RunError
 from mlgo.search.corpus_search import ModuleResult
 from mlgo.search.image import Image
 from mlgo.search.results import Results
-from mlgo.search.tuning import FOUND, Tuned, check_sizes
+from mlgo.search.tuned import Tuned
+from mlgo.search.tuning import FOUND, check_sizes
 
 MODULES = {
     "a.c": ModuleResult(
@@ -25,7 +27,8 @@ class ResultsTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
-        tuned = Tuned(MODULES, IMAGE, b"mlgo-decisions 1\n", ["c.c"])
+        coverage = Coverage(4, ["d.c"], {"c.c": 30})
+        tuned = Tuned(MODULES, IMAGE, b"mlgo-decisions 1\n", ["c.c"], coverage=coverage)
         self.lines = Results(tuned, {"budget": 30.0}, 1).write(self.folder)
 
     def test_the_result(self):
@@ -37,6 +40,8 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual([gain["module"] for gain in content["gains"]], ["b.c", "a.c"])
         self.assertEqual((content["cut"]["modules"], content["cut"]["untried"]), (1, 12))
         self.assertEqual(content["cut"]["largest"][0]["next_tries"], ["all calls of f: inlined"])
+        self.assertEqual((content["coverage"]["in_image"], content["coverage"]["absent"]), (2, {"c.c": 30}))
+        self.assertEqual(content["vanished"], [])
         self.assertEqual(content["curve"][-1], [9, 110.0, -0.266667])
 
     def test_all_files(self):
@@ -51,6 +56,13 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("would go on with 12 changes, in 5 compiles", said)
         self.assertIn("Modules left to the compiler: c.c", said)
         self.assertIn("-mllvm -mlgo-decisions=", said)
+        self.assertIn("holds code of 2 of 3 modules with code", said)
+
+    def test_a_module_that_vanished_is_named(self):
+        image = Image({"a.c": FOUND, "b.c": FOUND}, {"a.c": 88, "b.c": 0}, IMAGE.starts)
+        tuned = Tuned(MODULES, image, b"mlgo-decisions 1\n", [])
+        said = "\n".join(Results(tuned, {}, 1).write(self.folder))
+        self.assertIn("Modules of which the tuned image holds no code any more: b.c", said)
 
 
 class ContinuedTest(unittest.TestCase):

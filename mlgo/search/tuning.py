@@ -15,7 +15,8 @@ from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.corpora import linked_code
-from mlgo.evaluation.corpora.sides import DEFAULT, Side, compile_side, object_path
+from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
+from mlgo.evaluation.corpora.sides import DEFAULT, Side, code_of_side, compile_side, object_path
 from mlgo.run import files, progress
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -34,6 +35,7 @@ from mlgo.search.image import Image, most_links, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
 from mlgo.search.replay import Replayed, write_replays
+from mlgo.search.tuned import Tuned
 from mlgo.trace.compile_cache import CODE_FOLDERS, digest_of_code, key_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
@@ -48,35 +50,6 @@ _SEARCH, _REFINEMENT, _IMAGE, REPLAY = "search", "refinement", "image", "replay"
 _OBJECTS_OF = {_SEARCH: FOUND, _REFINEMENT: REFINED}
 _IMAGE_NAME = "image.json"
 _REMEDY = "Delete the folder and run again"
-
-
-@dataclasses.dataclass(frozen=True)
-class Tuned:
-    """What was found.
-
-    Attributes:
-      modules: module → result of its search.
-      image: the linked code.
-      decisions: the decision file.
-      left_out: modules without decisions in the file: they do not compile, or another has the same source or none.
-      replayed: what the files for -cgscc-inline-replay hold; None: none were asked for.
-    """
-
-    modules: Mapping[str, ModuleResult]
-    image: Image
-    decisions: bytes
-    left_out: Sequence[str]
-    replayed: Replayed | None = None
-
-    @property
-    def compiles(self) -> int:
-        """Compiles of all searches."""
-        return sum(each.compiles for each in self.modules.values())
-
-    @property
-    def tried(self) -> int:
-        """Changes that all searches tried."""
-        return sum(each.tried for each in self.modules.values())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +86,8 @@ class Tuning:
         """Searches `corpus`; skips work that was done before.
 
         Args: policy, model_dir: where the search may start besides the default; None: there is none.
-        Raises: RunError: too many modules fail, no module has a decision, or linking fails.
+        Raises: RunError: too many modules fail, no module has a decision, linking fails, or the image of a corpus holds
+          code of few of its modules.
         """
         sides = [Side(DEFAULT), *([policy] if policy else [])]
         # Besides the searches, every module is compiled for each side, and with what each search found.
@@ -125,12 +99,23 @@ class Tuning:
             records[side.name] = self._compiled(side.name, corpus, side, model)
         outcomes = {module.name: [each[module.name].outcome for each in records.values()] for module in corpus.modules}
         usable = [module for module in corpus.modules if Outcome.FAILED not in outcomes[module.name]]
+        coverage = self._coverage([module.name for module in usable], [side.name for side in sides])
+        if self.linking is None:  # A program's own link takes what belongs to the program.
+            coverage.check(str(corpus.path))
+        for line in coverage.lines(corpus.path.name):
+            progress.tell(line)
+        if coverage.absent:
+            progress.tell(
+                f"{len(coverage.absent)} modules are not searched, because the image holds none of their code"
+            )
+        present = [module for module in usable if module.name not in coverage.absent]
         inputs = {"corpus": corpus.digest, "policy": policy.digest if policy else ""}
+        of_present = inputs | ({"absent": digest_of_json(list(coverage.absent))} if coverage.absent else {})
         references = {side: self._scores(side, each) for side, each in records.items()}
         default, others = references[DEFAULT], [scores for side, scores in references.items() if side != DEFAULT]
         counting = FoldedCode.of_builds(default, *others) if self._folds else counting_of(self.reward, default)
         search = self._search(corpus, counting, default, first, model_dir, inputs)
-        found = self._searched(_SEARCH, search, usable, inputs)
+        found = self._searched(_SEARCH, search, present, of_present)
         results = {name: result for name, result in found.items() if result.questions}
         if not results:
             subject, remedy = f"corpus of {len(corpus.modules)} modules", "Give one with calls that could be inlined"
@@ -143,15 +128,31 @@ class Tuning:
             # In the order of linking. Where nothing is decided, all sides are the same.
             builds = {module.name: builds.get(module.name, default[module.name]) for module in usable}
             refinement = self._refinement(searched, builds, rest, model_dir, inputs)
-            refined = self._searched(_REFINEMENT, refinement, searched.modules, inputs)
+            refined = self._searched(_REFINEMENT, refinement, searched.modules, of_present)
             self._built(_REFINEMENT, searched, decided, model_dir, refinement.counting, refined)
             results = {name: result.continued(refined[name]) for name, result in results.items()}
             last = REFINED
-        image = self._image([module.name for module in usable], results, [side.name for side in sides], last, inputs)
+        names, starts = [module.name for module in usable], [side.name for side in sides]
+        image = self._image(names, results, starts, last, of_present)
         sections = {module.name: self._section(module, image.side_of[module.name]) for module in searched.modules}
         replayed = self._replayed(corpus, sections, model_dir, inputs) if self.replay else None
         decisions, unnamed = _file_of(sections, sources_of(searched.modules))
-        return Tuned(results, image, decisions, sorted({*outcomes.keys() - found.keys(), *unnamed}), replayed)
+        left_out = sorted({*outcomes.keys() - found.keys(), *unnamed})
+        return Tuned(results, image, decisions, left_out, replayed, coverage)
+
+    def _coverage(self, modules: Sequence[str], sides: Sequence[str]) -> Coverage:
+        """Of the images in which all `modules` have the objects of one of `sides`."""
+        functions = code_of_side(self.folder.path / DEFAULT, modules)
+        objects = [{name: object_path(self.folder.path / side, name) for name in modules} for side in sides]
+        code = {name: sum(sizes.values()) for name, sizes in functions.items()}
+        return coverage_of(code, [self._linked(each) for each in objects], objects[0])
+
+    def _linked(self, objects: Mapping[str, pathlib.Path]) -> Mapping[str, int]:
+        """Code bytes of each module in the image of `objects`."""
+        with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
+            if self.linking is not None:
+                return self.linking(objects, pathlib.Path(scratch))
+            return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
 
     def _compiled(
         self,
@@ -298,11 +299,7 @@ class Tuning:
             return object_path(self.folder.path / (side if name in searched else DEFAULT), name)
 
         def link(side_of: Mapping[str, str]) -> Mapping[str, int]:
-            with tempfile.TemporaryDirectory(prefix="mlgo-link-") as scratch:
-                objects = {name: object_of(name, side) for name, side in side_of.items()}
-                if self.linking is not None:
-                    return self.linking(objects, pathlib.Path(scratch))
-                return linked_code.link(self.linker, objects, pathlib.Path(scratch), self.icf)
+            return self._linked({name: object_of(name, side) for name, side in side_of.items()})
 
         def work(folder: pathlib.Path) -> Mapping[str, Any]:
             one_by_one = [*dict.fromkeys([last, FOUND]), *starts] if self._folds else []

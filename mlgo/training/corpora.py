@@ -11,7 +11,7 @@ from typing import Any
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.corpus import split
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.fitting import fitting_modules
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.corpus.part import equal_modules, part_of_corpus
 from mlgo.corpus.refusal import check_commands
@@ -56,7 +56,7 @@ def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> dict[str,
     """The parts of the corpus at `path`, which are not written. Of equal modules, the first by name stays."""
     whole = _filtered(_opened(inputs, path), inputs.module_filter)
     check_commands(whole)
-    whole = at_levels_of(problem, whole, tell)
+    whole = fitting_modules(problem, whole, tell)
     equal = equal_modules(whole.modules)
     if equal:
         name, first = next(iter(sorted(equal.items())))

@@ -13,7 +13,7 @@ from typing import Any
 from mlgo.compiler.executor import Executor
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.level_check import at_levels_of
+from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.evaluation.corpora.comparison import Comparison, compare
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems import stock
@@ -139,7 +139,9 @@ class TrainingRun:
         inputs, settings = self._inputs, self._configurations.run
         corpora = open_corpora(inputs, self.problem)
         input_checks.check_corpora(corpora["train"], corpora.get("held_out"))
-        corpora = {name: at_levels_of(self.problem, corpus, tell) for name, corpus in corpora.items()}
+        corpora = {name: fitting_modules(self.problem, corpus, tell) for name, corpus in corpora.items()}
+        for corpus in corpora.values():
+            tell_properties(corpus, tell)
         if inputs.vocabulary is not None:
             input_checks.check_vocabulary(inputs.vocabulary, self.problem)
         self._folder = RunFolder(self._out)

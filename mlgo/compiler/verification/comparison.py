@@ -21,7 +21,7 @@ _DWO_NAME = re.compile(rb"\.dwo\0")
 _MACH_O = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xfe\xed\xfa\xce")
 # embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) embeds the module without llvm.compiler.used.
 # Internal symbols of that list are dropped; others no longer count as address-taken.
-_FORGOTTEN = "probably __attribute__((used)), which -fembed-bitcode does not keep"
+FORGOTTEN = "probably __attribute__((used)), which -fembed-bitcode does not keep"
 # IMAGE_FILE_MACHINE_: I386, AMD64, ARMNT, ARM64; and the start of a /bigobj header (llvm/BinaryFormat/COFF.h).
 _COFF_MACHINES = (b"\x4c\x01", b"\x64\x86", b"\xc4\x01", b"\x64\xaa")
 _COFF_BIG = b"\0\0\xff\xff"
@@ -205,9 +205,9 @@ def explain(original: bytes, compiled: bytes) -> Difference:
         )
     lost = sorted(theirs.defined - ours.defined)
     if lost and ours.defined <= theirs.defined:
-        return Difference(Reason.USED_FORGOTTEN, f"not compiled: {_listed(lost)}; {_FORGOTTEN}")
+        return Difference(Reason.USED_FORGOTTEN, f"not compiled: {_listed(lost)}; {FORGOTTEN}")
     if differing == [".llvm_addrsig"]:
-        return Difference(Reason.USED_FORGOTTEN, f"code and data are the same, {differing[0]} is not; {_FORGOTTEN}")
+        return Difference(Reason.USED_FORGOTTEN, f"code and data are the same, {differing[0]} is not; {FORGOTTEN}")
     return Difference(Reason.SECTIONS_DIFFER, _listed(differing) or "the order of sections or symbols")
 
 

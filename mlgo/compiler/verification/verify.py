@@ -14,6 +14,7 @@ from mlgo.compiler import executor
 from mlgo.compiler.repeats import Repeats
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
+from mlgo.compiler.verification.likely import with_likely_reason
 from mlgo.corpus import command, self_contained
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.run import progress
@@ -151,7 +152,8 @@ def _difference(
         return Difference(
             Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
         )
-    return comparer.difference(original, outcome.object_bytes)
+    difference = comparer.difference(original, outcome.object_bytes)
+    return difference if originals is None else with_likely_reason(difference, original, module, comparer.embedded)
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mlgo.corpus.extraction import compile_commands, linker_params, quoting
+from mlgo.corpus.extraction import linker_params, quoting
 from mlgo.corpus.extraction.listing import BuildObject, Listing, absolute, read_json
+from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
 
 WHAT = "the output of `bazel aquery --output=jsonproto --include_param_files 'deps(//your:target)'`"
@@ -74,7 +75,7 @@ def _sources(actions: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for action in actions:
         if action.get("mnemonic") == COMPILE_MNEMONIC:
             arguments = _texts(action.get("arguments"))
-            output = compile_commands.output_of(arguments, None)
+            output = output_of(arguments, None)
             if output and "-c" in arguments[:-1]:
                 yield output, arguments[arguments.index("-c") + 1]
 

@@ -1,9 +1,17 @@
-"""Counts the LLVM bitcode modules in a piece of a file (llvm/docs/BitCodeFormat.rst)."""
+"""What kind of LLVM bitcode a piece of a file is, and how many modules it has (llvm/docs/BitCodeFormat.rst)."""
+
+from mlgo.corpus.bitstream import Unreadable, module_block, records
 
 MAGIC = b"BC\xc0\xde"
 WRAPPER_MAGIC = b"\xde\xc0\x17\x0b"
 
-_MODULE_BLOCK = 8
+_MODULE_BLOCK, _STRING_TABLE_BLOCK = 8, 23
+#: The variable in which embedBitcodeInModule (llvm/lib/Bitcode/Writer/BitcodeWriter.cpp) puts bitcode for the object.
+_EMBEDDED = b"llvm.embedded.module"
+#: The blocks in which a compile for LTO leaves a summary of its module (llvm/include/llvm/Bitcode/LLVMBitCodes.h).
+_SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK = 20, 24
+#: Kinds of LTO, as -flto= names them.
+THIN, FULL = "thin", "full"
 _MOST_PADDING = 64
 
 
@@ -38,3 +46,38 @@ def module_count(content: bytes) -> int:
         count += (word >> 2) & 0xFF == _MODULE_BLOCK
         position += 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
     return count
+
+
+def holds_itself(content: bytes) -> bool:
+    """Whether a module has embedded bitcode as a variable: bitcode that was embedded, compiled and embedded again.
+
+    Names of variables are in one piece behind the module; the same text in a constant is not.
+    """
+    position = 0
+    while position + 8 <= len(content):
+        if content.startswith(WRAPPER_MAGIC, position):
+            position += int.from_bytes(content[position + 8 : position + 12], "little") or 20
+            continue
+        if content.startswith(MAGIC, position):
+            position += 4
+            continue
+        word = int.from_bytes(content[position : position + 4], "little")
+        if word & 0b11 != 1:
+            return False
+        size = 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
+        if (word >> 2) & 0xFF == _STRING_TABLE_BLOCK and _EMBEDDED in content[position : position + size]:
+            return True
+        position += size
+    return False
+
+
+def lto_kind(content: bytes) -> str | None:
+    """The kind of LTO that the first module in `content` was compiled for; None: for none, or it cannot be read."""
+    try:
+        _, bits, width = module_block(content)
+        for code, values in records(bits, width):
+            if code < 0 and values[0] in (_SUMMARY_BLOCK, _FULL_SUMMARY_BLOCK):
+                return THIN if values[0] == _SUMMARY_BLOCK else FULL
+    except Unreadable:
+        pass
+    return None

@@ -3,7 +3,7 @@
 import os
 
 from mlgo.corpus.extraction.listing import BuildObject, Listing
-from mlgo.run.exit_codes import RunError
+from mlgo.run.exit_codes import ExitCode, RunError
 
 _OBJECT_SUFFIXES = (".o", ".obj")
 #: What lld writes for `--save-temps=import`, and `--thinlto-emit-index-files` (lld/ELF/LTO.cpp, llvm/lib/LTO/LTO.cpp).
@@ -17,9 +17,21 @@ def load(directory: str) -> Listing:
 
 
 def load_local_thinlto(directory: str) -> Listing:
-    """Every module that lld saved after importing; `stated` and `path` are without lld's suffix."""
+    """Every module that lld saved after importing; `stated` and `path` are without lld's suffix.
+
+    Raises: RunError: there is none, or it is no directory.
+    """
     names = [name.removesuffix(IMPORTED_SUFFIX) for name in _files(directory) if name.endswith(IMPORTED_SUFFIX)]
-    return _listing(directory, [name for name in names if name and not name.endswith("/")])
+    found = [name for name in names if name and not name.endswith("/")]
+    if not found:
+        raise RunError(
+            f"directory {directory}",
+            f"has no *{IMPORTED_SUFFIX} below it, which ThinLTO within lld saves",
+            "Link with -flto=thin -fuse-ld=lld -Wl,--save-temps=import -Wl,--thinlto-emit-index-files; full LTO (-flto)"
+            " saves none",
+            ExitCode.NOTHING_PRODUCED,
+        )
+    return _listing(directory, found)
 
 
 def _listing(directory: str, names: list[str]) -> Listing:

@@ -8,25 +8,10 @@ from typing import Any
 from mlgo.corpus.extraction import quoting
 from mlgo.corpus.extraction.listing import BuildObject, Listing, absolute, read_json
 from mlgo.corpus.extraction.outcome import Kind, Omission
+from mlgo.corpus.options.driver import output_of
 from mlgo.run.exit_codes import RunError
 
 WHAT = "a compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, ninja -t compdb, Bear)"
-
-# Options of clang's driver whose argument is a word of its own, which may look like an option: of these only
-# (clang/include/clang/Options/Options.td, LLVM 22) a `-o` that follows is no output.
-_WITH_VALUE = frozenset(
-    """
-    -Xclang -Xlinker -Xassembler -Xpreprocessor -Xanalyzer -Xarch_host -Xarch_device -Xopenmp-target -Xflang
-    -mllvm -mmlir
-    -MF -MT -MQ -MJ -D -U -I -F -L -include -imacros -include-pch -iquote -idirafter -isystem -isystem-after -iframework
-    -iprefix -iwithprefix -iwithprefixbefore -iwithsysroot -isysroot -ivfsoverlay -x -arch -target -T -u -z -e
-    -framework
-    -working-directory -serialize-diagnostics -dependency-file -dependency-dot -resource-dir --param --sysroot
-    """.split()
-)
-
-# clang has a few options that start with -o and are not the joined form of it.
-_NOT_OUTPUT = ("-objcmt-", "-object")
 
 #: Outputs that are no files to read.
 _NO_FILES = frozenset({"-", os.devnull})
@@ -66,30 +51,6 @@ def objects_of(entries: Sequence[Any], base: str, reader: Callable = quoting.res
             reason = "its command writes no object file"
         omissions.append(Omission(f"entry {index}", Kind.NO_OBJECT, reason))
     return Listing(tuple(objects), tuple(omissions))
-
-
-def output_of(arguments: Sequence[str], source: str | None) -> str | None:
-    """The output of a compiler started with `arguments`: the last -o, else with `-c` clang's default for the source."""
-    output, compiles_only = None, False
-    position = 0
-    while position < len(arguments):
-        argument = arguments[position]
-        following = arguments[position + 1] if position + 1 < len(arguments) else None
-        if argument in ("-o", "--output"):
-            output = following
-            position += 1
-        elif argument.startswith("--output="):
-            output = argument.removeprefix("--output=")
-        elif argument.startswith("-o") and not argument.startswith(_NOT_OUTPUT):
-            output = argument[2:]
-        elif argument in _WITH_VALUE:
-            position += 1
-        elif argument in ("-c", "--compile"):
-            compiles_only = True
-        position += 1
-    if output is None and compiles_only and source:
-        return os.path.splitext(os.path.basename(source))[0] + ".o"
-    return output
 
 
 def _unusable(entry: Any) -> str | None:

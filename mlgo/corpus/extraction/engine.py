@@ -39,6 +39,7 @@ def extract(
     Raises: RunError: the corpus cannot be written.
     """
     left_out = list(omissions)
+    properties = {}
     for name, found, content in _read_all(objects, read, workers):
         if isinstance(content, LeftOut):
             left_out.append(Omission(name, content.kind, content.reason))
@@ -48,10 +49,11 @@ def extract(
             rank = 0 if found.member is None else 1
             try:
                 writer.add(name, content.bitcode, content.command, content.thinlto_index, stated or licence, rank)
+                properties[name] = content.properties
             except NameRefused as error:
                 left_out.append(Omission(name, Kind.NAME_TAKEN, error.wrong))
         progress.advance()
-    return Report.of(writer.result(), left_out)
+    return Report.of(writer.result(), left_out, properties)
 
 
 def _read_all(

@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-from mlgo.corpus import level, refusal
+from mlgo.corpus import level, properties, refusal
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.description import UNKNOWN_LICENCE, UNSPECIFIED_OVERRIDE
 from mlgo.corpus.extraction import (
@@ -134,7 +134,9 @@ def extract(extraction: Extraction) -> Report:
         writer.finish()
     if not quiet:
         made = Corpus.load(extraction.output_dir)
-        for note in (*refusal.notes(made), *level.notes(made)):
+        found = properties.of_corpus(made, of_bitcode=False) if extraction.is_local else report.properties
+        said = [f"note: {line}" for line in properties.lines(found, len(report.modules))]
+        for note in (*refusal.notes(made), *said, *level.notes(made)):
             progress.tell(note)
         progress.tell(_closing_line(report, extraction.output_dir))
     return report

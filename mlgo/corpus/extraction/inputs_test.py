@@ -41,7 +41,7 @@ class CompileCommandsTest(InputTest):
         self.assertEqual(self.output("clang", "-c", "a.c", "--output=b.o"), "b.o")
         self.assertEqual(self.output("clang", "-o", "a.o", "-o", "b.o"), "b.o")  # The last one counts, says clang.
         self.assertEqual(self.output("clang", "-Xclang", "-o", "-MF", "-o", "-o", "b.o"), "b.o")
-        self.assertEqual(self.output("clang", "-objcmt-migrate-all", "-c", "a.c"), "a.o")
+        self.assertEqual(self.output("clang", "-object", "-c", "a.c"), "a.o")
         self.assertEqual(self.output("clang", "-c", "x/a.b.cc", source="x/a.b.cc"), "a.b.o")
         self.assertIsNone(self.output("clang", "a.c"))
         self.assertIsNone(self.output("clang", "-c", source=None))

@@ -13,6 +13,9 @@ WHAT = "a linker parameter file: the words of a link command, or one object per 
 _QUOTING = re.compile(r"[\s\"'\\]")
 _OBJECT_SUFFIXES = (".o", ".obj")
 _ARCHIVE_SUFFIXES = (".a", ".lib", ".lo")
+# As lld and clang's driver have it (lld/ELF/Options.td). Of lld's other options, none that begins so names a file.
+_OUTPUTS = frozenset(("-o", "-output", "--output"))
+_JOINED_OUTPUT = re.compile(r"--?output=|-o(?!mtargetos|bject|pt-remarks|format|utput)")
 
 
 def load(path: pathlib.Path, base: str) -> Listing:
@@ -49,13 +52,12 @@ def objects_of(words: Sequence[str] | Iterator[str], base: str) -> Listing:
     Archives are added, their members are objects too. Flags and what follows `-o` are left out.
     """
     words = list(words)
-    outputs = [index for index, word in enumerate(words) if word == "-o"]
     files = [
         word
         for index, word in enumerate(words)
-        if not word.startswith(("-", "@")) and (index == 0 or words[index - 1] != "-o")
+        if not word.startswith(("-", "@")) and (index == 0 or words[index - 1] not in _OUTPUTS)
     ]
-    if outputs:
+    if any(word in _OUTPUTS or _JOINED_OUTPUT.match(word) for word in words):
         files = [word for word in files if word.endswith(_OBJECT_SUFFIXES + _ARCHIVE_SUFFIXES)]
     return Listing(tuple(BuildObject(word, absolute(base, word), base) for word in files if word))
 

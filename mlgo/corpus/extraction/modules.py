@@ -4,9 +4,10 @@ import dataclasses
 import os
 import pathlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from mlgo.corpus import properties
 from mlgo.corpus.command import THINLTO_INDEX
 from mlgo.corpus.corpus import split_command
 from mlgo.corpus.extraction import bitcode, build_directory, object_file, producer
@@ -16,6 +17,7 @@ from mlgo.corpus.extraction.object_file import Embedded
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
 from mlgo.corpus.options.table import chosen_table
+from mlgo.corpus.properties import Property
 from mlgo.corpus.self_contained import self_contained_command
 from mlgo.run.exit_codes import RunError
 
@@ -25,11 +27,16 @@ SectionReader = Callable[[Span, BuildObject], Embedded]
 
 @dataclasses.dataclass(frozen=True)
 class ModuleContent:
-    """What `CorpusWriter.add` takes of a module, besides name and licence."""
+    """What `CorpusWriter.add` takes of a module, besides name and licence; and what its build says about it.
+
+    Attributes:
+      properties: of the recorded command, of which `command` may not have all options, and of the bitcode.
+    """
 
     bitcode: bytes
     command: tuple[str, ...] | None
     thinlto_index: bytes | None = None
+    properties: Mapping[Property, str] = dataclasses.field(default_factory=dict)
 
 
 class ModuleReader(Protocol):
@@ -68,6 +75,8 @@ class EmbeddedModules:
             )
         if (count := bitcode.module_count(embedded.bitcode)) > 1:
             raise LeftOut(Kind.SEVERAL_MODULES, f"holds {count} modules: extract from the objects it was merged from")
+        if bitcode.holds_itself(embedded.bitcode):
+            raise LeftOut(Kind.HOLDS_ITSELF, "holds a copy of itself: -save-temps embeds bitcode twice")
         _check_producer(embedded.bitcode)
         if not embedded.command:
             raise LeftOut(Kind.NO_COMMAND, "has no command: compile with -Xclang -fembed-bitcode=all")
@@ -75,7 +84,9 @@ class EmbeddedModules:
         if self.command_filter is not None and not any(map(self.command_filter.search, recorded)):
             raise LeftOut(Kind.FILTERED_OUT, "no argument matches --cmd_filter")
         index = _index_of(recorded, found.directory, self.roots) if self.distributed else None
-        return ModuleContent(embedded.bitcode, self._portable(recorded, name, found.directory), index)
+        command = self._portable(recorded, name, found.directory)
+        found_properties = properties.of_module(recorded, embedded.bitcode, self.distributed)
+        return ModuleContent(embedded.bitcode, command, index, found_properties)
 
     def _portable(self, recorded: Sequence[str], name: str, directory: str) -> tuple[str, ...]:
         try:

@@ -15,6 +15,10 @@ from mlgo.corpus.extraction.outcome import Kind, LeftOut
 from mlgo.corpus.extraction.span import Span
 from mlgo.run.regular_file import open_regular
 
+_WEB_ASSEMBLY = b"\0asm"
+# Bitcode in the place of an object is read to its end, which takes seconds, to name its kind; larger is ThinLTO.
+_MOST_BYTES = 16 << 20
+
 
 @dataclasses.dataclass(frozen=True)
 class SectionNames:
@@ -67,7 +71,7 @@ def embedded(span: Span, names: SectionNames | None) -> Embedded:
     elif coff.is_coff(head):
         read, default = coff.sections, DEFAULT_NAMES
     else:
-        raise _no_object(head)
+        raise _no_object(span, head)
     names = names or default
     wanted = {"bitcode": os.fsencode(names.bitcode), "command": os.fsencode(names.command)}
     found = read(span, set(wanted.values()))
@@ -111,13 +115,23 @@ def reader(names: SectionNames | None) -> Callable[..., Embedded]:
     return lambda span, found: embedded(span, names)
 
 
-def _no_object(head: bytes) -> LeftOut:
+def _no_object(span: Span, head: bytes) -> LeftOut:
     if bitcode.is_bitcode(head):
-        return LeftOut(Kind.LTO_OBJECT, "is bitcode itself, as -flto makes it")
+        large = span.size > _MOST_BYTES
+        return _bitcode_file(bitcode.THIN if large else bitcode.lto_kind(span.read(0, span.size)))
     if head[:4] in macho.UNIVERSAL_MAGICS:
         return LeftOut(Kind.UNREADABLE_OBJECT, "is a universal binary: take one architecture out with llvm-lipo -thin")
     if archive.is_archive(head):
         return LeftOut(Kind.UNREADABLE_OBJECT, "is an archive where an object should be")
     if not head:
-        return LeftOut(Kind.UNREADABLE_OBJECT, "is empty")
+        return LeftOut(Kind.EMPTY_FILE, "is empty")
+    if head.startswith(_WEB_ASSEMBLY):
+        return LeftOut(Kind.WEB_ASSEMBLY, "is a WebAssembly object")
     return LeftOut(Kind.UNREADABLE_OBJECT, "is neither ELF nor COFF nor Mach-O")
+
+
+def _bitcode_file(lto: str | None) -> LeftOut:
+    if lto is None:
+        return LeftOut(Kind.BITCODE_FILE, "is bitcode itself, as -emit-llvm makes it")
+    kind = Kind.LTO_OBJECT if lto == bitcode.THIN else Kind.FULL_LTO_OBJECT
+    return LeftOut(kind, f"is bitcode itself, as -flto={lto} makes it")

@@ -113,9 +113,10 @@ class FormatsTest(ObjectFileTest):
             self.refused((self.root / "linked").read_bytes(), Kind.NO_OBJECT, "is a linked program or library")
 
     def test_what_is_no_object(self):
-        self.refused(b"", Kind.UNREADABLE_OBJECT, "is empty")
+        self.refused(b"", Kind.EMPTY_FILE, "is empty")
+        self.refused(b"\0asm\1\0\0\0", Kind.WEB_ASSEMBLY, "is a WebAssembly object")
         self.refused(b"int x;", Kind.UNREADABLE_OBJECT, "is neither ELF nor COFF nor Mach-O")
-        self.refused(b"BC\xc0\xde", Kind.LTO_OBJECT, "is bitcode itself")
+        self.refused(b"BC\xc0\xde", Kind.BITCODE_FILE, "is bitcode itself, as -emit-llvm")
         self.refused(b"\xca\xfe\xba\xbe", Kind.UNREADABLE_OBJECT, "llvm-lipo")
         self.refused(b"!<arch>\n", Kind.UNREADABLE_OBJECT, "is an archive")
         self.refused(b"\x7fELF\x02\x01" + bytes(10), Kind.UNREADABLE_OBJECT, "is cut off")

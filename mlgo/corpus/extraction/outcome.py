@@ -15,8 +15,16 @@ class Kind(enum.Enum):
     MISSING_OBJECT = "missing_object", "that do not exist (not built, or relative to another directory: --obj_base_dir)"
     UNREADABLE_OBJECT = "unreadable_object", "that cannot be read"
     OBJCOPY_FAILED = "objcopy_failed", "on which llvm-objcopy failed"
-    LTO_OBJECT = "lto_object", "that are bitcode themselves (-flto; see --thinlto_build)"
+    EMPTY_FILE = "empty_file", "that are empty files"
+    LTO_OBJECT = "lto_object", "that are bitcode of ThinLTO (link with -Wl,--save-temps=import; see --thinlto_build)"
+    FULL_LTO_OBJECT = (
+        "full_lto_object",
+        "that are bitcode of full LTO (build with -flto=thin or without LTO; see Full LTO in docs/corpora.md)",
+    )
+    BITCODE_FILE = "bitcode_file", "that are bitcode themselves (-emit-llvm; //mlgo:make_corpus takes .bc files)"
+    WEB_ASSEMBLY = "web_assembly", "of WebAssembly, for which nothing here is measured (compile for Linux)"
     SEVERAL_MODULES = "several_modules", "that hold several modules (merged by ld -r)"
+    HOLDS_ITSELF = "holds_itself", "whose bitcode holds a copy of itself: build them without -save-temps"
     OTHER_LLVM = "other_llvm", "whose bitcode another major of LLVM made: build them with the clang that mlgo has"
     NO_COMMAND = "no_command", "with bitcode and without its command"
     MISSING_INDEX = "missing_index", "without their ThinLTO index"

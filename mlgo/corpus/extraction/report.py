@@ -2,9 +2,11 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from mlgo.corpus.extraction.outcome import Kind, Omission
+from mlgo.corpus.properties import Property, by_property
 from mlgo.corpus.writer import WrittenCorpus
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.printable import printable
@@ -20,10 +22,12 @@ class Report:
     Attributes:
       modules: names of the corpus's modules, sorted.
       omissions: every object that gave none, sorted.
+      properties: what sets modules apart from ordinary code, by module; only those that have some.
     """
 
     modules: tuple[str, ...]
     omissions: tuple[Omission, ...]
+    properties: Mapping[str, Mapping[Property, str]] = dataclasses.field(default_factory=dict)
 
     @property
     def objects(self) -> int:
@@ -35,18 +39,25 @@ class Report:
         return [omission for omission in self.omissions if omission.kind.is_failure]
 
     @staticmethod
-    def of(written: WrittenCorpus, omissions: Sequence[Omission]) -> "Report":
-        """The report of the writer's result and the omissions before it."""
+    def of(
+        written: WrittenCorpus,
+        omissions: Sequence[Omission],
+        properties: Mapping[str, Mapping[Property, str]] = MappingProxyType({}),
+    ) -> "Report":
+        """The report of the writer's result, the omissions before it, and properties of all that was written."""
         duplicates = [
             Omission(duplicate.name, Kind.DUPLICATE, f"equals {duplicate.same_as}") for duplicate in written.duplicates
         ]
         everything = sorted([*omissions, *duplicates], key=lambda one: (one.name, one.kind.word, one.reason))
-        return Report(written.modules, tuple(everything))
+        kept = {name: properties[name] for name in written.modules if properties.get(name)}
+        return Report(written.modules, tuple(everything), kept)
 
     def to_json(self) -> dict[str, object]:
         """The content of extraction_report.json: no path of this machine, no time, equal for equal input."""
         counts = self._counts()
+        properties = {kind.name: names for kind, names in by_property(self.properties).items()}
         return {
+            **({"properties": properties} if properties else {}),
             "objects": self.objects,
             "modules": len(self.modules),
             "failures": len(self.failures),
@@ -97,5 +108,9 @@ class Report:
             Kind.MISSING_OBJECT: "Build first; if the objects exist, give the folder of their paths as --obj_base_dir",
             Kind.LTO_OBJECT: "Link with -Wl,--save-temps=import -Wl,--thinlto-emit-index-files, and give"
             " --thinlto_build=local",
+            Kind.FULL_LTO_OBJECT: "Full LTO compiles the program as one module. Build with -flto=thin and link with"
+            " -Wl,--save-temps=import -Wl,--thinlto-emit-index-files for --thinlto_build=local, or build without LTO"
+            " and with -Xclang -fembed-bitcode=all; for register allocation, see Full LTO in docs/corpora.md",
+            Kind.BITCODE_FILE: "Give the .bc files to //mlgo:make_corpus",
             Kind.FILTERED_OUT: "Check --cmd_filter: it is searched in each recorded argument by itself",
         }.get(kind, f"Most of them are objects {kind.description}; see extraction_report.json")

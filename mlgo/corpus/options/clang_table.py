@@ -1,4 +1,4 @@
-"""Reads clang's own table of options: which words cc1 knows, what follows them, and what they set.
+"""Reads clang's own table of options: which words cc1 and the driver know, what follows them, and what they set.
 
 The table is Options.inc, which TableGen makes of clang/include/clang/Options/Options.td; Debian's libclang-dev has it.
 """
@@ -16,7 +16,9 @@ _PREFIX_MACRO = re.compile(r"^PREFIX\((?P<name>\w+), \{(?P<prefixes>.*)\}\)$", r
 _SPELLING = re.compile(r"/\* (.*) \*/|\"(.*)\"")
 
 # Places in an entry. SubCommandIDs, which LLVM 21 added, stands behind them.
-_ID, _KIND, _ALIAS, _ALIAS_ARGUMENTS, _VISIBILITY, _VALUES = 2, 3, 5, 6, 8, 13
+_ID, _KIND, _ALIAS, _ALIAS_ARGUMENTS, _VISIBILITY, _COUNT, _VALUES = 2, 3, 5, 6, 8, 9, 13
+#: Visibilities of options that clang's driver takes when it is called as `clang` or `clang++`.
+_DRIVER = frozenset(("DefaultVis", "ClangOption"))
 # An entry with marshalling ends in: key path, default, implied (2), normaliser, denormaliser, merger, extractor, index.
 _KEY_PATH, _NORMALIZER = -9, -5
 
@@ -49,15 +51,37 @@ def read_clang_table(text: str, shown: str) -> dict[str, dict[str, Any]]:
     return table
 
 
+def read_driver_table(text: str) -> dict[str, dict[str, Any]]:
+    """What clang's driver knows: spelling -> `kind` and `alias` as `read_clang_table` has them, and `count`, how many
+    words follow an option of kind "MultiArg"."""
+    prefixes = _prefixes(text)
+    entries = {arguments[_ID]: arguments for macro, arguments in _entries(text) if macro == "OPTION"}
+    table: dict[str, dict[str, Any]] = {}
+    for arguments in entries.values():
+        if _DRIVER.isdisjoint(arguments[_VISIBILITY].split(" | ")):
+            continue
+        described: dict[str, Any] = {"kind": arguments[_KIND], **_alias(arguments, entries)}
+        if arguments[_KIND] == "MultiArg":
+            described["count"] = int(arguments[_COUNT])
+        # A word that begins with "/" is a file, but for clang-cl.
+        spellings = (spelling for spelling in _spellings(arguments, prefixes) if spelling.startswith("-"))
+        table.update((spelling, described) for spelling in spellings)
+    return table
+
+
 def _described(
     arguments: Sequence[str], marshalled: Sequence[str] | None, entries: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     described: dict[str, Any] = {"kind": arguments[_KIND], "type": _type(arguments, marshalled)}
     if marshalled is not None:
         described["sets"] = marshalled[_KEY_PATH]
-    if arguments[_ALIAS] != "INVALID":
-        described["alias"] = [_spelling(entries[arguments[_ALIAS]]), *_strings(arguments[_ALIAS_ARGUMENTS])]
-    return described
+    return {**described, **_alias(arguments, entries)}
+
+
+def _alias(arguments: Sequence[str], entries: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if arguments[_ALIAS] == "INVALID":
+        return {}
+    return {"alias": [_spelling(entries[arguments[_ALIAS]]), *_strings(arguments[_ALIAS_ARGUMENTS])]}
 
 
 def _type(arguments: Sequence[str], marshalled: Sequence[str] | None) -> str | list[str]:
@@ -115,6 +139,8 @@ def _arguments(text: str, start: int) -> list[str]:
         character = text[place]
         if character == '"':
             place = _end_of_string(text, place)
+        elif text.startswith("/*", place):  # A spelling, which may have a comma: /* -Wl, */.
+            place = text.index("*/", place) + 1
         elif character in "({[":
             depth += 1
         elif character in ")}]":

@@ -67,8 +67,14 @@ SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "m
 #: With these, decisions in the build were taken beforehand or searched (llvm/decisions, release/search). Compiles of
 #: the corpus decide for themselves.
 DECISIONS = frozenset(
-    ("mlgo-allocations", "mlgo-decisions", "mlgo-decisions-replay", "mlgo-decisions-taken", "mlgo-search")
+    """
+    mlgo-allocations mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-evictions-taken mlgo-executed-cost
+    mlgo-search
+    """.split()
 )
+
+#: With any of these, something else than the compiler's heuristic decided in the build.
+DECIDING = SWITCHES | SELECTORS | DECISIONS
 
 #: Makes ThinLTO's back end embed what it read. The corpus has that already; an object with it is not the linked one.
 EMBEDDING = "lto-embed-bitcode"

@@ -1,4 +1,5 @@
-"""Writes the table of a compiler's options: what cc1 and LLVM's own command line know, with the kinds of values.
+"""Writes the table of a compiler's options: what cc1, LLVM's own command line and the driver know, with the kinds of
+values.
 
 ./bazelw run //mlgo/corpus/options:table.update [--config=llvm_19]
 """
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mlgo.corpus.options.clang_table import read_clang_table
+from mlgo.corpus.options.clang_table import read_clang_table, read_driver_table
 from mlgo.corpus.options.llvm_table import read_llvm_table, read_major
 from mlgo.run.exit_codes import ExitCode, RunError
 
@@ -26,8 +27,10 @@ def make_table(clang: pathlib.Path, headers: Iterable[pathlib.Path]) -> str:
     Raises: RunError: the table of clang's options is not in the headers, or a table cannot be read.
     """
     path = _options_inc(headers)
+    text = path.read_text("utf-8")
     tables: dict[str, Mapping[str, Any]] = {
-        "cc1": read_clang_table(path.read_text("utf-8"), str(path)),
+        "cc1": read_clang_table(text, str(path)),
+        "driver": read_driver_table(text),
         "llvm": read_llvm_table(clang),
     }
     parts = [f'"major": {read_major(clang)}', *(f'"{name}": {_lines(table)}' for name, table in tables.items())]

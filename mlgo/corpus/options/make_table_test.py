@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from mlgo.corpus.options import table
-from mlgo.corpus.options.clang_table import read_clang_table
+from mlgo.corpus.options.clang_table import read_clang_table, read_driver_table
 from mlgo.corpus.options.llvm_table import read_llvm_table
 from mlgo.corpus.options.make_table import make_table
 from mlgo.run.exit_codes import RunError
@@ -24,6 +24,8 @@ static constexpr llvm::StringTable::Offset OptionPrefixesTable[] = {
 OPTION(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0,
   "help, (with) \\"marks\\"", {{1, 2}}, "<x>", "on,off", 0)
 OPTION(1, 8 /* -b */, b, Flag, G, a_EQ, "on\\0", 0, DefaultVis | CC1Option, 0, nullptr, x, nullptr, nullptr, 0)
+OPTION(1, 8 /* -W, */, W_COMMA, CommaJoined, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
+OPTION(1, 8 /* -m */, m, MultiArg, G, INVALID, nullptr, 0, ClangOption | XOption, 3, nullptr, x, nullptr, nullptr, 0)
 OPTION(1, 9 /* -driver */, d, Flag, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
 CODEGEN_OPTION_WITH_MARSHALLING(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
  "on,off", 0, true, 0, CodeGenOpts.A, 1, false, 1, normalizeSimpleEnum, denorm, merge, extract, 0)
@@ -43,6 +45,15 @@ class ClangTableTest(unittest.TestCase):
         self.assertEqual(read_clang_table(_TABLE_22, "x"), {"-a=": described, "--a=": described, "-b": flag})
         number = {"kind": "Separate", "type": "int", "sets": "LangOpts->N"}
         self.assertEqual(read_clang_table(_TABLE_19, "x"), {"-n": number})
+
+    def test_entries_of_the_driver(self):
+        expected = {
+            "-b": {"kind": "Flag", "alias": ["-a=", "on"]},
+            "-W,": {"kind": "CommaJoined"},
+            "-m": {"kind": "MultiArg", "count": 3},
+            "-driver": {"kind": "Flag"},
+        }
+        self.assertEqual(read_driver_table(_TABLE_22), expected)
 
     def test_no_table(self):
         with self.assertRaisesRegex(RunError, "Options.inc: has no option of cc1. give clang's Options.inc"):

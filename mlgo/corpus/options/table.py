@@ -52,16 +52,32 @@ class ClangOption:
 
 
 @dataclasses.dataclass(frozen=True)
+class DriverOption:
+    """An option of clang's driver.
+
+    Attributes:
+      kind, alias: as of ClangOption.
+      count: words that follow an option of kind "MultiArg".
+    """
+
+    kind: str
+    alias: tuple[str, ...] = ()
+    count: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class Table:
     """What one compiler knows.
 
     Attributes:
       clang: options of cc1 by their spelling.
+      driver: options of the driver by their spelling.
       llvm: types of the options of -mllvm by their name without dashes.
       major: version of LLVM.
     """
 
     clang: Mapping[str, ClangOption]
+    driver: Mapping[str, DriverOption]
     llvm: Mapping[str, ValueType]
     major: int
 
@@ -73,6 +89,10 @@ def read_table(path: pathlib.Path) -> Table:
         {
             name: ClangOption(**{**option, "type": _type(option["type"]), "alias": tuple(option.get("alias", ()))})
             for name, option in content["cc1"].items()
+        },
+        {
+            name: DriverOption(**{**option, "alias": tuple(option.get("alias", ()))})
+            for name, option in content["driver"].items()
         },
         {**dict.fromkeys(OF_OUR_COMPILERS, "string"), **{name: _type(kind) for name, kind in content["llvm"].items()}},
         content["major"],

@@ -62,7 +62,7 @@ def _judge_llvm(option: GivenOption) -> Verdict:
     name = option.name.removeprefix(f"{LLVM} -")
     if option.type is None:
         return Verdict.REFUSED
-    if name == llvm_rules.EMBEDDING or name in llvm_rules.SWITCHES | llvm_rules.SELECTORS | llvm_rules.DECISIONS:
+    if name == llvm_rules.EMBEDDING or name in llvm_rules.DECIDING:
         return Verdict.DROPPED
     if option.type == "string":
         carried = name in llvm_rules.READS and CARRIED_FILE.fullmatch(option.value or "")

@@ -51,8 +51,15 @@ class _Writer:
         )
 
 
-def made_up_bitcode(functions: Sequence[Sequence[int]], declared: Sequence[Sequence[int]] = ()) -> bytes:
-    """A module. Args: functions, declared: the enumerated attributes of each defined and each declared function."""
+def made_up_bitcode(
+    functions: Sequence[Sequence[int]], declared: Sequence[Sequence[int]] = (), optimised: bool = False
+) -> bytes:
+    """A module.
+
+    Args:
+      functions, declared: the enumerated attributes of each defined and each declared function.
+      optimised: whether definitions are marked as the optimiser marks them.
+    """
     everything = [*functions, *declared]
     types, groups, lists, module, file = (_Writer() for _ in range(5))
     types.record(1, [0])
@@ -82,6 +89,7 @@ def made_up_bitcode(functions: Sequence[Sequence[int]], declared: Sequence[Seque
     module.fixed(0, 6)
     module.fixed(63, 6)
     for number, _ in enumerate(everything, 1):
-        module.record(8, [0, 1, 2, 0, int(number > len(functions)), 0, number, 0])
+        more = [0, 0, 0, 2] if optimised else []
+        module.record(8, [0, 1, 2, 0, int(number > len(functions)), 0, number, 0, *more])
     file.block(_MODULE, module, 2)
     return b"BC\xc0\xde" + file.bytes()

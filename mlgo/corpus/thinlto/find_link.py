@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.extraction import quoting
+from mlgo.corpus.options.driver import output_of
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
@@ -81,7 +82,7 @@ def ninja_link(
         if missing:
             # ninja deletes its response files, and shows their content only here.
             database = _run([ninja, "-C", str(ninja_directory), "-t", "compdb", "-x"], ninja_directory, read)
-            return _from_database(database, _output_of(command), where, read)
+            return _from_database(database, output_of(command[1:], None), where, read)
         return tuple(command), where
     raise RunError(
         read, "is linked by no command of ninja", "give the name of a program or library (ninja -t targets all)"
@@ -170,10 +171,6 @@ def _is_tool(program: str) -> bool:
 
 def _links(command: Sequence[str]) -> bool:
     return _is_tool(command[0]) and not {"-c", "-S", "-E", "-fsyntax-only", "-cc1"} & set(command)
-
-
-def _output_of(command: Sequence[str]) -> str | None:
-    return command[command.index("-o") + 1] if "-o" in command[:-1] else None
 
 
 def _lld_arguments(link: Sequence[str], working_directory: pathlib.Path) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from mlgo.corpus.options.llvm_rules import DECIDING
 from mlgo.run.exit_codes import RunError
 
 #: lld's defaults: --lto-O2; its own code generation level is then 2 as well.
@@ -232,6 +233,8 @@ class _State:
             self._code_generation.append(f"-fveclib={_VECTOR_LIBRARIES[value]}")
         elif name in _CODEGEN_WITHOUT_COUNTERPART or name == "vector-library":
             self._differ(f"-mllvm {option}: cc1 has no option for it")
+        elif name in DECIDING:
+            self._differ(f"-mllvm -{name}: something else than the heuristic decided in the link; the corpus has none")
         elif not _REPORTING.fullmatch(name):
             self._llvm += ["-mllvm", option]
 

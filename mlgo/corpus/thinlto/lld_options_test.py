@@ -81,11 +81,14 @@ class BackEndTest(unittest.TestCase):
             ("--load-pass-plugin=p.so", "its passes do not run"),
             ("-plugin-opt=dwo_dir=d", "split DWARF"),
             ("-mllvm -float-abi=soft", "-float-abi=soft: cc1 has no option for it"),
+            ("-mllvm -enable-ml-inliner=release", "-enable-ml-inliner: something else than the heuristic decided"),
+            ("-mllvm -mlgo-search=8", "-mlgo-search: something else than the heuristic decided"),
             ("-r", "relocation model of each module"),
         ):
             (difference,) = read(line).differences
             self.assertIn(why, difference)
         self.assertEqual(read("--lto-O3 --lto-CGO3").differences, ())
+        self.assertNotIn("-enable-ml-inliner=release", read("-mllvm -enable-ml-inliner=release").options)
 
     def test_wrong_lines(self):
         for line, why in (("a.o -mllvm", "last option -mllvm: lacks its value"), ("--lto-O4", "--lto-O4: is no level")):

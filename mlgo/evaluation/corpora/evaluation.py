@@ -12,6 +12,7 @@ from typing import Any
 from mlgo.corpus.corpus import Corpus
 from mlgo.evaluation.corpora import sides as sides_of
 from mlgo.evaluation.corpora.comparison import Comparison, compare
+from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.corpora.decisions import check_decisions
 from mlgo.evaluation.corpora.sides import DEFAULT, Side
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
@@ -40,6 +41,7 @@ class CorpusResult:
       linked: side -> module -> code bytes in the linked image; empty when nothing is linked.
       linked_summaries: side -> ratio of the image's code bytes to the default's.
       code: side -> module -> function -> bytes in the object; only modules that failed on no side.
+      coverage: which modules the linked images hold code of; None: nothing is linked.
     """
 
     corpus: str
@@ -48,6 +50,12 @@ class CorpusResult:
     linked: Mapping[str, Mapping[str, int]]
     linked_summaries: Mapping[str, RatioSummary]
     code: Mapping[str, Mapping[str, Mapping[str, int]]]
+    coverage: Coverage | None = None
+
+    @property
+    def not_compared(self) -> list[str]:
+        """Modules that compile and have no row in the comparison, since nothing was decided in them, sorted."""
+        return sorted(self.code[DEFAULT].keys() - {row.module for row in self.comparison.rows})
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, without single modules and functions."""
@@ -55,6 +63,8 @@ class CorpusResult:
             "digest": self.digest,
             **self.comparison.to_json(),
             "modules": len(self.code[DEFAULT]),
+            "not_compared": self.not_compared,
+            "coverage": self.coverage and self.coverage.to_json(),
             "object_code_bytes": {
                 side: sum(sum(each.values()) for each in sizes.values()) for side, sizes in self.code.items()
             },
@@ -115,17 +125,23 @@ class Evaluation:
         check_decisions(compared_modules, self.setup, comparison.rows, len(comparison.failed))
         modules = [module.name for module in compared_modules.modules if module.name not in comparison.failed]
         code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
-        linked, summaries = {}, {}
+        linked, summaries, coverage = {}, {}, None
         if self.linker is not None and only is None:
             linker_digest = digest_of_file(self.linker)
-            linked = {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in everyone}
+            linked = {DEFAULT: self._linked(name, corpus, everyone[0], modules, linker_digest)}
+            of_default = {module: sum(functions.values()) for module, functions in code[DEFAULT].items()}
+            # Before the other images: an image of few of the modules is no measure.
+            coverage_of(of_default, [linked[DEFAULT]]).check(name)
+            linked |= {side.name: self._linked(name, corpus, side, modules, linker_digest) for side in sides}
+            objects = {module: sides_of.object_path(self.folder.path / name / DEFAULT, module) for module in modules}
+            coverage = coverage_of(of_default, list(linked.values()), objects)
             summaries = {
                 side.name: summarize_totals(
                     {module: (linked[side.name][module], linked[DEFAULT][module]) for module in modules}, self.seed
                 )
                 for side in sides
             }
-        return CorpusResult(name, compared_modules.digest, comparison, linked, summaries, code)
+        return CorpusResult(name, compared_modules.digest, comparison, linked, summaries, code, coverage)
 
     def _inputs(self, corpus: Corpus, side: Side) -> dict[str, str]:
         return {**self.inputs, "corpus": corpus.digest, "policy": side.digest}

@@ -9,6 +9,7 @@ import math
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 import pyarrow.parquet
@@ -20,6 +21,7 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
+from mlgo.evaluation.corpora import sides
 from mlgo.evaluation.corpora import tables as tables
 from mlgo.evaluation.corpora.comparison import compare
 from mlgo.evaluation.corpora.evaluation import Evaluation
@@ -77,10 +79,10 @@ class EvaluationTest(unittest.TestCase):
         cls.folder = RunFolder(root / "out")
         cls.clang = root / "no_clang"
 
-    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER):
+    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER, linker=None):
         compilers = MadeUpCompilers(sizes, other, deciding)
         setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 1, 0.5, compilers)
-        whole = Evaluation(self.folder, setup, {"made up": name}, {}, seed, None, None)
+        whole = Evaluation(self.folder, setup, {"made up": name}, {}, seed, None, linker)
         return whole.of_corpus(name, self.corpus, [side], lambda side: None, only)
 
     def test_a_known_effect_lies_in_its_interval(self):
@@ -177,6 +179,26 @@ class EvaluationTest(unittest.TestCase):
         expected = [row for row in among.comparison.rows if row.module == "m2.cpp"]
         self.assertEqual(alone.comparison.rows, expected)
         self.assertNotEqual(alone.digest, among.digest)
+
+    def test_an_image_names_the_modules_that_it_says_nothing_about(self):
+        sizes, linker = dict.fromkeys(_MODULES, 93), pathlib.Path(__file__)
+        linked = {name: 0 if name in _MODULES[:2] else 100 for name in _MODULES}
+        with mock.patch.object(sides, "link_side", return_value=linked):
+            result = self.evaluated("covered", sizes, sizes, linker=linker)
+        content = result.to_json()
+        self.assertEqual((content["coverage"]["with_code"], content["coverage"]["in_image"]), (6, 4))
+        self.assertEqual(content["coverage"]["absent"], {"m0.cpp": 100, "m1.cpp": 100})
+        self.assertEqual(content["not_compared"], [])
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            Results([result], ["other"], {"other": "d1"}, {}).write(self.folder.path / "cover", lambda each: [])
+        self.assertRegex(
+            shown.getvalue(), r"covered: the linked image holds code of 4 of 6 modules.*: m0\.cpp, m1\.cpp"
+        )
+        few = {name: 100 if name in _MODULES[:2] else 0 for name in _MODULES}
+        with mock.patch.object(sides, "link_side", return_value=few):
+            with self.assertRaisesRegex(RunError, "linked image of few: holds code of only 2 of 6 modules with code"):
+                self.evaluated("few", sizes, sizes, linker=linker)
 
     def test_results_are_written_with_commands_that_reproduce_regressions(self):
         sizes = dict.fromkeys(_MODULES, 93)

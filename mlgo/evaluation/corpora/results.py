@@ -18,6 +18,8 @@ from mlgo.run.tabular import encode_csv, markdown_text
 
 #: How many regressions worst_regressions.md has for each corpus and policy, and the terminal for all together.
 _WORST = 5
+#: Modules that a line on the terminal names; result.json has all.
+_NAMED = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +128,11 @@ class Results:
             if failed := result.comparison.failed:
                 named = ", ".join(f"{module} ({kinds})" for module, kinds in failed.items())
                 lines.append(f"{result.corpus}: modules left out because they failed to compile: {named}")
+            if result.coverage is not None:
+                lines += result.coverage.lines(result.corpus)
+            if without := result.not_compared:
+                named = ", ".join(without[:_NAMED]) + (", ..." if len(without) > _NAMED else "")
+                lines.append(f"{result.corpus}: {len(without)} modules without a decision are not compared: {named}")
             if (best := best_side(result, thresholds)) is not None:
                 change = result.linked_summaries[best].percent()
                 lines.append(f"{result.corpus}: best -inline-threshold: {threshold_of(best)}, {change}")

@@ -12,7 +12,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.problems.slots import policy_slots
+from mlgo.corpus.options.driver import GivenWord, output_of, parse_driver
+from mlgo.corpus.options.driver_rules import belongs_to_build, is_level, is_passed_on_for_build, without_lto
+from mlgo.corpus.options.parsing import LLVM, CommandError, parse_command
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
@@ -20,23 +22,11 @@ _REMEDY = (
     "Give a compile_commands.json of C and C++ alone, with one entry for each object of the program; `objects` in the"
     " description selects entries by their outputs"
 )
-#: Options that an evaluation sets itself: level, LTO, embedded bitcode, debug information, dependency files.
-_DROPPED = re.compile(
-    r"-c|-O.*|--optimize(=.*)?|-g.*|-M.*|-o.+|-flto.*|-fno-lto|-fthin-link-bitcode=.*|-fsplit-lto-unit|-fwhole-program-vtables|"
-    r"-fembed-bitcode.*|-save-temps.*"
-)
-_LEVEL = re.compile(r"-O.*|--optimize(=.*)?")
 #: clang's level without an option.
 _NO_LEVEL = "-O0"
-_DROPPED_WITH_VALUE = frozenset(("-o", "-MF", "-MT", "-MQ", "-MJ"))
-#: Options whose value is a separate word (clang/include/clang/Options/Options.td, LLVM 22).
-_WITH_VALUE = frozenset(
-    "--config -D -F -I -U -Xassembler -Xclang -Xpreprocessor -arch -idirafter -imacros -include -iquote -isysroot"
-    " -isystem -ivfsoverlay -mllvm -resource-dir -target -x --param --sysroot".split()
-)
-#: Options that switch a policy on or select one, as such and by a file of release/configuration: sides do that.
-_SWITCHES = tuple(f"-{slot[field]}=" for slot in policy_slots().values() for field in ("advisor_flag", "selector_flag"))
+#: A file of release/configuration: it switches policies on, which sides do.
 _CONFIGURATION = re.compile(r"(.*/)?mlgo-[a-z]+\.cfg")
+_PASSED_ON = "-Xclang"
 _RELOCATION = frozenset(("-fPIC", "-fPIE", "-fpic", "-fpie"))
 
 
@@ -87,8 +77,7 @@ def load_commands(path: pathlib.Path, objects: Sequence[str] = ()) -> CompileCom
 
 def level_of(words: Sequence[str]) -> str | None:
     """The optimisation level that a driver's `words` give, such as "-O3"; None: they give none."""
-    values = {place + 1 for place, word in enumerate(words) if word in _WITH_VALUE}
-    levels = [word for place, word in enumerate(words) if place not in values and _LEVEL.fullmatch(word)]
+    levels = [given.words[0] for given in parse_driver(words) if is_level(given)]
     return levels[-1] if levels else None
 
 
@@ -111,9 +100,8 @@ def _of_objects(entries: Sequence[Any], patterns: Sequence[str], subject: str) -
 
 def _output(entry: Any, subject: str) -> str:
     """The object that an entry makes, as `output` or its command names it; "" if neither does."""
-    _, words = _words(entry, subject)
-    named = [value for word, value in zip(words, words[1:]) if word == "-o"]
-    output = entry.get("output", named[-1] if named else "")
+    source, words = _words(entry, subject)
+    output = entry.get("output") or output_of(words, source)
     return output if isinstance(output, str) else ""
 
 
@@ -123,25 +111,34 @@ def own_options(words: Sequence[str], source: str) -> tuple[str, ...]:
     Args: words: the command with its compiler, which may follow a launcher such as ccache.
     """
     begin = next((index for index, word in enumerate(words) if word.startswith("-")), len(words))
-    kept: list[str] = []
-    rest = list(words[begin:])
-    while rest:
-        word = rest.pop(0)
-        if word in _DROPPED_WITH_VALUE:
-            del rest[:1]
-        elif word in _WITH_VALUE and rest:
-            value = rest.pop(0)
-            if not (word == "-Xclang" and _DROPPED.fullmatch(value)) and not _switches_policy(word, value):
-                kept += [word, value]
-        elif word != source and not _DROPPED.fullmatch(word) and not _switches_policy(*word.partition("=")[::2]):
-            kept.append(word)
-    return tuple(kept)
+    given = list(parse_driver(words[begin:]))
+    left_out = _passed_on_for_build(given)
+    return tuple(
+        word
+        for place, one in enumerate(given)
+        if place not in left_out and not belongs_to_build(one) and one.words != (source,) and not _is_policy(one)
+        for word in without_lto(one)
+    )
 
 
-def _switches_policy(option: str, value: str) -> bool:
-    if option == "--config":
-        return _CONFIGURATION.fullmatch(value) is not None
-    return option == "-mllvm" and value.startswith(_SWITCHES)
+def _passed_on_for_build(given: Sequence[GivenWord]) -> set[int]:
+    """The places of -Xclang and -mllvm whose words an evaluation sets itself. An option may be two of them."""
+    found: set[int] = set()
+    for name, prefix in ((_PASSED_ON, ()), (LLVM, (LLVM,))):
+        places = [place for place, one in enumerate(given) if one.name == name and one.values]
+        try:
+            options = list(parse_command([word for place in places for word in (*prefix, given[place].values[0])]))
+        except CommandError:
+            continue  # The last one lacks its argument: clang says so.
+        for option in options:
+            count = len(option.words) // (1 + len(prefix))
+            found.update(places[:count] if is_passed_on_for_build(option) else ())
+            del places[:count]
+    return found
+
+
+def _is_policy(given: GivenWord) -> bool:
+    return given.name == "--config=" and _CONFIGURATION.fullmatch(given.value or "") is not None
 
 
 def code_generation(options: Sequence[str]) -> list[str]:

@@ -36,6 +36,10 @@ _KEPT = strategies.sampled_from(
         ("-isystem", "a b"),
         ("-Xclang", "-fno-pch"),
         ("-fPIC",),
+        ("-ObjC",),
+        ("-Xclang", "-mllvm", "-Xclang", "-inline-threshold=5"),
+        ("-mllvm", "-inline-threshold", "-mllvm", "5"),
+        ("--param", "-O2"),
     ]
 )
 _LEFT = strategies.sampled_from(
@@ -53,6 +57,19 @@ _LEFT = strategies.sampled_from(
         ("-mllvm", "-ml-inliner-model-selector=arm32-size"),
         ("--config=mlgo-size.cfg",),
         ("--config", "/opt/mlgo/bin/mlgo-speed.cfg"),
+        ("-ob.o",),
+        ("--output=b.o",),
+        ("--output", "b.o"),
+        ("-gen-cdb-fragment-path", "fragments"),
+        ("-dependency-file", "a.d"),
+        ("--serialize-diagnostics", "a.dia"),
+        ("-serialize-diagnostics", "a.dia"),
+        ("-save-temps=obj",),
+        ("-Xclang", "-dependency-file", "-Xclang", "a.d"),
+        ("-Xclang", "-mllvm", "-Xclang", "-enable-ml-inliner=release"),
+        ("-mllvm", "-enable-ml-inliner", "-mllvm", "release"),
+        ("-mllvm", "-mlgo-search=8"),
+        ("-mllvm", "-mlgo-decisions=a.decisions"),
     ]
 )
 
@@ -65,6 +82,13 @@ class OwnOptionsTest(unittest.TestCase):
         words = ["ccache", "/usr/bin/clang", "a.c", "-DX", "-oa.o", "-MMD", "-MF", "a.d", "-gdwarf-4", "-Os"]
         self.assertEqual(own_options(words, "a.c"), ("-DX",))
         self.assertEqual(own_options(["clang"], "a.c"), ())
+        self.assertEqual(own_options(["clang", "-ObjC", "-O2", "--output=a.o", "a.c"], "a.c"), ("-ObjC",))
+
+    def test_what_needs_lto_is_left_out_with_it(self):
+        words = ["clang", "-flto=thin", "-fsanitize=cfi-vcall", "-fsanitize=address,cfi,null", "-fsanitize=undefined"]
+        more = ["-fvirtual-function-elimination", "-fsanitize-cfi-cross-dso", "-fvisibility=hidden", "a.c"]
+        expected = ("-fsanitize=address,null", "-fsanitize=undefined", "-fvisibility=hidden")
+        self.assertEqual(own_options([*words, *more], "a.c"), expected)
 
     # A busy machine draws slowly.
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -106,6 +130,15 @@ class LoadCommandsTest(unittest.TestCase):
         found = self.load(*entries)
         self.assertEqual(found.levels, ("--optimize=s", "-O0", "-O3"))
         self.assertEqual(set(found.options.values()), {(), ("-D", "-O1")})
+        found = self.load({"directory": "/o", "file": "a.m", "command": "clang -O1 -ObjC -c a.m"})
+        self.assertEqual(found.levels, ("-O1",))
+
+    def test_patterns_find_outputs_in_every_spelling(self):
+        for spelling in ("-o x/a.o", "-ox/a.o", "--output=x/a.o", "--output x/a.o", "-MF -ox/b.o -ox/a.o"):
+            found = self.load({"directory": "/o", "file": "a.c", "command": f"cc {spelling} -c a.c"}, objects=["x/a.o"])
+            self.assertEqual(found.options, {"a.c": ()}, spelling)
+        found = self.load({"directory": "/o", "file": "s/a.c", "command": "cc -c s/a.c"}, objects=["a.o"])
+        self.assertEqual(found.options, {"s/a.c": ()})
 
     def test_a_relative_folder_counts_from_the_database(self):
         self.assertEqual(

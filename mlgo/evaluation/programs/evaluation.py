@@ -69,7 +69,7 @@ class ProgramEvaluation:
         counted: Sequence[str],
         counter: Counter,
         symbols: int,
-    ) -> tuple[Table, dict[str, dict[str, dict[str, int]]], dict[str, list[dict[str, Any]]]]:
+    ) -> tuple[Table, dict[str, dict[str, dict[str, int]]], dict[str, list[dict[str, Any]]], dict[str, Any]]:
         """Programs at -Oz: their sizes, what they execute, and the functions that changed.
 
         Args:
@@ -78,9 +78,10 @@ class ProgramEvaluation:
           counted: names of sides whose programs `counter` counts.
           symbols: how many functions that grew, and that shrank, most on the side "policy" are returned per program.
 
-        Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions.
+        Returns: the table of sizes; program -> side -> run_time.COUNTS; program -> functions; program -> which units
+          the default's image holds code of.
         """
-        table, executed, differences = Table({}, {}, {}), {}, {}
+        table, executed, differences, coverage = Table({}, {}, {}), {}, {}, {}
 
         def measured(program: Program, inputs: Mapping[str, str], side: Side) -> dict[str, Any]:
             with_thinlto, with_counts = side.name in thinlto, side.name in counted
@@ -104,10 +105,11 @@ class ProgramEvaluation:
             executed[name] = {
                 side: run_time.figures(of_side["counts"]) for side, of_side in found.items() if of_side["counts"]
             }
+            coverage[name] = found[DEFAULT]["coverage"]
             if "policy" in found:
                 functions = [found[side]["functions"] for side in (DEFAULT, "policy")]
                 differences[name] = symbol_differences(*functions, symbols)
-        return table, executed, differences
+        return table, executed, differences, coverage
 
     def counts(
         self, programs: Sequence[Program], sides: Sequence[Side], counter: Counter

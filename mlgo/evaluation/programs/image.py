@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mlgo.corpus import elf
 from mlgo.evaluation.corpora.linked_code import code_in_map, functions_in_map
@@ -52,8 +52,19 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
     for path, name, size in functions_in_map(text):
         if path.startswith(prefix):
             functions[name] += size
-    executable = sum(section.size for section in sections if section.flags & elf.SHF_EXECINSTR)
-    return ImageSize(code, executable, len(content), dict(sorted(functions.items())))
+    return ImageSize(code, _executable(sections), len(content), dict(sorted(functions.items())))
+
+
+def executable_bytes(content: bytes) -> int:
+    """Bytes of code in an object; 0 also for what is no ELF object."""
+    try:
+        return _executable(elf.ElfFile.of_bytes(content).sections)
+    except elf.ElfError:
+        return 0
+
+
+def _executable(sections: Iterable[elf.Section]) -> int:
+    return sum(section.size for section in sections if section.flags & elf.SHF_EXECINSTR)
 
 
 def symbol_differences(default: Mapping[str, int], policy: Mapping[str, int], count: int) -> list[dict[str, int | str]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.symbols import Demangler
+from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.all_sides import Table
@@ -21,7 +22,19 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_file
 from mlgo.run.progress import show
 
-_PARTS = ("size", "executed", "symbols", "run", "run_details", "run_times", "cost", "left_out", "differing", "totals")
+_PARTS = (
+    "size",
+    "executed",
+    "symbols",
+    "coverage",
+    "run",
+    "run_details",
+    "run_times",
+    "cost",
+    "left_out",
+    "differing",
+    "totals",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +95,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
     }
     if plan.sizes:
         counted = [side.name for side in plan.sizes if threshold_of(side.name) is None]
-        table, executed, result["symbols"] = evaluation.sizes(
+        table, executed, result["symbols"], result["coverage"] = evaluation.sizes(
             programs, plan.sizes, counted if plan.thinlto else [], counted, plan.counter, plan.symbols
         )
         _add(result, "size", table, (*size.SIZES, *size.LTO_SIZES.values()), plan)
@@ -115,7 +128,14 @@ def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler 
     files.write_json_atomically(folder / "result.json", result)
     files.write_atomically(folder / "programs.csv", tables.to_csv(result))
     files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
-    show(["", *summary.split("\n"), f"Results: {folder / 'result.json'}, programs.csv, summary.md"])
+    show(
+        [
+            "",
+            *summary.split("\n"),
+            *_coverage_lines(result.get("coverage", {})),
+            f"Results: {folder / 'result.json'}, programs.csv, summary.md",
+        ]
+    )
     if result["differing"]:
         return ExitCode.OUTPUT_DIFFERS
     if not (result["size"] or result["run"]):
@@ -126,6 +146,15 @@ def write(folder: pathlib.Path, result: Mapping[str, Any], demangler: Demangler 
             ExitCode.NOTHING_PRODUCED,
         )
     return ExitCode.TOO_MANY_FAILURES if result["left_out"] else ExitCode.DONE
+
+
+def _coverage_lines(coverage: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The units of each program that its image holds nothing of. Args: coverage: program -> as Coverage.to_json."""
+    return [
+        line
+        for name, found in coverage.items()
+        for line in Coverage(found["modules"], found["without_code"], found["absent"]).lines(name)
+    ]
 
 
 def _described(program: Program) -> dict[str, Any]:

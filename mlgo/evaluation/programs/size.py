@@ -7,9 +7,11 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
+from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
+from mlgo.evaluation.corpora.linked_code import code_of_modules
 from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter
-from mlgo.evaluation.programs.image import measure
+from mlgo.evaluation.programs.image import executable_bytes, measure
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto, thinlto_objects
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import output_digests
@@ -35,12 +37,14 @@ class SideSize:
       functions: own symbol -> bytes in the image that is linked without ICF and ThinLTO.
       outputs: run -> digest of its output.
       counts: run -> what that image executes in it, by counter; empty: not counted.
+      coverage: which units that image holds code of (mlgo/evaluation/corpora/coverage.py).
     """
 
     sizes: dict[str, int | None]
     functions: dict[str, int]
     outputs: dict[str, str]
     counts: dict[str, dict[str, int]]
+    coverage: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -79,6 +83,7 @@ def measure_side(
         with building:
             objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
             linked(_PLAIN, objects)
+            coverage = coverage_of_units(program, objects, maps[_PLAIN])
             linked("code_bytes_icf", objects, "-Wl,--icf=all")
             if thinlto:
                 linked("code_bytes_thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL))
@@ -97,7 +102,14 @@ def measure_side(
             raise OutputDiffers(f"{side.name}: {name} changes the output of {differing(outputs, others)}")
     sizes = dict.fromkeys(SIZES) | {way: size.code_bytes for way, (size, _) in found.items()}
     sizes |= {name: getattr(plain, name) for name in ("code_bytes", "executable_bytes", "file_bytes")}
-    return SideSize(sizes, dict(plain.functions), outputs, counts)
+    return SideSize(sizes, dict(plain.functions), outputs, counts, coverage.to_json())
+
+
+def coverage_of_units(program: Program, objects: Sequence[pathlib.Path], map_path: pathlib.Path) -> Coverage:
+    """The units that an image holds code of. Args: objects: in the order of the units; map_path: lld's map of it."""
+    by_unit = {path: each for (path, _), each in zip(program.units(), objects)}
+    code = {path: executable_bytes(each.read_bytes()) for path, each in by_unit.items()}
+    return coverage_of(code, [code_of_modules(map_path, by_unit)])
 
 
 def count_runs(
