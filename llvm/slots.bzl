@@ -13,6 +13,8 @@ its name: a label flag //release:<name> and an argument of mlgo_clang, mlgo_opt 
     decides_in        "all functions", or "functions for size": those with the attribute optsize or minsize, which -Os, -Oz and the source
                       set; the default heuristic decides in all others. Only the inliner reads this field (release/inlining)
     levels            optimisation levels that the policy is for, for documentation
+    measured_on       architectures (release/private/architectures.bzl) for which policies for the problem were measured (models/). A compiler
+                      warns once if one decides for another, unless the policy is `for_targets` of it
 """
 
 SLOTS = {
@@ -22,6 +24,7 @@ SLOTS = {
         "decides_in": "all functions",
         "interactive_flag": "regalloc-evict-interactive-channel-base",
         "levels": "-O1 and above",
+        "measured_on": "aarch64 arm riscv64 x86_64",
         "model": "RegAllocEvictModel",
         "problem": "regalloc_eviction",
         "selector_flag": "mlgo-eviction-selector",
@@ -32,6 +35,7 @@ SLOTS = {
         "decides_in": "functions for size",
         "interactive_flag": "inliner-interactive-channel-base",
         "levels": "-Oz and -Os",
+        "measured_on": "aarch64 arm riscv64 x86_64",
         "model": "InlinerSizeModel",
         "problem": "inlining_for_size",
         "selector_flag": "ml-inliner-model-selector",
@@ -42,6 +46,7 @@ SLOTS = {
         "decides_in": "all functions",
         "interactive_flag": "regalloc-priority-interactive-channel-base",
         "levels": "-O1 and above",
+        "measured_on": "x86_64",
         "model": "RegAllocPriorityModel",
         "problem": "regalloc_priority",
         "selector_flag": "mlgo-priority-selector",

@@ -30,7 +30,7 @@ constexpr uint32_t kOpenTreeAttributes = 467, kSetFileAttributes = 469, kSetXatt
                    kFchmodat2 = 452, kCachestat = 451, kLastKnown = kSetFileAttributes;
 static_assert(__NR_landlock_create_ruleset == 444 && kCachestat == 451, "another architecture");
 
-uint32_t forbidden[] = {
+constexpr uint32_t kForbidden[] = {
     // Network, also without TCP; and descriptors of others.
     __NR_socket, __NR_socketpair, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4, __NR_pidfd_getfd,
     // Calls that the filter would not see.
@@ -60,12 +60,23 @@ uint32_t forbidden[] = {
 #endif
 };
 
-constexpr size_t kForbiddenCount = sizeof(forbidden) / sizeof(forbidden[0]);
+constexpr size_t kForbiddenCount = sizeof(kForbidden) / sizeof(kForbidden[0]);
 
-int Compare(const void *left, const void *right) {
-  const uint32_t a = *static_cast<const uint32_t *>(left), b = *static_cast<const uint32_t *>(right);
-  return a < b ? -1 : a > b;
+struct Numbers {
+  uint32_t values[kForbiddenCount];
+};
+
+constexpr Numbers Sorted() {
+  Numbers sorted = {};
+  for (size_t count = 0; count < kForbiddenCount; ++count) {
+    size_t at = count;
+    for (; at > 0 && sorted.values[at - 1] > kForbidden[count]; --at) sorted.values[at] = sorted.values[at - 1];
+    sorted.values[at] = kForbidden[count];
+  }
+  return sorted;
 }
+
+constexpr Numbers kSorted = Sorted();
 
 constexpr uint32_t kNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -102,6 +113,8 @@ class Filter {
   }
 
   void Add(uint32_t code, uint32_t value, uint8_t if_true = 0, uint8_t if_false = 0) {
+    // Without all of the filter, nothing may run.
+    if (count_ == kMaxInstructions) abort();
     code_[count_++] = {static_cast<uint16_t>(code), if_true, if_false, value};
   }
   void Load(uint32_t offset) { Add(BPF_LD | BPF_W | BPF_ABS, offset); }
@@ -125,13 +138,12 @@ class Filter {
   // compared in blocks: 0.12 ms instead of 0.18.
   void ForbidListed() {
     constexpr size_t kBlock = 8, kBlocks = (kForbiddenCount + kBlock - 1) / kBlock;
-    qsort(forbidden, kForbiddenCount, sizeof(forbidden[0]), Compare);
     size_t exits[kBlocks];
     for (size_t block = 0; block < kBlocks; ++block) {
       const size_t first = block * kBlock, left = kForbiddenCount - first, size = left < kBlock ? left : kBlock;
       // Past this block's two instructions for each number and the jump.
-      Add(BPF_JMP | BPF_JGT | BPF_K, forbidden[first + size - 1], static_cast<uint8_t>(2 * size + 1), 0);
-      for (size_t index = 0; index < size; ++index) ReturnIfEqual(forbidden[first + index], Failure(EPERM));
+      Add(BPF_JMP | BPF_JGT | BPF_K, kSorted.values[first + size - 1], static_cast<uint8_t>(2 * size + 1), 0);
+      for (size_t index = 0; index < size; ++index) ReturnIfEqual(kSorted.values[first + index], Failure(EPERM));
       exits[block] = count_;
       Add(BPF_JMP | BPF_JA, 0);
     }

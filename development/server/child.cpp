@@ -21,6 +21,16 @@ namespace {
 // As in mlgo/compiler/limited_exec.cc.
 constexpr int kCannotStart = 127;
 
+constexpr int kMillisecondsBetweenQuestions = 5;
+
+// Whether the child can be reaped, which this does not do.
+bool HasEnded(pid_t child) {
+  siginfo_t info = {};
+  while (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+    if (errno != EINTR) return true;
+  return info.si_pid == child;
+}
+
 bool Enter(const Request &request, const Walls &walls, pid_t parent) {
   setsid();
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent) return false;  // orphaned before prctl
@@ -53,12 +63,20 @@ pid_t ForkInto(const Request &request, const Walls &walls) {
 }
 
 bool WatchToTheEnd(int socket, pid_t child, Event event, int taken_over) {
+  // Kernels before 5.3, filters of containers and full tables of descriptors refuse it: then the child is asked about again and again.
   const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   bool listening = true;
   int heard = socket;
-  while (end >= 0) {
+  while (end >= 0 || !HasEnded(child)) {
     pollfd watched[] = {{end, POLLIN, 0}, {heard, POLLIN, 0}, {taken_over, POLLIN, 0}};
-    if (poll(watched, 3, -1) < 0) continue;
+    const int ready = poll(watched, 3, end >= 0 ? -1 : kMillisecondsBetweenQuestions);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) {
+      // Whether the client is there cannot be heard any more.
+      fprintf(stderr, "compile server: cannot poll: %s\n", strerror(errno));
+      listening = false;
+      break;
+    }
     if (watched[0].revents) break;
     // Checked after the socket became readable: data that follows the child's announcement belongs to the child.
     pollfd announced = {taken_over, POLLIN, 0};

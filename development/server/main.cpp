@@ -16,6 +16,7 @@
 #include "development/server/decision_point.h"
 #include "development/server/protocol.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Process.h"
@@ -76,12 +77,18 @@ void Serve(int socket, const mlgo::Walls &walls) {
   }
 }
 
+bool IsOpenDescriptor(llvm::StringRef word, int *descriptor) {
+  return !word.getAsInteger(10, *descriptor) && *descriptor >= 0 && fcntl(*descriptor, F_GETFD) >= 0;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
   mlgo::Walls walls;
-  if (argc < 2 || argc > 3 || (argc == 3 && !mlgo::ParseWalls(argv[2], &walls))) {
-    fputs("usage: compile_server DESCRIPTOR [all|none|landlock|filter]\n", stderr);
+  int socket;
+  if (argc < 2 || argc > 3 || (argc == 3 && !mlgo::ParseWalls(argv[2], &walls)) ||
+      !IsOpenDescriptor(argv[1], &socket)) {
+    fputs("usage: compile_server DESCRIPTOR [all|none|landlock|filter]; DESCRIPTOR is the number of an open socket\n", stderr);
     return 2;
   }
   // As clang's main does before it parses its arguments.
@@ -98,6 +105,6 @@ int main(int argc, char **argv) {
     perror(failed);
     return 1;
   }
-  Serve(atoi(argv[1]), walls);
+  Serve(socket, walls);
   return 0;
 }

@@ -22,6 +22,9 @@ int tabsIn(std::string_view Text) {
   return Tabs;
 }
 
+// A function without a name cannot be told from others, so no line decides about it.
+bool startsWithField(std::string_view Text) { return !Text.empty() && Text.front() != '\t'; }
+
 bool takeFront(std::string_view &Text, std::string_view Start) {
   if (Text.substr(0, Start.size()) != Start)
     return false;
@@ -95,7 +98,8 @@ std::optional<DecisionLine> parseDecision(std::string_view Line) {
   if (Tab == std::string_view::npos)
     return std::nullopt;
   const std::string_view Word = Line.substr(0, Tab), Site = Line.substr(Tab + 1);
-  if ((Word != Inlined && Word != Kept) || tabsIn(Site) != SiteTabs)
+  if ((Word != Inlined && Word != Kept) || tabsIn(Site) != SiteTabs || !startsWithField(Site) ||
+      !startsWithField(Site.substr(Site.find('\t') + 1)))
     return std::nullopt;
   return DecisionLine{Word == Inlined, Site};
 }
@@ -116,6 +120,8 @@ std::optional<EvictionLine> parseEviction(std::string_view Line) {
   if (Tab == std::string_view::npos)
     return std::nullopt;
   const std::string_view Word = Line.substr(0, Tab), Rest = Line.substr(Tab + 1);
+  if (!startsWithField(Rest))
+    return std::nullopt;
   const int Tabs = tabsIn(Rest);
   if (Word == Unevicted && Tabs == QuestionTabs)
     return EvictionLine{Rest, {}};

@@ -1,6 +1,7 @@
 #include "EvictionDecisions.h"
 #include "InliningDecisions.h"
 #include "TakenDecisions.h"
+#include "UsageError.h"
 
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/TargetRegisterInfo.h"
@@ -45,6 +46,8 @@ std::unique_ptr<EvictionDecisions> EvictionDecisions::of(Module &M) {
 }
 
 void EvictionDecisions::beginFunction(const MachineFunction &MF, const MachineBlockFrequencyInfo &) {
+  if (!TakenFile.empty())
+    requireName(MF.getName(), TakenFile.ArgStr, M.getSourceFileName());
   Registers = MF.getSubtarget().getRegisterInfo();
 }
 

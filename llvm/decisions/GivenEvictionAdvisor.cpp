@@ -6,8 +6,11 @@
 #include "AllocationOrder.h"
 #include "DecisionFormat.h"
 #include "PolicyTarget.h"
+#include "RegAllocEvictModel.h"
 #include "RegAllocGreedy.h"
+#include "Unmeasured.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/CodeGen/LiveInterval.h"
@@ -41,6 +44,9 @@ namespace {
 
 using Analysis = RegAllocEvictionAdvisorAnalysisLegacy;
 using Mode = cl::opt<Analysis::AdvisorMode>;
+
+// MaxInterferences of llvm/lib/CodeGen/MLRegAllocEvictAdvisor.cpp.
+constexpr size_t ModelPositions = 32;
 
 // An option of ours asks for answers, and no other option for a mode.
 bool IsAnswered = false;
@@ -167,11 +173,13 @@ public:
   std::unique_ptr<RegAllocEvictionAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
                                                       MachineBlockFrequencyInfo *Frequencies,
                                                       MachineLoopInfo *Loops) override {
-    if (Answers && Function != MF.getName()) {
-      Function = MF.getName().str();
-      Names = mlgo::EvictionNames(Function);
+    if (Answers && Function != MF.getFunctionNumber()) {
+      Function = MF.getFunctionNumber();
+      Names = mlgo::EvictionNames(MF.getName());
       Answers->beginFunction(MF, *Frequencies);
     }
+    if (Asked)
+      warnIfUnmeasured(MF);
     // The first advisor creates the policy.
     const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
     auto Advisor = Asked ? Asked->getAdvisor(MF, RA, Frequencies, Loops) : nullptr;
@@ -181,9 +189,24 @@ public:
   }
 
 private:
+  void warnIfUnmeasured(const MachineFunction &MF) {
+    const mlgo::PolicySlot &Slot = RegAllocEvictModel::slot();
+    mlgo::warnIfTargetIsUnmeasured(Slot, MF.getTarget().getTargetTriple());
+    mlgo::warnIfProfileIsUnmeasured(Slot, *MF.getFunction().getParent());
+    const MachineRegisterInfo &Registers = MF.getRegInfo();
+    const auto IsFree = [&](MCPhysReg Register) { return !Registers.isReserved(Register); };
+    for (unsigned Number = 0; Number < Registers.getNumVirtRegs(); ++Number) {
+      const TargetRegisterClass *const Class = Registers.getRegClassOrNull(Register::index2VirtReg(Number));
+      if (Class && KnownClasses.insert(Class).second && Class->getNumRegs() > ModelPositions)
+        mlgo::warnIfPositionsAreMissing(Slot, count_if(*Class, IsFree), ModelPositions);
+    }
+  }
+
+  SmallPtrSet<const TargetRegisterClass *, 16> KnownClasses;
   RegAllocEvictionAdvisorProvider *const Asked;
   mlgo::EvictionAnswers *const Answers;
-  std::string Function;
+  // By number: a function need not have a name.
+  std::optional<unsigned> Function;
   mlgo::EvictionNames Names{""};
 };
 

@@ -1,5 +1,6 @@
 #include "GivenInlineAdvisor.h"
 #include "InstructionCount.h"
+#include "NamedOption.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/InlineCost.h"
@@ -22,18 +23,16 @@ namespace {
 
 constexpr char PassName[] = "mlgo-decisions";
 
-const cl::Option &optionNamed(StringRef Name) { return *cl::getRegisteredOptions().find(Name)->second; }
-
 // How much the module may grow, as a factor.
 float mostGrowth() {
-  return static_cast<const cl::opt<float> &>(optionNamed("ml-advisor-size-increase-threshold"));
+  return static_cast<const cl::opt<float> &>(mlgo::optionNamed("ml-advisor-size-increase-threshold"));
 }
 
 // LLVM refuses a call into a recursive caller above a number of bytes, and into any caller above another one
 // (llvm/lib/Analysis/InlineCost.cpp). The first is this one and the second none, unless options say otherwise.
 uint64_t harmlessStackBytes() {
   for (const StringRef Name : {"recursive-inline-max-stacksize", "inline-max-stacksize"})
-    if (optionNamed(Name).getNumOccurrences() > 0)
+    if (mlgo::optionNamed(Name).getNumOccurrences() > 0)
       return 0;
   return InlineConstants::TotalAllocaSizeRecursiveCaller;
 }

@@ -74,7 +74,14 @@ cl::opt<std::string> ReplayFile("mlgo-decisions-replay", cl::Hidden, cl::value_d
                                          "-cgscc-inline-replay of any clang"),
                                 cl::callback([](const std::string &) { replaceDefaultAdvisor(); }));
 
-bool writesDecisions() { return !TakenFile.empty() || !ReplayFile.empty(); }
+// Takes the place of the first file; null: the file is written.
+std::string *TakenInMemory = nullptr;
+
+bool writesDecisions() { return TakenInMemory || !TakenFile.empty() || !ReplayFile.empty(); }
+
+StringRef writingOption() {
+  return TakenInMemory ? "mlgo-search" : TakenFile.empty() ? ReplayFile.ArgStr : TakenFile.ArgStr;
+}
 
 std::mutex FileMutex;
 // Content in memory takes precedence over the file.
@@ -109,6 +116,10 @@ void mlgo::withdrawDecisions() {
   }
 }
 
+void mlgo::takeDecisionsInto(std::string *Lines) {
+  TakenInMemory = Lines;
+}
+
 bool mlgo::decisionsReplaceDefault() { return ReplacesDefault; }
 
 namespace mlgo {
@@ -124,6 +135,10 @@ std::unique_ptr<InliningDecisions> InliningDecisions::of(Module &M, bool HasPoli
                       "\"otherwise default\"");
   if (!Section && !writesDecisions())
     return nullptr;
+  if (writesDecisions())
+    for (const Function &F : M)
+      if (!F.isDeclaration())
+        requireName(F.getName(), writingOption(), M.getSourceFileName());
   if (!Section) {
     Section.emplace();
     if (HasPolicy && !ReplacesDefault)
@@ -140,7 +155,9 @@ InliningDecisions::~InliningDecisions() {
   if (File)
     reportCoverage(M, {"decisions", "call sites", File->path(), Applied, Section.Decisions.size(), Unnamed});
   const StringRef Source = M.getSourceFileName();
-  if (!TakenFile.empty())
+  if (TakenInMemory)
+    *TakenInMemory += Taken;
+  else if (!TakenFile.empty())
     writeTaken({TakenFile.ArgStr, TakenFile, firstLine(), /*RepeatsSources=*/false}, Source,
                sectionHeader(M.getSourceFileName(), Section.Elsewhere) + Taken);
   if (!ReplayFile.empty())
@@ -171,7 +188,7 @@ InliningDecisions::Answer InliningDecisions::decide(const CallBase &CB, const Al
     Given.Inline = decideElsewhere(By);
     ++Unnamed;
   }
-  if (!TakenFile.empty())
+  if (TakenInMemory || !TakenFile.empty())
     appendDecision(Taken, Given.CallSite, Given.Inline);
   if (!ReplayFile.empty())
     Replay += replayLine(CB, Given.Inline);

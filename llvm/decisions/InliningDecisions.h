@@ -25,6 +25,9 @@ namespace mlgo {
 void giveDecisions(std::string Content);
 void withdrawDecisions();
 
+// Appends the lines of what compiles decide to `Lines`, in place of -mlgo-decisions-taken. Null: no longer.
+void takeDecisionsInto(std::string *Lines);
+
 // The file of -mlgo-decisions or the content in memory; null if there is none. Ends the program with one error if the
 // file cannot be read.
 std::shared_ptr<const DecisionFile> givenDecisions();

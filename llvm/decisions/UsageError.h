@@ -1,19 +1,28 @@
-// Ends the program with one sentence. LLVM 19 names the function differently.
+// Ends the program with one sentence.
 #ifndef MLGO_LLVM_DECISIONS_USAGEERROR_H
 #define MLGO_LLVM_DECISIONS_USAGEERROR_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace mlgo {
 
+// LLVM 19 names the function differently.
 [[noreturn]] inline void endWithUsageError(const llvm::Twine &Sentence) {
 #if LLVM_VERSION_MAJOR < 21
   llvm::report_fatal_error(Sentence, /*gen_crash_diag=*/false);
 #else
   llvm::reportFatalUsageError(Sentence);
 #endif
+}
+
+// Decision files name functions, and decisions in several functions without a name could not be told apart.
+inline void requireName(llvm::StringRef Function, llvm::StringRef Option, llvm::StringRef Source) {
+  if (Function.empty())
+    endWithUsageError("-" + Option + ": " + Source + " has a function without a name, which a file of decisions cannot "
+                      "name. Name it (opt -passes=name-anon-globals), or remove the option");
 }
 
 } // namespace mlgo

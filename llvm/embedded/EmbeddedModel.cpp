@@ -28,8 +28,8 @@ void mlgoPrintPolicies(raw_ostream &OS);
 namespace {
 
 const mlgo::SlotUsage Usages[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) \
-  {mlgo::Slot, AdvisorFlag, Name, SelectorFlag, ChannelFlag, mlgo::DecidesIn::Functions},
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions, Measured) \
+  {mlgo::Slot, AdvisorFlag, Name, SelectorFlag, ChannelFlag, mlgo::DecidesIn::Functions, Measured},
 #include "PolicySlots.def"
 #undef POLICY_SLOT
 };
@@ -46,7 +46,7 @@ std::unique_ptr<Selector> ownSelector(const char *Flag, const char *Help) {
 }
 
 const std::unique_ptr<Selector> OwnSelectors[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) \
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions, Measured) \
   ownSelector(SelectorFlag, "Name of the policy for " Problem " that decides; default: the one for the target, or else the first that " \
                             "-mlgo-policies lists"),
 #include "PolicySlots.def"
@@ -66,9 +66,10 @@ std::string &currentArchitecture() {
   return Architecture;
 }
 
-SmallVector<StringRef, 4> architecturesOf(const mlgo::PolicyInside &Inside) {
+// Architectures: with a space between them.
+SmallVector<StringRef, 4> namesIn(StringRef Architectures) {
   SmallVector<StringRef, 4> Names;
-  StringRef(Inside.Architectures).split(Names, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  Architectures.split(Names, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   return Names;
 }
 
@@ -103,7 +104,7 @@ void printSlot(raw_ostream &OS, const mlgo::PolicySlot &Slot) {
     if (*Inside.Name)
       OS << "name " << Inside.Name << (&Inside == Slot.begin() ? " (default)" : "") << ", ";
     if (*Inside.Architectures)
-      OS << "for " << join(architecturesOf(Inside), " and ") << ", ";
+      OS << "for " << join(namesIn(Inside.Architectures), " and ") << ", ";
     OS << Inside.Provenance << '\n';
   }
 }
@@ -129,7 +130,7 @@ const mlgo::PolicyInside *mlgo::chosenPolicy(const PolicySlot &Slot) {
   const StringRef Name = selectedName(Usage);
   if (Name.empty()) {
     const auto IsForTarget = [](const PolicyInside &Inside) {
-      return is_contained(architecturesOf(Inside), currentArchitecture());
+      return is_contained(namesIn(Inside.Architectures), currentArchitecture());
     };
     const PolicyInside *const Found = find_if(Slot, IsForTarget);
     return Found == Slot.end() ? Slot.begin() : Found;
@@ -152,6 +153,11 @@ mlgo::PolicyTarget::PolicyTarget(const Triple &Target)
     : Before(std::exchange(currentArchitecture(), architectureOf(Target))) {}
 
 mlgo::PolicyTarget::~PolicyTarget() { currentArchitecture() = Before; }
+
+bool mlgo::isMeasured(const PolicySlot &Slot, const PolicyInside &Inside, const std::string &Architecture) {
+  return is_contained(namesIn(usageOf(Slot).Measured), Architecture) ||
+         is_contained(namesIn(Inside.Architectures), Architecture);
+}
 
 std::unique_ptr<mlgo::EmbeddedPolicy> mlgo::requirePolicy(const PolicySlot &Slot) {
   if (const PolicyInside *Chosen = chosenPolicy(Slot))

@@ -53,7 +53,7 @@ struct PolicySlot {
   const PolicyInside *begin() const { return Policies; }
   const PolicyInside *end() const { return Policies + Count; }
 };
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) extern const PolicySlot Slot;
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions, Measured) extern const PolicySlot Slot;
 #include "PolicySlots.def"
 #undef POLICY_SLOT
 
@@ -69,6 +69,8 @@ struct SlotUsage {
   const char *Selector;
   const char *Channel;
   DecidesIn Where;
+  // Architectures for which policies for the problem were measured, with a space between them.
+  const char *Measured;
 };
 const SlotUsage &usageOf(const PolicySlot &Slot);
 
@@ -76,6 +78,9 @@ const SlotUsage &usageOf(const PolicySlot &Slot);
 // (PolicyTarget.h), or else the first; null if the slot is empty. If no policy has that name, ends the program with an error that
 // lists the names. All code asks here which policy decides.
 const PolicyInside *chosenPolicy(const PolicySlot &Slot);
+
+// Whether policies for the problem were measured for the architecture, or whoever embedded this one chose it for that.
+bool isMeasured(const PolicySlot &Slot, const PolicyInside &Inside, const std::string &Architecture);
 
 // Returns a new instance of the slot's chosen policy. If the slot is empty, ends the program with an error that names the flag and the remedy.
 std::unique_ptr<EmbeddedPolicy> requirePolicy(const PolicySlot &Slot);

@@ -1,5 +1,6 @@
 #include "Embeddings.h"
 
+#include "NamedOption.h"
 #include "UsageError.h"
 #include "VocabularyFile.h"
 
@@ -68,7 +69,7 @@ void check(StringRef Path, StringRef Wanted, StringRef WantedBy) {
 
 // LLVM reads the vocabulary of the file that this option names.
 cl::opt<std::string> &vocabularyOption() {
-  return *static_cast<cl::opt<std::string> *>(cl::getRegisteredOptions().find("ir2vec-vocab-path")->second);
+  return static_cast<cl::opt<std::string> &>(mlgo::optionNamed("ir2vec-vocab-path"));
 }
 
 // Once in a process: the back ends of ThinLTO ask in several threads.

@@ -1,17 +1,11 @@
 #include "Allocation.h"
-#include "SilentChild.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 using namespace llvm;
 
@@ -24,25 +18,6 @@ constexpr size_t QuestionsAlwaysAllowed = 1000;
 
 // Ranges up to so many times as expensive as the one that asks may be evicted by chance. Dearer ones hardly ever pay.
 constexpr float MostWeight = 4;
-
-// A try of a function that takes longer is lost. The largest function of sqlite takes under a second.
-constexpr rlim_t MostCpuSeconds = 120;
-
-// The child's end of the pipe.
-int ToParent = -1;
-
-std::string readAll(int Descriptor) {
-  std::string Text;
-  char Buffer[1 << 16];
-  for (;;) {
-    const ssize_t Read = ::read(Descriptor, Buffer, sizeof(Buffer));
-    if (Read < 0 && errno == EINTR)
-      continue;
-    if (Read <= 0)
-      return Text;
-    Text.append(Buffer, Read);
-  }
-}
 
 } // namespace
 
@@ -136,45 +111,5 @@ std::optional<Allocation> parsed(StringRef Text) {
   }
   return Made;
 }
-
-Attempt forkAllocation() {
-  int Ends[2];
-  if (pipe2(Ends, O_CLOEXEC) != 0)
-    return {false, std::nullopt};
-  // A process that ignores the signal cannot wait.
-  const auto OnChildsEnd = std::signal(SIGCHLD, SIG_DFL);
-  const pid_t Parent = getpid();
-  const pid_t Child = fork();
-  if (Child == 0) {
-    dieSilently();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // The parent may have ended before the line above.
-    if (getppid() != Parent)
-      giveUp();
-    const rlimit Cpu = {MostCpuSeconds, MostCpuSeconds};
-    setrlimit(RLIMIT_CPU, &Cpu);
-    const int Nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(Nothing, STDOUT_FILENO);
-    dup2(Nothing, STDERR_FILENO);
-    close(Ends[0]);
-    ToParent = Ends[1];
-    return {true, std::nullopt};
-  }
-  close(Ends[1]);
-  const std::string Sent = Child > 0 ? readAll(Ends[0]) : "";
-  close(Ends[0]);
-  int Status = 0;
-  while (Child > 0 && waitpid(Child, &Status, 0) < 0 && errno == EINTR)
-    ;
-  std::signal(SIGCHLD, OnChildsEnd);
-  return {false, parsed(Sent)};
-}
-
-void sendToParent(const Allocation &Made) {
-  const bool Sent = writeAll(ToParent, serialized(Made));
-  _exit(Sent ? EXIT_SUCCESS : EXIT_FAILURE);
-}
-
-void giveUp() { _exit(EXIT_FAILURE); }
 
 } // namespace mlgo

@@ -64,16 +64,13 @@ private:
 std::string serialized(const Allocation &Of);
 std::optional<Allocation> parsed(llvm::StringRef Text);
 
-// Forks. In the child, returns `IsChild`; it must end by `sendToParent`. In the parent, returns what the child sent, or
-// nothing if it failed: a crash or too much time is a lost try.
+// What came of a try.
 struct Attempt {
+  // This process is the copy that makes the allocation; the search ends at once.
   bool IsChild;
+  // Empty: the try is lost. It crashes, or LLVM refuses it, on every machine.
   std::optional<Allocation> Made;
 };
-Attempt forkAllocation();
-[[noreturn]] void sendToParent(const Allocation &Made);
-// For a child that has nothing to send.
-[[noreturn]] void giveUp();
 
 } // namespace mlgo
 

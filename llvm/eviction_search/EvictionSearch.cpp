@@ -1,36 +1,21 @@
 #include "EvictionSearch.h"
+#include "SilentChild.h"
 #include "UsageError.h"
 
 #include "llvm/CodeGen/MachineFunction.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/xxhash.h"
 
-#include <system_error>
+#include <optional>
 #include <utility>
 
 using namespace llvm;
 
 namespace mlgo {
-namespace {
-
-// A copy of the process has a single thread: locks that others hold would stay locked.
-bool hasOneThread() {
-  std::error_code Failed;
-  unsigned Count = 0;
-  for (sys::fs::directory_iterator Thread("/proc/self/task", Failed), End; !Failed && Thread != End;
-       Thread.increment(Failed))
-    ++Count;
-  return Count <= 1;
-}
-
-} // namespace
 
 void EvictionSearch::beginFunction(const MachineFunction &MF, const MachineBlockFrequencyInfo &Frequencies) {
-  // The tried function never came to its end.
-  if (IsChild)
-    giveUp();
-  Function = MF.getName().str();
-  Expected.reset();
+  requireEnd();
+  Function = MF.getFunctionNumber();
+  Name = MF.getName().str();
   Answers = PlannedAnswers(AllocationPlan());
   Current = &MF;
   Waiting = limitsOf(MF, Frequencies);
@@ -43,41 +28,71 @@ MCRegister EvictionSearch::answer(const EvictionQuestion &Question, const Altern
 }
 
 void EvictionSearch::search(const MachineFunction &MF, const SearchLimits &Limits) {
-  if (!hasOneThread())
-    endWithUsageError("the search for better evictions cannot work in a process with several threads, such as a linker "
-                      "that compiles. Give the option to the compiler, or remove it");
-  const auto Try = [this](const AllocationPlan &Plan) {
-    Attempt Forked = forkAllocation();
-    if (Forked.IsChild) {
+  const auto Try = [this](const AllocationPlan &Plan) -> Attempt {
+    const Forked Copy = forkSilently(Option);
+    if (Copy.IsChild) {
       IsChild = true;
       Answers = PlannedAnswers(Plan);
+      return {true, std::nullopt};
     }
-    return Forked;
+    if (!Copy.Sent)
+      return {false, std::nullopt};
+    std::optional<Allocation> Made = parsed(*Copy.Sent);
+    if (!Made)
+      endWithUsageError(Twine(Option) + ": a copy of the compiler sent an allocation of " + Name +
+                        " that cannot be read; report this with the module, or remove the option");
+    return {false, std::move(Made)};
   };
-  const FunctionResult Found = searchFunction(Try, Limits, HasPolicy, givenTo(MF), xxh3_64bits(Function) + Seed);
-  if (IsChild || !Found.Best)
+  const FunctionResult Found = searchFunction(Try, Limits, HasPolicy, givenTo(MF), xxh3_64bits(Name) + Seed);
+  if (IsChild)
     return;
+  // The compile tells why the heuristic failed, for it repeats what the first try did.
+  if (!Found.Default) {
+    AllocationPlan Repeated;
+    Repeated.ByDefault = true;
+    Answers = PlannedAnswers(std::move(Repeated));
+    IsFirstLost = true;
+    return;
+  }
   Answers = PlannedAnswers(repeating(*Found.Best));
   Expected = Found.Best->Cost;
   found(MF, Found);
 }
 
 void EvictionSearch::endFunction(const MachineFunction &MF, function_ref<float()> Cost) {
-  if (Function != MF.getName())
+  if (Function != MF.getFunctionNumber())
     return;
+  // LLVM has reported an error and goes on.
+  const bool HasFailed = MF.getProperties().hasFailedRegAlloc();
+  if (IsChild && HasFailed)
+    loseTry();
   if (IsChild)
-    sendToParent({Cost(), Answers.takeDecisions()});
+    sendToParent(serialized({Cost(), Answers.takeDecisions()}));
+  if (HasFailed)
+    IsFirstLost = false;
+  else
+    requireEnd();
   if (Expected && *Expected != Cost())
-    endWithUsageError("the evictions found for " + Function + " cost " + std::to_string(Cost()) +
+    endWithUsageError("the evictions found for " + Name + " cost " + std::to_string(Cost()) +
                       " in the compile and cost " + std::to_string(*Expected) +
                       " in the search; report this with the module, or leave the search out");
   Expected.reset();
 }
 
 void EvictionSearch::endModule() {
-  if (IsChild)
-    giveUp();
+  requireEnd();
   moduleIsSearched();
+}
+
+// Where LLVM's heuristic failed in a copy, it must fail in the compile as well; and a cost must come for each search.
+void EvictionSearch::requireEnd() {
+  // The tried function never came to its end.
+  if (IsChild)
+    loseTry();
+  if (IsFirstLost)
+    endWithUsageError(Twine(Option) + ": the allocation of " + Name + " by LLVM's heuristic failed in a copy of the "
+                                 "compiler, and not in the compile itself; report this with the module, or remove "
+                                 "the option");
 }
 
 } // namespace mlgo

@@ -16,8 +16,9 @@ namespace mlgo {
 
 class EvictionSearch : public EvictionAnswers {
 public:
-  // HasPolicy: a policy was asked for. Seed: of chance.
-  EvictionSearch(bool HasPolicy, uint64_t Seed) : HasPolicy(HasPolicy), Seed(Seed) {}
+  // Option: for errors, with its dash. HasPolicy: a policy was asked for. Seed: of chance.
+  EvictionSearch(llvm::StringRef Option, bool HasPolicy, uint64_t Seed)
+      : Option(Option), HasPolicy(HasPolicy), Seed(Seed) {}
 
   void beginFunction(const llvm::MachineFunction &MF, const llvm::MachineBlockFrequencyInfo &Frequencies) final;
   llvm::MCRegister answer(const EvictionQuestion &Question, const Alternatives &By) final;
@@ -34,11 +35,17 @@ private:
   virtual void moduleIsSearched() {}
 
   void search(const llvm::MachineFunction &MF, const SearchLimits &Limits);
+  void requireEnd();
 
+  const llvm::StringRef Option;
   const bool HasPolicy;
   const uint64_t Seed;
   bool IsChild = false;
-  std::string Function;
+  // Whether the first try of the function was lost.
+  bool IsFirstLost = false;
+  // By number: a function need not have a name.
+  std::optional<unsigned> Function;
+  std::string Name;
   const llvm::MachineFunction *Current = nullptr;
   // Until the first question about the function is asked: most functions have none.
   std::optional<SearchLimits> Waiting;

@@ -34,6 +34,8 @@ private:
   const uint64_t Seed;
   FunctionResult Found;
   size_t Questions = 0;
+  // Tries that the limit of work allows.
+  uint64_t Affordable = 0;
   bool IsChild = false;
 };
 
@@ -51,13 +53,14 @@ std::optional<Allocation> Search::start(const AllocationPlan &Plan) {
 
 bool Search::improves(AllocationPlan Plan) {
   Plan.Questions = Questions;
+  --Affordable;
   const double Before = Found.Best->Cost;
   start(Plan);
   return Found.Best->Cost < Before;
 }
 
 void Search::tryNoise() {
-  for (unsigned Number = 0; Number < Limits.NoisyTries && !IsChild; ++Number) {
+  for (unsigned Number = 0; Number < Limits.NoisyTries && Affordable && !IsChild; ++Number) {
     AllocationPlan Plan;
     // Half of the tries stay near the best allocation, half near that of the advisor.
     if (Number / ScaleCount % 2)
@@ -78,7 +81,7 @@ unsigned Search::flipLimit() const {
 void Search::tryFlips() {
   StringSet<> Tried;
   bool Improved = false;
-  for (unsigned Left = flipLimit(); Left;) {
+  for (uint64_t Left = std::min<uint64_t>(flipLimit(), Affordable); Left;) {
     struct Flip {
       uint64_t Order;
       std::string Question;
@@ -132,6 +135,7 @@ FunctionResult Search::run(bool HasPolicy, const StringMap<unsigned> &Given) {
     Plan.Given = Given;
     Found.Given = start(Plan);
   }
+  Affordable = Limits.MostWork / Questions / Questions;
   if (!IsChild)
     tryNoise();
   if (!IsChild)

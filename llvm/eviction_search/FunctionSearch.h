@@ -4,6 +4,7 @@
 
 #include "Allocation.h"
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ struct SearchLimits {
   // Further flips by the square root of the default's cost, and at most so many: costly functions gain most.
   double FlipsPerRootCost = 0;
   unsigned MoreFlips = 0;
+  // A try costs the square of the default's questions: an allocation takes longer than in proportion to them. All tries
+  // but the starts may cost so much.
+  uint64_t MostWork = UINT64_MAX;
 };
 
 struct FunctionResult {

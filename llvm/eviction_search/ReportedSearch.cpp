@@ -83,7 +83,7 @@ std::string costOf(const std::optional<mlgo::Allocation> &Made) { return Made ? 
 class ReportedSearch final : public mlgo::EvictionSearch {
 public:
   ReportedSearch(Module &M, bool HasPolicy, std::optional<mlgo::EvictionSection> Section)
-      : EvictionSearch(HasPolicy, SearchSeed), M(M), Section(std::move(Section)) {}
+      : EvictionSearch("-mlgo-eviction-search", HasPolicy, SearchSeed), M(M), Section(std::move(Section)) {}
 
 private:
   std::optional<mlgo::SearchLimits> limitsOf(const MachineFunction &,
@@ -130,6 +130,7 @@ StringMap<unsigned> ReportedSearch::givenTo(const MachineFunction &MF) {
 }
 
 void ReportedSearch::found(const MachineFunction &MF, const mlgo::FunctionResult &Found) {
+  mlgo::requireName(MF.getName(), ReportFile.ArgStr, M.getSourceFileName());
   Report += mlgo::escaped(MF.getName()) + '\t' + utostr(Found.Best->Decisions.size()) + '\t' + costOf(Found.Default) +
             '\t' + costOf(Found.Asked) + '\t' + costOf(Found.Given) + '\t' + costOf(Found.Best) + '\t' +
             utostr(Found.Tries) + '\t';

@@ -44,10 +44,10 @@ def slot_headers(directory, template):
     Returns:
       Labels of the files.
     """
-    lines = ["// Written by llvm/private/slots.bzl: POLICY_SLOT(variable, problem, name, advisor's, selector's and channel's flags, functions)."]
+    lines = ["// Written by llvm/private/slots.bzl: POLICY_SLOT(variable, problem, name, advisor's, selector's and channel's flags, functions,\n// measured architectures)."]
     headers = [directory + "/PolicySlots.def"]
     for name, slot in SLOTS.items():
-        lines.append('POLICY_SLOT({}, "{}", "{}", "-{}=release", "-{}", "-{}", {})'.format(
+        lines.append('POLICY_SLOT({}, "{}", "{}", "-{}=release", "-{}", "-{}", {}, "{}")'.format(
             slot_variable(name),
             slot["problem"],
             name,
@@ -55,6 +55,7 @@ def slot_headers(directory, template):
             slot["selector_flag"],
             slot["interactive_flag"],
             _enumerator(slot["decides_in"]),
+            slot["measured_on"],
         ))
         headers.append("{}/{}.h".format(directory, slot["model"]))
         expand_template(

@@ -1,44 +1,34 @@
-// A forked copy of a compiler that tries something.
+// A forked copy of a compiler that tries something (README.md).
 #ifndef MLGO_LLVM_SILENT_CHILD_SILENTCHILD_H
 #define MLGO_LLVM_SILENT_CHILD_SILENTCHILD_H
 
+#include <optional>
+#include <string>
+
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/ErrorHandling.h"
-
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace mlgo {
 
-// LLVM's handlers of signals and fatal errors would remove the outputs of the parent, and print. For the child.
-inline void dieSilently() {
-  const auto Fail = [](void *, const char *, bool) { _exit(EXIT_FAILURE); };
-  for (int Signal = 1; Signal < NSIG; ++Signal)
-    std::signal(Signal, SIG_DFL);
-  const rlimit NoCore = {0, 0};
-  setrlimit(RLIMIT_CORE, &NoCore);
-  llvm::remove_fatal_error_handler();
-  llvm::install_fatal_error_handler(Fail);
-  llvm::remove_bad_alloc_error_handler();
-  llvm::install_bad_alloc_error_handler(Fail);
-}
+// What `forkSilently` returns, in both processes.
+struct Forked {
+  bool IsChild;
+  // In the parent: what the child sent, or empty if it lost the try.
+  std::optional<std::string> Sent;
+};
 
-// Writes what a try found to a pipe or a file. Returns whether all of it was written.
-inline bool writeAll(int Descriptor, llvm::StringRef Content) {
-  while (!Content.empty()) {
-    const ssize_t Written = ::write(Descriptor, Content.data(), Content.size());
-    if (Written < 0 && errno == EINTR)
-      continue;
-    if (Written <= 0)
-      return false;
-    Content = Content.drop_front(Written);
-  }
-  return true;
-}
+// Forks, and in the parent waits for the child's end.
+//
+// The child prints nothing, writes to no open file but its pipe, removes no file, leaves no core, and ends with its
+// parent. It must end by `sendToParent` or `loseTry`. A crash of its own and an error of LLVM lose the try as well.
+//
+// All other ends of the child, and all errors of the system in either process, end the compile with one error: the
+// result must not depend on the machine. Option: for that error, with its dash.
+Forked forkSilently(llvm::StringRef Option);
+
+// For the child.
+[[noreturn]] void sendToParent(llvm::StringRef Content);
+// Reason: an error message of LLVM's, which may be about the machine.
+[[noreturn]] void loseTry(llvm::StringRef Reason = "");
 
 } // namespace mlgo
 

@@ -19,6 +19,11 @@ class SlotsTest(unittest.TestCase):
             allowed = limits if slot["advisor_flag"] == "enable-ml-inliner" else {"all functions"}
             self.assertIn(slot["decides_in"], allowed, slot["problem"])
 
+    def test_measured_architectures_are_known(self):
+        known = {"aarch64", "arm", "riscv32", "riscv64", "x86_64"}
+        for slot in slots.policy_slots().values():
+            self.assertLessEqual(set(slot["measured_on"].split()), known)
+
     def test_flags_of_llvm(self):
         self.assertEqual(load_problem("inlining_for_size").advisor_flag, "enable-ml-inliner")
         self.assertEqual(load_problem("regalloc_eviction").advisor_flag, "regalloc-enable-advisor")

@@ -6,7 +6,9 @@
 #include "GivenInlineAdvisor.h"
 #include "InlinePolicyAdvisor.h"
 #include "InlinerSizeModel.h"
+#include "NamedOption.h"
 #include "PolicyTarget.h"
+#include "Unmeasured.h"
 #include "UsageError.h"
 
 #include "llvm/Analysis/InlineAdvisor.h"
@@ -75,12 +77,6 @@ private:
   const FollowedAdvice Follow;
   const DefaultAdvice GetDefaultAdvice;
 };
-
-bool isGiven(StringRef Option) {
-  auto &Options = cl::getRegisteredOptions();
-  const auto Found = Options.find(Option);
-  return Found != Options.end() && Found->second->getNumOccurrences() > 0;
-}
 
 // Once in a process: the back ends of ThinLTO compile many modules, in several threads.
 void warnOnce(Module &M, const mlgo::SlotUsage &Usage) {
@@ -166,7 +162,7 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
                                                            DefaultAdvice GetDefaultAdvice) {
   const mlgo::SlotUsage &Usage = mlgo::usageOf(InlinerSizeModel::slot());
   const mlgo::PolicyTarget Target{Triple(M.getTargetTriple())};
-  const bool AsksChannel = isGiven(StringRef(Usage.Channel).ltrim('-'));
+  const bool AsksChannel = mlgo::isGiven(StringRef(Usage.Channel).ltrim('-'));
   // A selector that names no policy is an error also where the default decides.
   const bool AsksPolicy = !AsksChannel && mlgo::chosenPolicy(Usage.Slot);
   auto Decisions = decisionsOf(M, Usage, AsksChannel);
@@ -184,5 +180,6 @@ std::unique_ptr<InlineAdvisor> llvm::getReleaseModeAdvisor(Module &M, ModuleAnal
     warnOnce(M, Usage);
     return mlgo::defaultInlineAdvisor(M, MAM, std::move(GetDefaultAdvice));
   }
+  mlgo::warnIfTargetIsUnmeasured(Usage.Slot, Triple(M.getTargetTriple()));
   return policyForSize(M, functionAnalyses(M, MAM), policyAdvisor(M, MAM, GetDefaultAdvice), GetDefaultAdvice);
 }

@@ -1,4 +1,5 @@
-// clang's driver with -flto. LLVM's driver gives -mllvm to compiles alone, and most of the decisions are taken in the link.
+// clang's driver. With -flto, LLVM's gives -mllvm to compiles alone, and most of the decisions are taken in the link. And it does not
+// know that an option after -mllvm names a file on which the object depends.
 
 #include "EmbeddedModel.h"
 
@@ -18,6 +19,8 @@
 #include "llvm/Option/ArgList.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <utility>
 
 #if LLVM_VERSION_MAJOR < 22
 #include "clang/Driver/Options.h"
@@ -43,12 +46,13 @@ StringRef nameOf(StringRef Option) { return Option.ltrim('-').split('=').first; 
 
 bool concernsPolicies(StringRef Option) {
   static const StringRef Switches[] = {
-#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions) AdvisorFlag, SelectorFlag,
+#define POLICY_SLOT(Slot, Problem, Name, AdvisorFlag, SelectorFlag, ChannelFlag, Functions, Measured) AdvisorFlag, SelectorFlag,
 #include "PolicySlots.def"
 #undef POLICY_SLOT
       "-mlregalloc-max-eviction-count",
       "-regalloc-csr-first-time-cost",
       "-mlgo-decisions",
+      "-mlgo-warn-unmeasured",
   };
   return llvm::any_of(Switches, [&](StringRef Switch) { return nameOf(Switch) == nameOf(Option); });
 }
@@ -142,6 +146,46 @@ void passOn(Compilation &C, Command &Link, ArrayRef<StringRef> Switches) {
   Link.replaceArguments(std::move(Arguments));
 }
 
+// Options whose value is a file that a compile reads.
+constexpr StringRef ReadingOptions[] = {"mlgo-decisions", "ir2vec-vocab-path", "cgscc-inline-replay"};
+
+// The files that the options after -mllvm name, in the order of the command.
+SmallVector<StringRef, 2> filesReadBy(const Command &Job) {
+  SmallVector<StringRef, 2> Files;
+  StringRef Pending;
+  const llvm::opt::ArgStringList &Words = Job.getArguments();
+  for (size_t I = 0; I + 1 < Words.size(); ++I) {
+    if (StringRef(Words[I]) != "-mllvm")
+      continue;
+    const StringRef Option = Words[++I];
+    // The value may be a word of its own.
+    if (!std::exchange(Pending, "").empty()) {
+      Files.push_back(Option);
+      continue;
+    }
+    if (!llvm::is_contained(ReadingOptions, nameOf(Option)))
+      continue;
+    if (Option.contains('='))
+      Files.push_back(Option.split('=').second);
+    else
+      Pending = Option;
+  }
+  return Files;
+}
+
+// As -fprofile-list does. Build systems compile again what depends on a file that changed.
+void nameInDepfile(Compilation &C, Command &Job) {
+  llvm::opt::ArgStringList Arguments = Job.getArguments();
+  if (Arguments.empty() || StringRef(Arguments.front()) != "-cc1" ||
+      !llvm::any_of(Arguments, [](StringRef Word) { return Word == "-dependency-file"; }))
+    return;
+  const SmallVector<StringRef, 2> Files = filesReadBy(Job);
+  for (StringRef File : Files)
+    Arguments.push_back(C.getArgs().MakeArgString("-fdepfile-entry=" + File));
+  if (!Files.empty())
+    Job.replaceArguments(std::move(Arguments));
+}
+
 SmallVector<StringRef, 4> switchesOf(const Compilation &C) {
   SmallVector<StringRef, 4> Result;
   for (const std::string &Option : C.getArgs().getAllArgValues(options::OPT_mllvm))
@@ -156,7 +200,11 @@ Compilation *mlgoBuildCompilation(Driver &TheDriver, ArrayRef<const char *> Args
   const auto IsLto = [](const char *Arg) { return Arg && StringRef(Arg).starts_with("-flto"); };
   Compilation *const C = TheDriver.BuildCompilation(llvm::any_of(Args, IsLto) ? withoutUnusedSwitches(Args)
                                                                               : Words(Args.begin(), Args.end()));
-  if (!C || C->containsError() || !TheDriver.isUsingLTO())
+  if (!C || C->containsError())
+    return C;
+  for (Command &Job : C->getJobs())
+    nameInDepfile(*C, Job);
+  if (!TheDriver.isUsingLTO())
     return C;
   const SmallVector<StringRef, 4> Switches = switchesOf(*C);
   if (Switches.empty())

@@ -1,6 +1,7 @@
 // The priority advisor that creates its policy for the target of the function at hand. LLVM's own one is compiled under
 // another name (defs.bzl).
 #include "PolicyTarget.h"
+#include "Unmeasured.h"
 
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/RegAllocPriorityAdvisor.h"
@@ -34,6 +35,7 @@ public:
   std::unique_ptr<RegAllocPriorityAdvisor> getAdvisor(const MachineFunction &MF, const RAGreedy &RA,
                                                       SlotIndexes &SI) override {
     // The first advisor creates the policy.
+    mlgo::warnIfTargetIsUnmeasured(mlgo::PrioritySlot, MF.getTarget().getTargetTriple());
     const mlgo::PolicyTarget Target(MF.getTarget().getTargetTriple());
     return Policy.getAdvisor(MF, RA, SI);
   }

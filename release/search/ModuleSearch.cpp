@@ -34,23 +34,29 @@ public:
   Search(const Compile &Run, unsigned Tries, bool HasPolicy)
       : Run(Run), Left(Tries), Limits(Tries / TriesOfALimit), HasPolicy(HasPolicy) {}
 
-  std::optional<Attempt> run() {
+  Found run() {
     // Two compiles leave nothing to mix: they are the released ones.
-    if (Left > 2 && !explore())
-      return std::nullopt;
-    if (!compile({Default, {}, true}))
-      return std::nullopt;
+    if (Left > 2) {
+      if (!tryNext({Default}))
+        return lost({Default});
+      if (Tried.front().Result.Decided.empty())
+        return {};
+      explore();
+    }
+    const Attempt Released = {Default, {}, true};
+    if (!compile(Released))
+      return lost(Released);
     uint64_t MostCodeBytes = Tried.back().Result.CodeBytes;
     if (HasPolicy && compile({Otherwise::policy(), {}, true}))
       MostCodeBytes = std::min(MostCodeBytes, Tried.back().Result.CodeBytes);
-    return best(MostCodeBytes).Asked;
+    return {best(MostCodeBytes).Asked};
   }
 
 private:
-  // Fills `Tried`. Returns: whether there is something to choose from.
-  bool explore() {
-    if (!tryNext({Default}) || Tried.front().Result.Decided.empty())
-      return false;
+  static Found lost(Attempt Asked) { return {std::nullopt, std::move(Asked)}; }
+
+  // Fills `Tried`, which has the default already.
+  void explore() {
     if (HasPolicy)
       tryNext({Otherwise::policy()});
     for (size_t Number = 0; Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
@@ -58,7 +64,6 @@ private:
     Build Expected = mix();
     while (Left > 0 && improve(Expected))
       ;
-    return true;
   }
 
   // What is expected of the best parts of all whole policies. The compile that tries the first moves tells whether it
@@ -149,8 +154,8 @@ private:
 
 } // namespace
 
-std::optional<Attempt> searchModule(const Compile &Run, unsigned Tries, bool HasPolicy) {
-  return Tries > 1 ? Search(Run, Tries, HasPolicy).run() : std::nullopt;
+Found searchModule(const Compile &Run, unsigned Tries, bool HasPolicy) {
+  return Tries > 1 ? Search(Run, Tries, HasPolicy).run() : Found();
 }
 
 } // namespace mlgo::search

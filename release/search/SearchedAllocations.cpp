@@ -2,6 +2,7 @@
 #include "EvictionDecisions.h"
 #include "EvictionSearch.h"
 #include "ExecutedCost.h"
+#include "NamedOption.h"
 #include "UsageError.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -49,9 +50,15 @@ cl::opt<unsigned> Allocations("mlgo-allocations", cl::Hidden, cl::init(1), cl::v
                                 mlgo::replaceDefaultEvictionAdvisor();
                               }));
 
+// By default, functions of up to 10,000 questions, some 6,000 lines, have all tries of -mlgo-allocations=18.
+cl::opt<uint64_t> MostWork("mlgo-allocations-work", cl::Hidden, cl::init(1600000000),
+                           cl::desc("For each function, -mlgo-allocations makes at most so many tries, after those of the "
+                                    "heuristic and the policy, times the square of the evictions that the heuristic is "
+                                    "asked about. Default: 1600000000"));
+
 void refuseDecisionFiles() {
   for (const StringRef Name : {"mlgo-decisions", "mlgo-evictions-taken"})
-    if (cl::getRegisteredOptions().find(Name)->second->getNumOccurrences() > 0)
+    if (mlgo::isGiven(Name))
       mlgo::endWithUsageError("-mlgo-allocations: does not go together with -" + Name +
                               ", which is about other decisions. Remove one of the two options");
 }
@@ -67,11 +74,12 @@ std::optional<uint64_t> mostRuns(const MachineFunction &MF, const MachineBlockFr
 
 class SearchedAllocations final : public mlgo::EvictionSearch {
 public:
-  SearchedAllocations(const Module &M, bool HasPolicy) : EvictionSearch(HasPolicy, /*Seed=*/1), Profile(M) {
+  SearchedAllocations(const Module &M, bool HasPolicy) : EvictionSearch("-mlgo-allocations", HasPolicy, /*Seed=*/1), Profile(M) {
     const unsigned Starts = HasPolicy ? 2 : 1;
     const unsigned More = std::max<unsigned>(Allocations, Starts) - Starts;
     Limits.NoisyTries = std::min(More, MostNoisyTries);
     Limits.Flips = More - Limits.NoisyTries;
+    Limits.MostWork = MostWork;
   }
 
 private:

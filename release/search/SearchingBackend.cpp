@@ -2,12 +2,14 @@
 //
 // The linker sends clang's calls of emitBackendOutput here (BUILD.bazel). At that point the front end is through: what
 // it prints and writes is printed and written once.
-#include "Child.h"
 #include "CodeSize.h"
 #include "EmbeddedModel.h"
 #include "InlinerSizeModel.h"
 #include "InliningDecisions.h"
 #include "ModuleSearch.h"
+#include "NamedOption.h"
+#include "SilentChild.h"
+#include "UsageError.h"
 
 #include "clang/Basic/CodeGenOptions.h"
 #include "clang/Basic/Diagnostic.h"
@@ -15,6 +17,8 @@
 #include "clang/Frontend/CompilerInstance.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/InlineAdvisor.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Function.h"
@@ -64,31 +68,27 @@ struct Job {
   FileSystem Files;
   BackendConsumer *Consumer;
 
-  void emit(Output To) const { emitOnce(CI, Options, DataLayout, &M, Action, Files, std::move(To), Consumer); }
+  void emit(Output To) const { emit(Action, std::move(To)); }
+  void emit(BackendAction As, Output To) const {
+    emitOnce(CI, Options, DataLayout, &M, As, Files, std::move(To), Consumer);
+  }
 };
 
-constexpr StringRef SearchOption = "mlgo-search";
+constexpr StringRef SearchOption = "mlgo-search", SearchFlag = "-mlgo-search";
 constexpr StringRef AllocationsOption = "mlgo-allocations";
 constexpr StringRef AdvisorMode = "enable-ml-inliner";
 constexpr StringRef GivenDecisions = "mlgo-decisions";
 constexpr StringRef TakenDecisions = "mlgo-decisions-taken";
 constexpr StringRef ReplayDecisions = "mlgo-decisions-replay";
 
-cl::Option &option(StringRef Name) { return *cl::getRegisteredOptions().find(Name)->second; }
-// Compilers before LLVM 22 do not have all of the options.
-bool isGiven(StringRef Name) {
-  const auto Found = cl::getRegisteredOptions().find(Name);
-  return Found != cl::getRegisteredOptions().end() && Found->second->getNumOccurrences() > 0;
-}
-
 // Empty: the option's default.
 void setOption(StringRef Name, StringRef Value) {
-  option(Name).reset();
+  optionNamed(Name).reset();
   if (!Value.empty())
-    option(Name).addOccurrence(0, Name, Value);
+    optionNamed(Name).addOccurrence(0, Name, Value);
 }
 
-cl::opt<InliningAdvisorMode> &advisorMode() { return static_cast<cl::opt<InliningAdvisorMode> &>(option(AdvisorMode)); }
+cl::opt<InliningAdvisorMode> &advisorMode() { return static_cast<cl::opt<InliningAdvisorMode> &>(optionNamed(AdvisorMode)); }
 
 // LLVM's state for one attempt, in place of what the user's options say about inlining.
 class InliningOf {
@@ -121,11 +121,28 @@ void writeNothingBesides(CodeGenOptions &Options) {
   Options.SaveTempsFilePrefix.clear();
 }
 
-// Its messages appear in the compile that is kept.
-void saySoNowhere(clang::DiagnosticsEngine &Diagnostics) {
-  // Never destroyed: its destructor may write.
+// Notes the first error. Its messages appear in the compile that is kept.
+class ErrorText final : public clang::DiagnosticConsumer {
+public:
+  std::string First;
+
+private:
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level As, const clang::Diagnostic &Message) override {
+    DiagnosticConsumer::HandleDiagnostic(As, Message);
+    if (As < clang::DiagnosticsEngine::Error || !First.empty())
+      return;
+    SmallString<128> Text;
+    Message.FormatDiagnostic(Text);
+    First = std::string(Text);
+  }
+};
+
+// In a child. The former consumer is never destroyed: its destructor may write.
+ErrorText &noteErrorsOf(clang::DiagnosticsEngine &Diagnostics) {
   (void)Diagnostics.takeClient().release();
-  Diagnostics.setClient(new clang::IgnoringDiagConsumer);
+  auto *const Noted = new ErrorText;
+  Diagnostics.setClient(Noted);
+  return *Noted;
 }
 
 Functions definedIn(const Module &M) {
@@ -136,29 +153,43 @@ Functions definedIn(const Module &M) {
   return Names;
 }
 
+// In a child: what it sends are the object, which LLVM reads at an aligned address alone, the decisions that it took, and
+// their length.
+[[noreturn]] void compileAndSend(const Job &Of, const Attempt &Asked) {
+  const ErrorText &Errors = noteErrorsOf(Of.CI.getDiagnostics());
+  writeNothingBesides(Of.Options);
+  setOption(ReplayDecisions, "");
+  setOption(TakenDecisions, "");
+  std::string Taken;
+  takeDecisionsInto(Asked.AsReleased ? nullptr : &Taken);
+  const InliningOf Attempted(Asked);
+  SmallVector<char, 0> Object;
+  Of.emit(clang::Backend_EmitObj, std::make_unique<raw_svector_ostream>(Object));
+  if (Of.CI.getDiagnostics().hasErrorOccurred())
+    loseTry(Errors.First);
+  sendToParent((StringRef(Object.data(), Object.size()) + Taken + "\n" + Twine(Taken.size())).str());
+}
+
+// Empty: the try is lost.
 std::optional<Build> compile(const Job &Of, const Functions &Defined, const Attempt &Asked) {
-  MemoryFile Code, Taken;
-  if (!Code.isOpen() || !Taken.isOpen())
+  const Forked Copy = forkSilently(SearchFlag);
+  if (Copy.IsChild)
+    compileAndSend(Of, Asked);
+  if (!Copy.Sent)
     return std::nullopt;
-  const bool Done = succeedsInChild([&] {
-    saySoNowhere(Of.CI.getDiagnostics());
-    writeNothingBesides(Of.Options);
-    setOption(ReplayDecisions, "");
-    setOption(TakenDecisions, Asked.AsReleased ? "" : Taken.path());
-    const InliningOf Attempted(Asked);
-    Of.emit(std::make_unique<raw_fd_ostream>(Code.descriptor(), /*shouldClose=*/false));
-    return !Of.CI.getDiagnostics().hasErrorOccurred();
-  });
-  const auto Content = Done ? Code.content() : nullptr, Decided = Done ? Taken.content() : nullptr;
-  if (!Content || !Decided)
-    return std::nullopt;
-  auto Object = object::ObjectFile::createObjectFile(*Content);
-  if (!Object) {
-    consumeError(Object.takeError());
-    return std::nullopt;
-  }
+  const auto Refuse = [](const Twine &Why) {
+    endWithUsageError(Twine(SearchFlag) + ": a copy of the compiler sent an object that cannot be read: " + Why +
+                      "; report this with the module, or remove the option");
+  };
+  const auto [Content, Length] = StringRef(*Copy.Sent).rsplit('\n');
+  size_t TakenBytes;
+  if (Length.getAsInteger(10, TakenBytes) || TakenBytes > Content.size())
+    Refuse("it is not whole");
+  auto Object = object::ObjectFile::createObjectFile(MemoryBufferRef(Content.drop_back(TakenBytes), SearchOption));
+  if (!Object)
+    Refuse(toString(Object.takeError()));
   Build Result;
-  Result.Decided = decisionsIn(std::string_view(Decided->getBuffer()));
+  Result.Decided = decisionsIn(std::string_view(Content.take_back(TakenBytes)));
   addSizes(Result, **Object, Defined, Of.M.getDataLayout().getGlobalPrefix());
   return Result;
 }
@@ -172,9 +203,11 @@ void say(CompilerInstance &CI, Level As, StringRef Option, const Twine &Message)
 
 // Whether a search can make the code smaller. Says so once if the user may have expected that.
 bool canSearch(const Job &Of) {
-  if (Of.Action != clang::Backend_EmitObj) {
-    say(Of.CI, Level::Warning, SearchOption,
-        "has no effect, because this compile writes no object. Remove the option, or -flto, -S or -emit-llvm");
+  if (Of.Action != clang::Backend_EmitObj && Of.Action != clang::Backend_EmitAssembly) {
+    // Nothing is optimised in the first steps of -save-temps.
+    if (!Of.Options.DisableLLVMPasses)
+      say(Of.CI, Level::Warning, SearchOption,
+          "has no effect, because this compile makes no code. Remove the option, or -flto or -emit-llvm");
     return false;
   }
   const auto HasBody = [](const Function &F) { return !F.isDeclaration(); };
@@ -192,20 +225,44 @@ bool canSearch(const Job &Of) {
 
 // The search of SearchedAllocations.cpp, which such a compile never reaches.
 void warnIfNothingIsAllocated(const Job &Of) {
-  if (isGiven(AllocationsOption) && Of.Action != clang::Backend_EmitObj && Of.Action != clang::Backend_EmitAssembly)
+  if (!isGiven(AllocationsOption) || Of.Options.DisableLLVMPasses)
+    return;
+  if (Of.Action != clang::Backend_EmitObj && Of.Action != clang::Backend_EmitAssembly)
     say(Of.CI, Level::Warning, AllocationsOption,
         "has no effect, because this compile allocates no registers. Remove the option, or -flto or -emit-llvm");
+  else if (Of.Options.OptimizationLevel == 0)
+    say(Of.CI, Level::Warning, AllocationsOption,
+        "has no effect, because -O0 allocates registers in another way. Remove the option, or give -O1 or more");
+}
+
+// A first try that is lost must be lost by the compile too, which then tells why.
+void repeatLost(const Job &Of, const Attempt &Lost) {
+  std::string Taken;
+  takeDecisionsInto(Lost.AsReleased ? nullptr : &Taken);
+  const InliningOf Repeated(Lost);
+  SmallVector<char, 0> Nowhere;
+  Of.emit(clang::Backend_EmitObj, std::make_unique<raw_svector_ostream>(Nowhere));
+  takeDecisionsInto(nullptr);
+  if (!Of.CI.getDiagnostics().hasErrorOccurred())
+    say(Of.CI, Level::Error, SearchOption,
+        "the first try failed in a copy of the compiler, and not in the compiler itself. Report this with the module, "
+        "or remove the option");
 }
 
 void search(const Job &Of, Output To) {
+  // The user asked for no policy: it decides where its object is the smallest.
+  if (!isGiven(AdvisorMode))
+    setOption("mlgo-warn-unmeasured", "false");
   const Functions Defined = definedIn(Of.M);
   const Compile Run = [&](const Attempt &Asked) { return compile(Of, Defined, Asked); };
-  const std::optional<Attempt> Best = searchModule(Run, Tries, InlinerSizeModel::slot().Count != 0);
-  if (!Best) {
-    Of.emit(std::move(To));
+  const Found Result = searchModule(Run, Tries, InlinerSizeModel::slot().Count != 0);
+  if (Result.Lost) {
+    repeatLost(Of, *Result.Lost);
     return;
   }
-  const InliningOf Chosen(*Best);
+  std::optional<InliningOf> Chosen;
+  if (Result.Best)
+    Chosen.emplace(*Result.Best);
   Of.emit(std::move(To));
 }
 
@@ -219,7 +276,7 @@ void emitSearching(CompilerInstance &CI, CodeGenOptions &Options, StringRef Data
   warnIfNothingIsAllocated(Asked);
   if (Tries == 0)
     say(CI, Level::Error, SearchOption, "0 compiles write no object. Give 1 or more");
-  else if (Tries > 1 && isGiven(GivenDecisions))
+  else if (Tries > 1 && mlgo::isGiven(GivenDecisions))
     say(CI, Level::Error, SearchOption, "-mlgo-decisions has taken the decisions. Remove one of the two options");
   else if (Tries == 1 || !canSearch(Asked))
     Asked.emit(std::move(To));

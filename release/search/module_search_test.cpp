@@ -49,7 +49,7 @@ struct Counted {
   // No attempt with this policy succeeds.
   std::optional<Otherwise> Broken = std::nullopt;
 
-  std::optional<Attempt> search(unsigned Tries, bool HasPolicy = true) {
+  Found search(unsigned Tries, bool HasPolicy = true) {
     Compiles = 0;
     const Compile Run = [&, Tries](const Attempt &Asked) -> std::optional<Build> {
       Compiles += !Asked.AsReleased || Tries == 2;
@@ -110,7 +110,7 @@ void aFunctionVanishesIfAllItsCallsAreInlined() {
 void theSearchFindsBothParts() {
   const ToyCompiler Toy(twoParts());
   Counted Searching = {Toy};
-  const auto Found = Searching.search(8);
+  const auto Found = Searching.search(8).Best;
   CHECK(Found.has_value());
   const int WithTinyCalled = 14 + 20 + 3 * CallBytes + 20 + 2 * CallBytes, WithBigInlined = 2 * (30 + 40 - 25);
   CHECK(Toy.build(*Found).CodeBytes == static_cast<uint64_t>(WithTinyCalled + WithBigInlined));
@@ -119,20 +119,23 @@ void theSearchFindsBothParts() {
 void oneCompileOrNoDecisionIsNoSearch() {
   const ToyCompiler Toy(twoParts()), Nothing({{"a", 10, {}, false}, {"b", 10, {}, false}});
   Counted Searching = {Toy}, Idle = {Nothing};
-  CHECK(!Searching.search(1) && Searching.Compiles == 0);
-  CHECK(!Idle.search(8) && Idle.Compiles == 1);
+  const Found One = Searching.search(1);
+  CHECK(!One.Best && !One.Lost && Searching.Compiles == 0);
+  const Found Undecided = Idle.search(8);
+  CHECK(!Undecided.Best && !Undecided.Lost && Idle.Compiles == 1);
 }
 
 void failingCompilesAreLostTries() {
   const ToyCompiler Toy(twoParts());
   Counted Searching = {Toy};
   Searching.Broken = Policy;
-  const auto Found = Searching.search(8);
+  const auto Found = Searching.search(8).Best;
   CHECK(Found && Toy.build(*Found).CodeBytes < Toy.build({Default}).CodeBytes);
   // The default's compile is the one that the others are compared with.
   Searching.Broken = Default;
-  CHECK(!Searching.search(8) && Searching.Compiles == 1);
-  CHECK(!Searching.search(2));
+  const mlgo::search::Found Lost = Searching.search(8);
+  CHECK(!Lost.Best && Lost.Lost && !Lost.Lost->AsReleased && Searching.Compiles == 1);
+  CHECK(Searching.search(2).Lost->AsReleased);
 }
 
 void randomProgramsDoNotGrow() {
@@ -143,7 +146,7 @@ void randomProgramsDoNotGrow() {
     Counted Searching = {Toy};
     const uint64_t Least = std::min(Toy.build({Default}).CodeBytes, Toy.build({Policy}).CodeBytes);
     for (const unsigned Tries : {2u, 3u, 8u, 16u}) {
-      const auto Found = Searching.search(Tries);
+      const auto Found = Searching.search(Tries).Best;
       CHECK(Searching.Compiles <= Tries);
       if (!Found)
         continue;
@@ -159,7 +162,7 @@ void theSameSearchFindsTheSame() {
   std::mt19937 Random(20);
   const ToyCompiler Toy(randomProgram(Random));
   Counted Searching = {Toy};
-  const auto Found = Searching.search(16), Again = Searching.search(16);
+  const auto Found = Searching.search(16).Best, Again = Searching.search(16).Best;
   CHECK(Found && Again && Again->Elsewhere == Found->Elsewhere && Again->Given == Found->Given);
 }
 
@@ -169,7 +172,7 @@ void moreCodeIsNotTakenForFewerBytesThatCount() {
     const bool IsDefault = Asked.Elsewhere == Default && Asked.Given.empty();
     return Build{{{"a\tb\ta\t0\t0", IsDefault}}, {{"a", IsDefault ? 100 : 50}}, IsDefault ? 100u : 101u};
   };
-  const auto Found = searchModule(Run, 8, false);
+  const auto Found = searchModule(Run, 8, false).Best;
   CHECK(Found && Found->Elsewhere == Default && Found->AsReleased);
 }
 
@@ -181,7 +184,7 @@ void theReleasedCompilesAreTheLimit() {
       const unsigned Bytes = Asked.AsReleased ? Released : 100 - (Asked.Elsewhere.Is == Otherwise::Rule::CostBelow);
       return Build{{{"a\tb\ta\t0\t0", Asked.Elsewhere == Default}}, {{"a", Bytes}}, Bytes};
     };
-    const auto Found = searchModule(Run, 8, true);
+    const auto Found = searchModule(Run, 8, true).Best;
     CHECK(Found && Found->Elsewhere == Smaller && Found->AsReleased);
   }
 }

@@ -129,12 +129,22 @@ class SearchTest(unittest.TestCase):
         from_input = self.object("-xc", *search_flags(4), source="-", input=source)
         self.assertEqual(self.bytes_of(from_input), self.bytes_of(from_file))
 
-    def test_a_failing_child_is_a_lost_try(self):
-        # Children write their objects into files of memory; the compile itself writes into a pipe.
+    def test_a_search_writes_no_file(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
-        self.assertEqual(self.object(*search_flags(4), preexec_fn=limit), self.object())
+        self.assertEqual(self.object(*search_flags(4), preexec_fn=limit), self.object(*search_flags(4)))
+
+    def test_a_first_try_that_fails_is_told_as_without_search(self):
+        (self.folder / "bad.c").write_text(
+            'int f(int x) { int y; __asm__("bogus %0, %1" : "=r"(y) : "r"(x)); return y; }\n'
+            "int g(int x) { return f(x) + f(x + 1); }\n"
+        )
+        plain = self.run_clang("-Oz", "-c", "bad.c", "-o", "bad.o")
+        done = self.run_clang("-Oz", "-c", "bad.c", "-o", "bad.o", *search_flags(4))
+        self.assertNotEqual(plain.returncode, 0)
+        self.assertEqual((done.returncode, done.stderr), (plain.returncode, plain.stderr))
+        self.assertFalse((self.folder / "bad.o").exists())
 
     def test_an_error_is_reported_once(self):
         done = self.run_clang("-Oz", "-c", "made.c", "-o", "-", "-Wframe-larger-than=16", "-Werror", *search_flags(4))
@@ -156,13 +166,20 @@ class SearchTest(unittest.TestCase):
         self.assertLess(searched, self.bytes_of(self.object(source="mixed.c", level="-O2")))
 
     def test_other_outputs_are_those_without_search(self):
-        for action, *words in (["-S"], ["-c", "-emit-llvm"], ["-c", "-flto"], ["-c", "-flto=thin"]):
+        for action, *words in (["-c", "-emit-llvm"], ["-c", "-flto"], ["-c", "-flto=thin"]):
             content, said = self.compiled(*words, *search_flags(4), action=action)
             self.assertEqual(content, self.object(*words, action=action), (action, words))
-            self.assertEqual(
-                said.count("warning: -mlgo-search: has no effect, because this compile writes no object"), 1
-            )
+            self.assertEqual(said.count("warning: -mlgo-search: has no effect, because this compile makes no code"), 1)
         self.assertEqual(self.object(*search_flags(4), action="-fsyntax-only"), b"")
+
+    def test_assembly_has_the_same_code(self):
+        searched, plain = self.bytes_of(self.object(*search_flags(8))), self.bytes_of(self.object())
+        (self.folder / "made.s").write_bytes(self.object(*search_flags(8), action="-S"))
+        self.assertEqual(self.bytes_of(self.compiled(source="made.s")[0]), searched)
+        self.assertNotEqual(searched, plain)
+        done = self.run_clang("-Oz", "-c", "-save-temps", *search_flags(8), "made.c", "-o", "saved.o")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.bytes_of((self.folder / "saved.o").read_bytes()), searched)
 
     def test_refused(self):
         for words, wanted in (

@@ -2,12 +2,16 @@
 
 import contextlib
 import dataclasses
+import errno
+import functools
 import os
 import pathlib
 import signal
+import subprocess
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 from mlgo.compiler import server as servers
 from mlgo.compiler.attempts import MAX_REPEATS
@@ -19,6 +23,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.problems.problem import Problem, load_problem
 from mlgo.run import locate
 from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, OPTIMISE_FLAGS
+from tests.compilers import faults
 
 #: Short name in tests/policies -> problem.
 PROBLEMS = {"eviction": "regalloc_eviction", "inlining": "inlining_for_size", "priority": "regalloc_priority"}
@@ -190,6 +195,22 @@ class CompileServerTest(unittest.TestCase):
                 for _ in range(1000):
                     compile_module(request, None, server)
             killer.join()
+
+    def test_a_kernel_without_pidfd_open(self):
+        request = self.requests("inlining", self.modules[-1:])[1]
+        (expected,) = LocalExecutor(1).run_ordered([request])
+        for error in (errno.ENOSYS, errno.EPERM, errno.EMFILE):
+            refusing = functools.partial(subprocess.Popen, preexec_fn=faults.refuse("pidfd_open", error))
+            with mock.patch.object(servers.subprocess, "Popen", refusing):
+                server = servers.CompileServer(servers.beside(self.clang))
+            with contextlib.closing(server):
+                self.assertEqual(comparable(compile_module(request, None, server)), comparable(expected))
+
+    def test_a_descriptor_that_is_none(self):
+        for word in ("x", "", "-1", "3x", "999"):
+            command = [servers.beside(self.clang), word]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual((done.returncode, done.stderr[:33]), (2, "usage: compile_server DESCRIPTOR "))
 
 
 def _youngest_process(name: str) -> int:

@@ -10,27 +10,12 @@ import unittest
 
 from mlgo.run.locate import runfile
 from tests.compilers import pressure
+from tests.compilers.profiles import profiled
 
 DEVELOPMENT, RELEASE, LLC = "development/clang", "release/clang", "release/llc"
 POLICY = "-regalloc-enable-advisor=release"
 TARGET = pressure.SMALL[0]
 LIVE, ARMS = 24, 3
-
-
-def profiled(module: str, calls: int, hot_from: int | None) -> str:
-    """IR whose functions were called so often.
-
-    Args: hot_from: the smallest hot count of the profile's summary; None: there is no summary.
-    """
-    text = module.replace(" {\n", " !prof !99 {\n") + f'!99 = !{{!"function_entry_count", i64 {calls}}}\n'
-    if hot_from is None:
-        return text
-    numbers = ("TotalCount", "MaxCount", "MaxInternalCount", "MaxFunctionCount", "NumCounts", "NumFunctions")
-    fields = ['!{!"ProfileFormat", !"InstrProf"}', *(f'!{{!"{name}", i64 9}}' for name in numbers)]
-    counts = [f"!{{i32 {cutoff}, i64 {hot_from}, i32 1}}" for cutoff in (10_000, 990_000, 999_999)]
-    fields.append(f'!{{!"DetailedSummary", !{{{", ".join(counts)}}}}}')
-    text = text.replace("!llvm.module.flags = !{", "!llvm.module.flags = !{!98, ")
-    return text + f'!98 = !{{i32 1, !"ProfileSummary", !{{{", ".join(fields)}}}}}\n'
 
 
 class EvictionSearchTest(unittest.TestCase):
@@ -125,6 +110,15 @@ class EvictionSearchTest(unittest.TestCase):
         better = self.made(RELEASE, "-mlgo-allocations=18", POLICY)
         self.assertEqual(self.made(RELEASE, POLICY, "-mlgo-allocations=18"), better)
         self.assertNotIn(better, (default, policy, self.made(RELEASE, "-mlgo-allocations=18")))
+
+    def test_work_is_limited(self):
+        starts, all_tries = (self.made(RELEASE, f"-mlgo-allocations={tries}", POLICY) for tries in (2, 18))
+        self.assertNotEqual(starts, all_tries)
+        made = [
+            self.made(RELEASE, "-mlgo-allocations=18", f"-mlgo-allocations-work={10**n}", POLICY) for n in range(10)
+        ]
+        self.assertEqual((made[0], made[-1]), (starts, all_tries))
+        self.assertGreater(len(set(made)), 2)
 
     def test_functions_that_a_profile_calls_cold_are_not_searched(self):
         made = self.run_tool(RELEASE, *TARGET.flags, "-O2", "-S", "-emit-llvm", "x.c", "-o", "x.ll")

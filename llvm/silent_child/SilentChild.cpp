@@ -1,0 +1,250 @@
+#include "SilentChild.h"
+#include "ChildEnd.h"
+#include "UsageError.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace mlgo {
+namespace {
+
+// The child's end of the pipe; -1: this process is no child.
+int ToParent = -1;
+
+// A crash may leave no room on the stack.
+alignas(16) char StackOfHandler[1 << 16];
+
+bool writeAll(int Descriptor, StringRef Content) {
+  while (!Content.empty()) {
+    const ssize_t Written = ::write(Descriptor, Content.data(), Content.size());
+    if (Written < 0 && errno == EINTR)
+      continue;
+    if (Written <= 0)
+      return false;
+    Content = Content.drop_front(Written);
+  }
+  return true;
+}
+
+// Ends the search, from either process. A child is a parent too if it searches: its own parent ends the compile.
+[[noreturn]] void endByMachine(StringRef Option, const Twine &What) {
+  const std::string Sentence = What.str();
+  if (ToParent >= 0) {
+    writeAll(ToParent, Sentence);
+    _exit(MachineFailed);
+  }
+  endWithUsageError(Option + ": the search tries decisions in copies of the compiler, and one could not be run or did "
+                             "not end by itself: " +
+                    Sentence +
+                    ". Compile again with higher limits and less load on the machine, or remove the option");
+}
+
+std::string failed(StringRef Call) { return (Call + ": " + std::strerror(errno)).str(); }
+
+// A copy of the process has a single thread: locks that others hold would stay locked.
+void requireOneThread(StringRef Option) {
+  DIR *const Threads = opendir("/proc/self/task");
+  if (!Threads)
+    endByMachine(Option, failed("opening /proc/self/task, to count threads"));
+  unsigned Count = 0;
+  errno = 0;
+  while (const dirent *const Entry = readdir(Threads))
+    Count += Entry->d_name[0] != '.';
+  const int Error = errno;
+  closedir(Threads);
+  errno = Error;
+  if (Error || !Count)
+    endByMachine(Option, failed("reading /proc/self/task, to count threads"));
+  if (Count > 1)
+    endByMachine(Option, "this process has " + Twine(Count) + " threads, such as a linker's, and a copy would have one");
+}
+
+// Pipes get the lowest free numbers, which are those of the standard streams if a parent closed them.
+int aboveStandardStreams(StringRef Option, int Descriptor) {
+  const int Higher = fcntl(Descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (Higher < 0)
+    endByMachine(Option, failed("duplicating a pipe"));
+  close(Descriptor);
+  return Higher;
+}
+
+// What the compiler has open for writing, such as its outputs, shares its position with the parent.
+void detachOpenFiles() {
+  const int Nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (Nothing < 0)
+    endByMachine("", failed("opening /dev/null"));
+  DIR *const Open = opendir("/proc/self/fd");
+  if (!Open)
+    endByMachine("", failed("opening /proc/self/fd"));
+  while (const dirent *const Entry = readdir(Open)) {
+    const int Descriptor = std::atoi(Entry->d_name);
+    if (Entry->d_name[0] == '.' || Descriptor == Nothing || Descriptor == dirfd(Open) || Descriptor == ToParent)
+      continue;
+    const int Flags = fcntl(Descriptor, F_GETFL);
+    const bool IsWritable = Flags >= 0 && (Flags & O_ACCMODE) != O_RDONLY;
+    if ((IsWritable || Descriptor <= STDERR_FILENO) && dup2(Nothing, Descriptor) < 0)
+      endByMachine("", failed("dup2"));
+  }
+  closedir(Open);
+  // A stream that was closed stays closed for the parent, but a file that the child opens must not become one.
+  for (int Stream = STDIN_FILENO; Stream <= STDERR_FILENO; ++Stream)
+    if (fcntl(Stream, F_GETFD) < 0 && dup2(Nothing, Stream) < 0)
+      endByMachine("", failed("dup2"));
+  if (Nothing > STDERR_FILENO)
+    close(Nothing);
+}
+
+// Allocators may abort, and code may crash, after an allocation that failed. Safe in a signal handler.
+[[noreturn]] void loseUnlessMemoryIsShort() {
+  constexpr size_t MoreThanAllocatorsTakeAtOnce = 64 << 20;
+  const void *const Room = mmap(nullptr, MoreThanAllocatorsTakeAtOnce, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+  _exit(Room == MAP_FAILED ? MemoryExhausted : TryLost);
+}
+
+void onCrash(int Signal, siginfo_t *Info, void *Context) {
+  const bool IsFault = Info->si_code > 0, IsOwn = IsFault || Info->si_pid == getpid();
+  if (Signal == SIGSEGV && IsFault && isBelowStack(Info->si_addr, Context))
+    _exit(StackExhausted);
+  if (IsOwn)
+    loseUnlessMemoryIsShort();
+  // The parent sees the signal that another process sent.
+  std::signal(Signal, SIG_DFL);
+  raise(Signal);
+}
+
+void onFatalError(void *, const char *Reason, bool) { loseTry(Reason); }
+void onBadAlloc(void *, const char *, bool) { _exit(MemoryExhausted); }
+void onFailingNew() { _exit(MemoryExhausted); }
+
+// LLVM's handlers of signals and fatal errors would remove the outputs of the parent, and print.
+void handleEndsSilently() {
+  struct sigaction Action = {};
+  Action.sa_handler = SIG_DFL;
+  for (int Signal = 1; Signal < NSIG; ++Signal)
+    sigaction(Signal, &Action, nullptr);
+  stack_t Stack = {};
+  Stack.ss_sp = StackOfHandler;
+  Stack.ss_size = sizeof(StackOfHandler);
+  if (sigaltstack(&Stack, nullptr) < 0)
+    endByMachine("", failed("sigaltstack"));
+  Action.sa_sigaction = onCrash;
+  Action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int Signal : {SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT})
+    if (sigaction(Signal, &Action, nullptr) < 0)
+      endByMachine("", failed("sigaction"));
+  const rlimit NoCore = {0, 0};
+  setrlimit(RLIMIT_CORE, &NoCore);
+  remove_fatal_error_handler();
+  install_fatal_error_handler(onFatalError);
+  remove_bad_alloc_error_handler();
+  install_bad_alloc_error_handler(onBadAlloc);
+  std::set_new_handler(onFailingNew);
+}
+
+void becomeChild(pid_t Parent) {
+  handleEndsSilently();
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+    endByMachine("", failed("prctl"));
+  // The parent may have ended before the line above.
+  if (getppid() != Parent)
+    _exit(EXIT_FAILURE);
+  detachOpenFiles();
+}
+
+// Empty: an error, in errno.
+std::optional<std::string> readAll(int Descriptor) {
+  std::string Text;
+  char Buffer[1 << 16];
+  for (;;) {
+    const ssize_t Read = ::read(Descriptor, Buffer, sizeof(Buffer));
+    if (Read < 0 && errno == EINTR)
+      continue;
+    if (Read < 0)
+      return std::nullopt;
+    if (Read == 0)
+      return Text;
+    Text.append(Buffer, Read);
+  }
+}
+
+} // namespace
+
+Forked forkSilently(StringRef Option) {
+  requireOneThread(Option);
+  int Ends[2];
+  if (pipe2(Ends, O_CLOEXEC) != 0)
+    endByMachine(Option, failed("pipe2"));
+  for (int &End : Ends)
+    End = aboveStandardStreams(Option, End);
+  // A process that ignores the signal cannot wait.
+  struct sigaction Default = {}, Before = {};
+  Default.sa_handler = SIG_DFL;
+  if (sigaction(SIGCHLD, &Default, &Before) < 0)
+    endByMachine(Option, failed("sigaction"));
+  const pid_t Parent = getpid();
+  // A signal that comes before the child has its own handlers would run LLVM's: they remove the parent's outputs.
+  sigset_t All, Mask;
+  sigfillset(&All);
+  if (sigprocmask(SIG_SETMASK, &All, &Mask) < 0)
+    endByMachine(Option, failed("sigprocmask"));
+  const pid_t Child = fork();
+  if (Child == 0) {
+    close(Ends[0]);
+    ToParent = Ends[1];
+    becomeChild(Parent);
+    sigprocmask(SIG_SETMASK, &Mask, nullptr);
+    return {true, std::nullopt};
+  }
+  const std::string ForkFailed = failed("fork");
+  sigprocmask(SIG_SETMASK, &Mask, nullptr);
+  if (Child < 0)
+    endByMachine(Option, ForkFailed);
+  close(Ends[1]);
+  std::optional<std::string> Sent = readAll(Ends[0]);
+  if (!Sent)
+    endByMachine(Option, failed("reading from a copy"));
+  close(Ends[0]);
+  int Status = 0;
+  pid_t Ended;
+  while ((Ended = waitpid(Child, &Status, 0)) < 0 && errno == EINTR)
+    ;
+  if (Ended != Child)
+    endByMachine(Option, failed("waitpid"));
+  if (sigaction(SIGCHLD, &Before, nullptr) < 0)
+    endByMachine(Option, failed("sigaction"));
+  const ChildEnd End = endOf(Status, *Sent);
+  if (!End.OfMachine.empty())
+    endByMachine(Option, End.OfMachine);
+  return {false, End.IsDone ? std::move(Sent) : std::nullopt};
+}
+
+void sendToParent(StringRef Content) {
+  if (!writeAll(ToParent, Content))
+    _exit(PipeBroken);
+  _exit(Done);
+}
+
+void loseTry(StringRef Reason) {
+  if (isAboutMachine(Reason))
+    endByMachine("", Reason);
+  loseUnlessMemoryIsShort();
+}
+
+} // namespace mlgo
