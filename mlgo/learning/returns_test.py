@@ -48,9 +48,7 @@ class ReturnsTest(unittest.TestCase):
             self.assertEqual(each.less("a", [{"f": 1.0, "g": 0.0}]), [{"f": 1.0 - (0.75 * 0.125 + 0.25), "g": 0.25}])
             self.assertEqual(each.less("b", [{"f": 1.0}]), [{"f": 1.0}])
         self.assertEqual(average.state()["names"].dtype, np.uint64)
-        _, returns = returns_of(
-            [_sample("a", 0, {"f": 0.5, "g": 0.25})], centre=True, baseline=MovingAverage(0.5)
-        )
+        _, returns = returns_of([_sample("a", 0, {"f": 0.5, "g": 0.25})], centre=True, baseline=MovingAverage(0.5))
         np.testing.assert_array_equal(returns, [0.5, 0.5, 0.25])
 
     def test_without_decisions_or_scores_there_is_nothing_to_learn(self):
