@@ -87,6 +87,10 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
     if comparison.failed:
         names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
         lines.append(f"  excluded because they failed: {names}")
+        if lost := [name for name, why in comparison.failed.items() if "policy: " in why and "default: " not in why]:
+            lines.append(
+                f"  {len(lost)} of these compile by default and not with the policy; the score leaves that out"
+            )
     if comparison.unmatched:
         lines.append(f"  excluded because a side had no decision in them: {comparison.unmatched} {what}")
     return lines

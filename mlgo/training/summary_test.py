@@ -47,6 +47,19 @@ class SummaryTest(unittest.TestCase):
         self.assertIn("Better than the default.", _said("/w/out/run", comparison=_held_out(MIN_MODULES, 0.918)))
         self.assertIn("Worse than the default", _said("/w/out/run", comparison=_held_out(MIN_MODULES, 1.1)))
 
+    def test_modules_that_fail_with_the_policy_only_are_counted(self):
+        held_out = _held_out(MIN_MODULES, 0.9)
+        for failed, lost in (
+            (
+                {"a": "policy: crash", "b": "default: crash, policy: crash"},
+                "1 of these compile by default and not with",
+            ),
+            ({"b": "default: crash, policy: crash"}, None),
+        ):
+            said = _said("/w", comparison=dataclasses.replace(held_out, failed=failed))
+            self.assertIn(lost or "excluded because they failed: b", said)
+            self.assertEqual("not with the policy" in said, lost is not None)
+
     def test_the_policy_is_installed_from_where_it_is(self):
         slot = PROBLEM.release_setting.rpartition(":")[2]
         for folder in ("/w/out/run", "/elsewhere"):
