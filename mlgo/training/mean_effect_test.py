@@ -16,6 +16,8 @@ from mlgo.learning.algorithms.cma_es.algorithm import CmaConfig
 from mlgo.learning.algorithms.cma_es.learner import CmaLearner
 from mlgo.learning.algorithms.dqn.algorithm import DqnConfig
 from mlgo.learning.algorithms.dqn.learner import DqnLearner
+from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
+from mlgo.learning.algorithms.effect_regression.learner import EffectLearner
 from mlgo.learning.algorithms.es.algorithm import EsConfig
 from mlgo.learning.algorithms.es.learner import EsLearner
 from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
@@ -121,6 +123,10 @@ class MeanEffectTest(unittest.TestCase):
     def test_dqn(self):
         config = DqnConfig(learning_rate=3e-3, temperature_decay=0.8)
         self.assert_sign_is_learned(lambda network: DqnLearner(network, PROBLEM, 1, config))
+
+    def test_effect_regression_that_does_not_weigh_by_noise(self):
+        config = EffectConfig(exploration=0.2, weigh_by_noise=False, outlier=1e6)
+        self.assert_sign_is_learned(lambda network: EffectLearner(network, PROBLEM, 1, config))
 
     def test_evolution_strategies(self):
         config = EsConfig(learning_rate=0.1)
