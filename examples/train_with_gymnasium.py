@@ -106,6 +106,11 @@ def legal_rows(info: dict) -> np.ndarray:
     return info.get("action_mask", np.ones(1)).astype(np.float32)
 
 
+def value_of(agent: Agent, observation: dict[str, np.ndarray], info: dict) -> float:
+    """What the agent expects from here on."""
+    return float(agent(agent.rows_of(observation)[None], legal_rows(info)[None])[1][0])
+
+
 def advantages(rewards, values, ends, last_value: float, settings: Settings) -> np.ndarray:
     """Generalised advantage estimation (arXiv:1506.02438); ends[t]: the episode ended with step t."""
     result = np.zeros_like(rewards)
@@ -168,8 +173,11 @@ def train(environment: gymnasium.Env, steps: int, seed: int, settings: Settings,
             if terminated or truncated:
                 batch["ends"][step] = 1.0
                 endings.append(float(batch["rewards"][step]))
+                if truncated:
+                    # Cut off, not over: what is missing is worth what the agent expects of it.
+                    batch["rewards"][step] += settings.gamma * value_of(agent, observation, info)
                 observation, info = environment.reset()
-        last_value = float(agent(agent.rows_of(observation)[None], legal_rows(info)[None])[1][0])
+        last_value = value_of(agent, observation, info)
         rewards, values, ends = batch.pop("rewards"), batch.pop("values"), batch.pop("ends")
         batch["advantages"] = advantages(rewards, values, ends, last_value, settings)
         batch["returns"] = batch["advantages"] + values

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import unittest
+from unittest import mock
 
 import gymnasium
 import numpy as np
@@ -54,6 +55,17 @@ class RightArmEnvironment(gymnasium.Env):
         return self._shown, {"action_mask": mask[0].astype(np.int8)}
 
 
+class OneStepEnvironment(RightArmEnvironment):
+    """Every step pays 1 and ends the episode."""
+
+    def __init__(self, truncated: bool):
+        self._truncated = truncated
+
+    def step(self, action):
+        observation, _, _, _, info = super().step(action)
+        return observation, 1.0, not self._truncated, self._truncated, info
+
+
 class ExampleTest(unittest.TestCase):
     def test_a_few_steps_of_every_problem(self):
         for problem in ("regalloc_eviction", "inlining_for_size", "regalloc_priority"):
@@ -83,6 +95,16 @@ class ExampleTest(unittest.TestCase):
             np.array([0.0, 1.0, 0.0], np.float32), np.zeros(3, np.float32), np.array([0.0, 1.0, 0.0]), 8.0, settings
         )
         np.testing.assert_allclose(got, [0.5, 1.0, 4.0])
+
+    def test_an_episode_that_is_cut_off_is_worth_what_was_expected_of_it(self):
+        for truncated, expected in ((False, 1.0), (True, 1.0 + 0.5 * 4.0)):
+            with (
+                mock.patch.object(example, "value_of", return_value=4.0),
+                mock.patch.object(example, "update", return_value=(0.0, 0.0)) as update,
+            ):
+                settings = example.Settings(gamma=0.5, rollout_steps=8)
+                example.train(OneStepEnvironment(truncated), 8, 1, settings, lambda line: None)
+            np.testing.assert_allclose(update.call_args.args[2]["returns"], expected, rtol=1e-6)
 
     def test_misuse(self):
         code, said = run("--corpus=/srv/absent", "--steps=1")

@@ -46,7 +46,9 @@ def run(arguments: list[str]) -> int:
     progress.show(information.lines(found))
     for problem, count in decisions.items():
         outcomes = ", ".join(f"{number:,} {outcome}" for outcome, number in count.modules.items() if number)
-        print(f"decisions of {problem}: {count.decisions:,} in {count.functions:,} functions; modules: {outcomes}")
+        rest = f" (and {count.elsewhere:,} in none that the objects hold)" if count.elsewhere else ""
+        named = count.decisions - count.elsewhere
+        print(f"decisions of {problem}: {named:,} in {count.functions:,} functions{rest}; modules: {outcomes}")
     return ExitCode.DONE
 
 

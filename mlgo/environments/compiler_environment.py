@@ -23,16 +23,19 @@ from mlgo.environments.stock_clang import stock_clang
 from mlgo.problems.problem import load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 
-#: Reward of an action that the compiler does not allow, which also ends the episode: as for code twice as bad.
-ILLEGAL_ACTION_REWARD = -1.0
+#: The lowest reward, that of code ten times as bad as the default's. Worse code counts as this, and so does an episode
+#: that ends before there is code, so that an illegal action or a failing compiler never pays more than playing on.
+LOWEST_REWARD = -9.0
 
 
 class CompilerEnvironment(gymnasium.Env):
     """Compiles modules of a corpus with a stock clang whose decisions the agent takes.
 
     The reward is 0 until the last decision of a module, then the improvement of the code over the default heuristic's
-    (`ChannelScore.improvement`). An action outside the mask, or a number outside [0, 1], never reaches the compiler: it
-    ends the episode with ILLEGAL_ACTION_REWARD. When the compiler fails, the episode is truncated.
+    (`ChannelScore.improvement`), at least LOWEST_REWARD. An action outside the mask, or a number outside [0, 1], never
+    reaches the compiler: it ends the episode with LOWEST_REWARD, and so does a compiler that fails with the decisions.
+    Where the default's compile fails, there is nothing to compare with: the episode is truncated with reward 0, and
+    the module is left out from then on, with a warning.
 
     `info` holds `module` and `function` ("" for inlining); `action_mask` (int8 [n], 1 is legal, as Discrete.sample
     expects) for a categorical problem; `default_action` for inlining; at the end `score` and `default_score`, or
@@ -125,24 +128,25 @@ class CompilerEnvironment(gymnasium.Env):
         try:
             self._session.answer(spaces.decision(self.problem, action))
         except WrongAnswerError as error:
-            return self._last(ILLEGAL_ACTION_REWARD, False, {"illegal_action": str(error)})
+            return self._last(LOWEST_REWARD, False, {"illegal_action": str(error)})
         observation = self._session.observe()
         if observation is not None:
             return spaces.observation(self._features(observation)), 0.0, False, False, self._info(observation)
         outcome = self._session.outcome
         if isinstance(outcome, CompileFailure):
-            return self._last(0.0, True, {"failure": f"{outcome.kind.value}: {outcome.detail}"})
+            return self._last(LOWEST_REWARD, False, {"failure": f"{outcome.kind.value}: {outcome.detail}"})
         default = self._default_scores(self._module)
         if isinstance(default, CompileFailure):
-            return self._last(0.0, True, {"failure": f"the default's compile, {default.kind.value}: {default.detail}"})
+            failure = f"the default's compile, {default.kind.value}: {default.detail}"
+            self._leave_out(self._module, failure)
+            return self._last(0.0, True, {"failure": failure})
         parts = self._score.of_parts(outcome)
         self._part_scores = {
             name: (parts.get(name, 0.0), default.get(name, 0.0)) for name in sorted({*parts, *default})
         }
         score, default_score = sum(parts.values()), sum(default.values())
-        return self._last(
-            self._score.improvement(score, default_score), False, {"score": score, "default_score": default_score}
-        )
+        reward = max(LOWEST_REWARD, self._score.improvement(score, default_score))
+        return self._last(reward, False, {"score": score, "default_score": default_score})
 
     def close(self) -> None:
         """Ends the compiler, if one runs; may be called again."""
@@ -172,10 +176,12 @@ class CompilerEnvironment(gymnasium.Env):
         session.close()
         self._left_out.add(module.name)
         if isinstance(session.outcome, CompileFailure):
-            gymnasium.logger.warn(
-                f"{module.name}: {session.outcome.kind.value}, {session.outcome.detail}; it is left out"
-            )
+            self._leave_out(module, f"{session.outcome.kind.value}, {session.outcome.detail}")
         return None
+
+    def _leave_out(self, module: Module, reason: str) -> None:
+        self._left_out.add(module.name)
+        gymnasium.logger.warn(f"{module.name}: {reason}; it is left out")
 
     def _request(self, module: Module) -> CompileRequest:
         return CompileRequest(

@@ -3,15 +3,18 @@
 import gc
 import unittest
 import warnings
+from unittest import mock
 
 import gymnasium
 import numpy as np
 from gymnasium.utils.env_checker import check_env
 
 import mlgo.environments
+from mlgo.compiler.request import CompileFailure, FailureKind
 from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
-from mlgo.environments.compiler_environment import ILLEGAL_ACTION_REWARD, CompilerEnvironment
+from mlgo.environments.compiler_environment import LOWEST_REWARD, CompilerEnvironment
+from mlgo.environments.scores import ChannelScore
 from mlgo.problems.regalloc_eviction.problem import PROBLEM as EVICTION
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -154,7 +157,7 @@ class EpisodeTest(EnvironmentTestCase):
         _, info = environment.reset()
         illegal = int(info["action_mask"].argmin())
         _, reward, terminated, truncated, info = environment.step(illegal)
-        self.assertEqual((reward, terminated, truncated), (ILLEGAL_ACTION_REWARD, True, False))
+        self.assertEqual((reward, terminated, truncated), (LOWEST_REWARD, True, False))
         self.assertIn("which the mask allows", info["illegal_action"])
         self.assert_nothing_left()
         with self.assertRaisesRegex(gymnasium.error.ResetNeeded, "call reset"):
@@ -188,7 +191,14 @@ class TroubleTest(EnvironmentTestCase):
             modules = {environment.reset(seed=1)[1]["module"] for _ in range(3)} | {environment.reset()[1]["module"]}
         self.assertEqual(modules, {"m"})
 
-    def test_a_compiler_that_fails_truncates_the_episode(self):
+    def test_code_however_bad_pays_no_less_than_an_illegal_action(self):
+        environment = self.make_fake(m=({"f": 3}, "good"))
+        for improvement, expected in ((-50.0, LOWEST_REWARD), (-7.5, -7.5)):
+            with mock.patch.object(ChannelScore, "improvement", return_value=improvement):
+                _, (_, reward, terminated, _, _), _ = play(environment)
+            self.assertEqual((reward, terminated), (expected, True))
+
+    def test_a_compiler_that_fails_pays_no_more_than_an_illegal_action(self):
         for behaviour, failure in (
             ("crash_between", "crash: SIGSEGV"),
             ("leaves_inside", "bad_log: "),
@@ -196,9 +206,20 @@ class TroubleTest(EnvironmentTestCase):
         ):
             environment = self.make_fake(m=({"f": 3}, behaviour))
             _, (_, reward, terminated, truncated, info), _ = play(environment)
-            self.assertEqual((reward, terminated, truncated), (0.0, False, True))
+            self.assertEqual((reward, terminated, truncated), (LOWEST_REWARD, True, False))
             self.assertRegex(info["failure"], f"^{failure}")
             self.assert_nothing_left()
+
+    def test_a_module_that_the_default_cannot_compile_is_left_out(self):
+        environment = self.make_fake(m=({"f": 3}, "good"))
+        failure = CompileFailure("m", FailureKind.CRASH, "SIGSEGV")
+        with mock.patch("mlgo.environments.compiler_environment.certain_outcome", return_value=failure):
+            with self.assertWarnsRegex(UserWarning, "m: the default's compile, crash: SIGSEGV; it is left out"):
+                _, (_, reward, terminated, truncated, info), _ = play(environment)
+        self.assertEqual((reward, terminated, truncated), (0.0, False, True))
+        self.assertIn("the default's compile", info["failure"])
+        with self.assertRaisesRegex(RunError, "has nothing to decide .* or cannot be compiled"):
+            environment.reset()
 
     def test_leaving_in_the_middle(self):
         environment = self.make_fake(m=({"f": 3}, "good"))

@@ -9,10 +9,10 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 
 def fitness_of(
-    samples: Sequence[Sample], candidates: int, lowest: float, regression_penalty: float, project_balance: float = 0.0
+    samples: Sequence[Sample], candidates: int, regression_penalty: float, project_balance: float = 0.0
 ) -> tuple[np.ndarray, int]:
-    """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that
-    compiled under all candidates. `project_balance` as balance_of's.
+    """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that have
+    a sample of every candidate. `project_balance` as balance_of's.
 
     Raises: RunError: there is no such module.
     """
@@ -23,13 +23,12 @@ def fitness_of(
     if not complete:
         raise RunError(
             f"a generation of {candidates} candidates",
-            f"none of {len(by_module)} modules was compiled and scored under all of them",
+            f"none of {len(by_module)} modules was scored under all of them",
             "Use more modules in an iteration, or look why compiles fail",
             ExitCode.NOTHING_PRODUCED,
         )
     improvements = np.array([[each[index].improvement for index in range(candidates)] for each in complete])
     weights = np.array([[each[index].weight for index in range(candidates)] for each in complete])
     weights *= balance_of([each[0].module for each in complete], weights[:, 0], project_balance)[:, None]
-    improvements = np.maximum(improvements, lowest)
     improvements = np.where(improvements < 0, (1 + regression_penalty) * improvements, improvements)
     return (improvements * weights).sum(axis=0) / weights.sum(axis=0), len(complete)

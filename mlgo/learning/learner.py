@@ -5,7 +5,7 @@ An iteration compiles each of its modules once under every variant of the learne
 
     while learning:
         variants = learner.variants(iteration)
-        samples = [compile(module, variant) for module in modules for variant in variants]  # without failed compiles
+        samples = [compile(module, variant) for module in modules for variant in variants]
         metrics = learner.update(iteration, samples)
         checkpoint(learner.network.weights, learner.state())
 
@@ -90,6 +90,8 @@ class Sample:
       improvements: context name -> improvement over the default, uncentred. Decisions of contexts without a score are
         not learned from. Contexts without decisions count when returns are centred.
       moves: changes of these decisions that were measured, for learners with a `move_plan`.
+      failed: whether the compile failed. Such a sample has no decisions, and counts as worse than all others
+        (mlgo/training/collection.py).
     """
 
     module: str
@@ -100,6 +102,7 @@ class Sample:
     contexts: tuple[str, ...] = ()
     improvements: Mapping[str, float] = dataclasses.field(default_factory=dict)
     moves: tuple[MeasuredMove, ...] = ()
+    failed: bool = False
 
     def __post_init__(self):
         if not (math.isfinite(self.improvement) and math.isfinite(self.weight) and self.weight > 0):

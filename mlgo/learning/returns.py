@@ -80,12 +80,11 @@ def _key(module: str, name: str) -> int:
 
 
 def returns_of(
-    samples: Sequence[Sample], lowest: float, centre: bool, baseline: MovingAverage | None = None
+    samples: Sequence[Sample], centre: bool, baseline: MovingAverage | None = None
 ) -> tuple[Observations, np.ndarray]:
     """All decisions of `samples` that have a return, in order, and these returns, float32 [N].
 
     Args:
-      lowest: lower improvements are raised to this.
       centre: a return is the improvement of a function over the other samples of its module, without functions that
         occur in one sample only. Otherwise it is the improvement over the default.
       baseline: a return is the improvement over this moving average; takes precedence over `centre`.
@@ -103,7 +102,7 @@ def returns_of(
                     f"the improvement of {name!r} is {value}: returns hold NaN or infinity",
                     "Check the scores in the training logs",
                 )
-    values = [{name: max(value, lowest) for name, value in sample.improvements.items()} for sample in samples]
+    values = [dict(sample.improvements) for sample in samples]
     if centre or baseline is not None:
         of_module: dict[str, list[int]] = {}
         for index, sample in enumerate(samples):

@@ -9,12 +9,12 @@ import numpy as np
 
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore, score_ratio
-from mlgo.score.score import FunctionScores
+from mlgo.score.score import FunctionScores, bounded
 
 #: Ancestors of a function beyond this many are not followed: what happens there says too little about one decision.
 _MOST_ANCESTORS = 200
 
-#: One unit of credit, in bytes: about one inlined call. Ours; it sets the scale of returns and nothing else.
+#: One unit of credit, in bytes: about one inlined call. Ours; the unit of EffectConfig.prior.
 CREDIT_BYTES = 16.0
 
 #: The name of all functions together. No function has a line feed in its name: it would end the caller's in the log.
@@ -30,7 +30,8 @@ class CodeMeasure:
     The improvement of a module is minus the logarithm of the ratio of its sizes. A decision is credited with the change
     of the code that it can have changed: its caller, every function that the caller was inlined into, directly or not,
     and the callee, which may be gone. In units of CREDIT_BYTES saved. Where the log does not name call sites, every
-    decision is credited with the whole module.
+    decision is credited with the whole module. Credits have no bound: the bytes of an image add up, so a policy is as
+    good as the mean of its credits, and few large ones can decide its sign.
 
     Args: counting: which bytes count.
     """
@@ -42,7 +43,7 @@ class CodeMeasure:
         sizes = [math.fsum(self._counting(module, scores).values()) for scores in (default, found)]
         if not all(sizes):
             return None
-        return -math.log(score_ratio(*sizes, offset=0.0, goal="minimize")), 1.0
+        return bounded(-math.log(score_ratio(*sizes, offset=0.0, goal="minimize"))), 1.0
 
     def compared(self, module, functions):
         if not functions:

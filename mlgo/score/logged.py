@@ -6,16 +6,17 @@ import numpy as np
 
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.score.function_scores import FunctionScore
-from mlgo.score.score import FunctionScores, Score
+from mlgo.score.score import FunctionScores, Score, bounded
 
 
 class Logged(Score):
     """The score of a problem with a LoggedScore, and the measure of every corpus.
 
-    The improvement of a module is minus the mean logarithm of the ratios of its functions. A decision is credited with
-    1 - the ratio of its function: 0.02 means two percent better than the default. ml-compiler-opt does the same
-    (compiler_opt/rl/compilation_runner.py, _calculate_reward), but compares with a moving average of past policies. The
-    default's score is fixed, so that the credits of different iterations can be compared.
+    The improvement of a function is minus the logarithm of its ratio: 0.02 means about two percent better than the
+    default, and twice as good outweighs twice as bad. A decision is credited with it, and a module's is the mean over
+    its functions: what is learned from is what evaluations measure. ml-compiler-opt credits 1 - the ratio to a moving
+    average of past policies (compiler_opt/rl/compilation_runner.py, _calculate_reward), in which losses outweigh gains.
+    The default's score is fixed, so that the credits of different iterations can be compared.
     """
 
     rewards = ("score",)
@@ -38,8 +39,10 @@ class Logged(Score):
 
     def module_improvement(self, module, found, default):
         del module
-        logarithms = [math.log(ratio) for ratio in self._ratios(found, default).values()]
-        return (-math.fsum(logarithms) / len(logarithms), float(len(logarithms))) if logarithms else None
+        improvements = self._improvements(found, default)
+        if not improvements:
+            return None
+        return bounded(math.fsum(improvements.values()) / len(improvements)), float(len(improvements))
 
     def compared(self, module, functions):
         del module
@@ -50,14 +53,15 @@ class Logged(Score):
         return [
             (
                 tuple(log.contexts),
-                {name: float(np.float32(1.0 - ratio)) for name, ratio in self._ratios(each, default).items()},
+                {name: float(np.float32(bounded(x))) for name, x in self._improvements(each, default).items()},
             )
             for each, log in zip(found, logs, strict=True)
         ]
 
-    def _ratios(self, found: FunctionScores, default: FunctionScores) -> dict[str, float]:
-        """The ratios of the functions that both sides have, by name, sorted."""
-        return {name: self.ratio(default[name].score, found[name].score) for name in sorted(set(found) & set(default))}
+    def _improvements(self, found: FunctionScores, default: FunctionScores) -> dict[str, float]:
+        """Those of the functions that both sides have, by name, sorted."""
+        both = sorted(set(found) & set(default))
+        return {name: -math.log(self.ratio(default[name].score, found[name].score)) for name in both}
 
 
 def scores_of_log(log: TrainingLog) -> dict[str, FunctionScore]:

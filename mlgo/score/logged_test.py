@@ -77,17 +77,25 @@ class RatioTest(unittest.TestCase):
 class CreditTest(unittest.TestCase):
     def test_known_values(self):
         found = [credit(SMALLER, default, score) for default, score in ((100, 98), (100, 100), (0, 0), (1, 2))]
-        np.testing.assert_allclose(found, [0.02, 0, 0, -0.99], atol=1e-4)
+        np.testing.assert_allclose(found, [0.0202, 0, 0, -math.log(2.01 / 1.01)], atol=1e-4)
+
+    def test_gains_and_losses_of_one_size_cancel_and_are_bounded_alike(self):
+        for factor in (1.1, 2.0, 9.0, 100.0):
+            better, worse = credit(SMALLER, 100.0 * factor, 100.0), credit(SMALLER, 100.0, 100.0 * factor)
+            self.assertAlmostEqual(better, -worse)
+            self.assertAlmostEqual(better, min(math.log(factor), math.log(10)), places=3)
+        found, default = scores(f=1e6, g=1e6), scores(f=1.0, g=1.0)
+        self.assertEqual(SMALLER.measure({}).module_improvement("m", found, default), (-math.log(10), 2.0))
 
     def test_credit_is_positive_for_better_code_whatever_the_goal(self):
         self.assertGreater(credit(SMALLER, 100.0, 50.0), 0)
         self.assertLess(credit(SMALLER, 50.0, 100.0), 0)
         self.assertGreater(credit(LARGER, 50.0, 100.0), 0)
         self.assertLess(credit(LARGER, 100.0, 50.0), 0)
-        self.assertAlmostEqual(credit(LARGER, 49.99, 99.99), 0.5)
+        self.assertAlmostEqual(credit(LARGER, 49.99, 99.99), math.log(2))
 
     def test_a_function_whose_default_score_is_zero_has_a_credit(self):
-        self.assertEqual(credit(SMALLER, 0.0, 0.01), -1.0)
+        self.assertAlmostEqual(credit(SMALLER, 0.0, 0.01), -math.log(2))
 
     def test_modules_improve_in_the_direction_of_the_goal(self):
         default, found = scores(f=50.0, g=10.0, gone=1.0), scores(f=100.0, g=20.0, new=1.0)

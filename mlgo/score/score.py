@@ -5,6 +5,7 @@ scores that the compiler logs (logged.py) and one for the size of the code (code
 """
 
 import abc
+import math
 import typing
 from collections.abc import Mapping, Sequence
 
@@ -16,6 +17,11 @@ from mlgo.score.function_scores import FunctionScore, score_ratio
 #: Function name -> its score.
 FunctionScores = Mapping[str, FunctionScore]
 
+#: Improvements that are logarithms of ratios lie within this on both sides: nothing counts as more than ten times as
+#: good or as bad as the default. Ours, far out: a mean of values that a bound often cuts off, or on one side only, may
+#: have the wrong sign.
+LARGEST_IMPROVEMENT = math.log(10.0)
+
 
 class Measure(typing.Protocol):
     """Compares compiles of the modules of one corpus with the compiler's default."""
@@ -23,7 +29,10 @@ class Measure(typing.Protocol):
     def module_improvement(
         self, module: str, found: FunctionScores, default: FunctionScores
     ) -> tuple[float, float] | None:
-        """(improvement, weight in means) of `module`; 0.02 is about 2 % better. None: nothing can be compared."""
+        """(improvement, weight in means) of `module`; 0.02 is about 2 % better. None: nothing can be compared.
+
+        The improvement is minus the logarithm of a ratio, bounded by `bounded`.
+        """
 
     def compared(self, module: str, functions: FunctionScores) -> FunctionScores:
         """The scores that are compared one by one: those of the functions, or the score of the module under ""."""
@@ -38,6 +47,19 @@ class Measure(typing.Protocol):
         Returns: (a name for each context of the log, name -> the improvement credited to the decisions there). Contexts
         without anything to compare are missing from the second.
         """
+
+
+def bounded(improvement: float) -> float:
+    """`improvement`, or the nearest bound of LARGEST_IMPROVEMENT."""
+    return min(max(improvement, -LARGEST_IMPROVEMENT), LARGEST_IMPROVEMENT)
+
+
+def failed_improvement(measure: Measure, module: str, default: FunctionScores) -> tuple[float, float] | None:
+    """What a failed compile of `module` counts as, in the form of Measure.module_improvement: the worst there is, so
+    that no policy gains by failing.
+    """
+    unchanged = measure.module_improvement(module, default, default)
+    return None if unchanged is None else (-LARGEST_IMPROVEMENT, unchanged[1])
 
 
 class Score(abc.ABC):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from mlgo.run import manifest
 from mlgo.run.exit_codes import RunError
+from mlgo.score.function_scores import NON_FUNCTION_BYTES
 from mlgo.trace.outcomes import Outcome, read_record
 
 
@@ -16,12 +17,15 @@ class DecisionCounts:
 
     Attributes:
       decisions: in all traced modules.
-      functions: that have decisions.
+      functions: of the objects, that have decisions.
+      elsewhere: those of the decisions that are in no function of an object: it was inlined everywhere, or the compiler
+        does not name it.
       modules: how many modules had which outcome ("traced", "no decisions", "failed", "not in the trace").
     """
 
     decisions: int
     functions: int
+    elsewhere: int
     modules: dict[str, int]
 
 
@@ -54,7 +58,7 @@ def count_decisions(folders: Iterable[pathlib.Path], modules: Iterable[str]) -> 
 
 def _count(traces: list[pathlib.Path], names: list[str]) -> DecisionCounts:
     outcomes = collections.Counter({**{outcome.value: 0 for outcome in Outcome}, "not in the trace": 0})
-    decisions = functions = 0
+    decisions = functions = elsewhere = 0
     for name in names:
         paths = (trace / "modules" / f"{name}.json" for trace in traces)
         path = next((path for path in paths if path.exists()), None)
@@ -64,8 +68,10 @@ def _count(traces: list[pathlib.Path], names: list[str]) -> DecisionCounts:
         record = read_record(path)
         outcomes[record.outcome.value] += 1
         decisions += record.decisions
-        functions += len(record.functions)
-    return DecisionCounts(decisions, functions, dict(outcomes))
+        functions += record.deciding_functions
+        rest = record.functions.get(NON_FUNCTION_BYTES)
+        elsewhere += 0 if rest is None else rest.decisions
+    return DecisionCounts(decisions, functions, elsewhere, dict(outcomes))
 
 
 def _problem_of(folder: pathlib.Path) -> str:

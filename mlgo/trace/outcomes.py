@@ -12,7 +12,7 @@ from typing import Any
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import tell
-from mlgo.score.function_scores import FunctionScore
+from mlgo.score.function_scores import NON_FUNCTION_BYTES, FunctionScore
 
 _REMEDY = "Delete it and run the same command again; its module is then compiled again"
 
@@ -50,6 +50,11 @@ class ModuleRecord:
     def decisions(self) -> int:
         """Decisions in all functions."""
         return sum(function.decisions for function in self.functions.values())
+
+    @property
+    def deciding_functions(self) -> int:
+        """Functions with decisions. A record of code sizes holds every function of the object, most without any."""
+        return sum(score.decisions > 0 for name, score in self.functions.items() if name != NON_FUNCTION_BYTES)
 
 
 def write_record(path: pathlib.Path, record: ModuleRecord) -> None:
@@ -150,10 +155,10 @@ class FailureLimit:
 
 
 def count_outcomes(records: Iterable[ModuleRecord]) -> dict[str, int]:
-    """Modules by outcome, all three always present, plus the functions and decisions in them."""
+    """Modules by outcome, all three always present, plus their decisions and the functions that have some."""
     counts = dict.fromkeys((*(outcome.value for outcome in Outcome), "functions", "decisions"), 0)
     for record in records:
         counts[record.outcome.value] += 1
-        counts["functions"] += sum(score.decisions > 0 for score in record.functions.values())
+        counts["functions"] += record.deciding_functions
         counts["decisions"] += record.decisions
     return counts

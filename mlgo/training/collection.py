@@ -21,7 +21,7 @@ from mlgo.problems.problem import Problem
 from mlgo.run import determinism
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
-from mlgo.score.score import Measure
+from mlgo.score.score import Measure, failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 
 if typing.TYPE_CHECKING:
@@ -135,7 +135,7 @@ def collect(
       max_failure_ratio: fraction of the jobs that may fail.
       seconds: the time of each part is added to it.
 
-    Returns: the samples, in the order of the jobs; and the kind of failure by "MODULE, sample K".
+    Returns: the samples, in the order of the jobs, see `with_failed`; and the kind of failure by "MODULE, sample K".
     Raises: RunError: too many compiles failed, or no module has a score on both sides.
     """
     failures = FailureLimit(title, len(jobs), max_failure_ratio)
@@ -143,6 +143,7 @@ def collect(
     begin = time.monotonic()
     for module, of_module in itertools.groupby(jobs, key=lambda job: job.module):
         results: list[tuple[int, CompileResult]] = []
+        failed: list[int] = []
         for job in of_module:
             _, outcome = next(outcomes)
             arrived = time.monotonic()
@@ -150,12 +151,14 @@ def collect(
             models.remove(job)
             if isinstance(outcome, CompileFailure):
                 failures.add(f"{module.name}, sample {job.variant}", outcome.kind.value, outcome.detail)
+                failed.append(job.variant)
             else:
                 seconds.clang += outcome.cpu_seconds
                 results.append((job.variant, outcome))
             begin = time.monotonic()
             seconds.preparing += begin - arrived
-        samples += samples_of(module.name, results, default[module.name], problem, measure, normalizer)
+        of_results = samples_of(module.name, results, default[module.name], problem, measure, normalizer)
+        samples += with_failed(of_results, failed, default[module.name], measure)
         arrived, begin = begin, time.monotonic()
         seconds.preparing += begin - arrived
     models.close()
@@ -208,8 +211,31 @@ def samples_of(
     return samples
 
 
+def with_failed(
+    samples: Sequence[Sample], failed: Sequence[int], default: ModuleRecord, measure: Measure
+) -> list[Sample]:
+    """The samples of one module and of those of its compiles that failed, by variant.
+
+    A failed compile counts as the worst: its module as `failed_improvement` says; each of its functions as the worst
+    function of the module's other compiles, and never as better than the default. Its decisions are not known, so they
+    cannot be blamed. But algorithms that compare the compiles of a module then prefer the decisions of all others, and
+    failing never pays. Without another compile there is nothing to compare.
+
+    Args: failed: the variants whose compiles failed.
+    """
+    if not samples or not failed:
+        return list(samples)
+    module = samples[0].module
+    worst = min([0.0, *(value for sample in samples for value in sample.improvements.values())])
+    credited = {name: worst for sample in samples for name in sample.improvements}
+    counted = failed_improvement(measure, module, default.functions)
+    lost = [] if counted is None else [Sample(module, v, *counted, improvements=credited, failed=True) for v in failed]
+    return sorted([*samples, *lost], key=lambda sample: sample.variant)
+
+
 def reward_distribution(samples: Sequence[Sample]) -> dict[str, float]:
-    """Weighted mean and quantiles of the improvements of an iteration's modules over the default."""
+    """Weighted mean and quantiles of the improvements over the default of an iteration's compiles that succeeded."""
+    samples = [sample for sample in samples if not sample.failed]
     values = np.array([sample.improvement for sample in samples], np.float64)
     weights = np.array([sample.weight for sample in samples], np.float64)
     quantiles = np.quantile(values, list(_QUANTILES.values()))

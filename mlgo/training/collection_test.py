@@ -1,10 +1,22 @@
 """Tests of mlgo.training.collection; compiling itself is tested end to end."""
 
+import dataclasses
+import math
 import pathlib
 import unittest
 
+import numpy as np
+
 from mlgo.corpus.corpus import Module
+from mlgo.learning.fitness import fitness_of
 from mlgo.learning.learner import Sample, Variant
+from mlgo.learning.observations import pack
+from mlgo.learning.returns import returns_of
+from mlgo.learning.testing import synthetic
+from mlgo.problems.regalloc_eviction.problem import PROBLEM
+from mlgo.score.function_scores import FunctionScore
+from mlgo.score.problem_score import score_of
+from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.training import collection
 
 
@@ -59,6 +71,49 @@ class VariantModelsTest(unittest.TestCase):
         of_variants.close()
         self.assertEqual(models.there, {})
         self.assertFalse(models.networks_kept)
+
+
+class FailedTest(unittest.TestCase):
+    def setUp(self):
+        functions = {"f": FunctionScore(1, 100.0), "g": FunctionScore(1, 100.0)}
+        self.default = ModuleRecord(Outcome.TRACED, None, functions)
+        self.measure = score_of(PROBLEM).measure({})
+        values = synthetic.features(np.random.default_rng(1), 2)
+        packed = pack(values, synthetic.best(values), synthetic.normalizer(), synthetic.PROBLEM, np.arange(2))
+        self.samples = [
+            Sample("m", variant, 0.1, 2.0, packed, ("f", "g"), {"f": f, "g": g})
+            for variant, f, g in ((0, 0.3, 0.2), (2, 0.1, -0.5), (3, 0.1, 0.3))
+        ]
+
+    def with_failed(self, *variants: int, samples=None) -> list[Sample]:
+        samples = self.samples if samples is None else samples
+        return collection.with_failed(samples, variants, self.default, self.measure)
+
+    def test_a_failed_compile_counts_as_the_worst(self):
+        found = self.with_failed(1)
+        self.assertEqual([sample.variant for sample in found], [0, 1, 2, 3])
+        lost = found[1]
+        self.assertTrue(lost.failed)
+        self.assertEqual((lost.improvement, lost.weight), (-math.log(10), 2.0))
+        self.assertEqual(lost.improvements, {"f": -0.5, "g": -0.5})
+        better = [dataclasses.replace(sample, improvements={"f": 0.5}) for sample in self.samples]
+        self.assertEqual(self.with_failed(1, samples=better)[1].improvements, {"f": 0.0})
+        self.assertEqual(collection.reward_distribution(found)["lowest"], 0.1)
+
+    def test_decisions_of_other_compiles_are_preferred_to_those_of_a_failed_one(self):
+        _, alone = returns_of(self.samples, centre=True)
+        _, beside = returns_of(self.with_failed(1), centre=True)
+        self.assertAlmostEqual(float(alone.mean()), 0.0, places=6)
+        self.assertEqual(len(beside), len(alone))
+        self.assertGreater(float(beside.mean()), 0.1)
+
+    def test_a_candidate_whose_module_fails_is_the_worst(self):
+        other = [Sample("n", variant, 0.5 * (variant == 1), 2.0) for variant in range(4)]
+        fitness, modules = fitness_of([*self.with_failed(1), *other], 4, 0.0)
+        self.assertEqual((int(np.argmin(fitness)), modules), (1, 2))
+
+    def test_without_another_compile_there_is_nothing_to_compare(self):
+        self.assertEqual(self.with_failed(0, 1, samples=[]), [])
 
 
 class FiguresTest(unittest.TestCase):

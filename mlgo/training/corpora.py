@@ -5,7 +5,7 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mlgo.compiler.driver_command import with_usable_commands
@@ -93,10 +93,14 @@ class ModuleSplit:
     held_out_rule: str
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and rules by part."""
+        """Counts and rules by part, and the names of the modules that validate."""
         found: dict[str, Any] = {
             "train": {"modules": len(self.train)},
-            "validation": {"modules": len(self.validation), "chosen_by": self.validation_rule},
+            "validation": {
+                "modules": len(self.validation),
+                "chosen_by": self.validation_rule,
+                "names": list(self.validation),
+            },
         }
         if self.held_out is not None:
             found["held_out"] = {"modules": self.held_out, "chosen_by": self.held_out_rule}
@@ -112,20 +116,47 @@ class ModuleSplit:
         )
 
 
+def unseen_by(policy: Mapping[str, Any], train_corpus: str) -> frozenset[str]:
+    """The modules of a corpus that validated a policy when it was trained; none, where that is not known.
+
+    It was trained on the others. For a policy that was trained on another corpus, or that does not say which modules
+    validated it, no module is known to be new.
+
+    Args: policy: its policy.json; train_corpus: the digest of the corpus.
+    """
+    try:
+        training = policy["training"]
+        names = training["split"]["validation"]["names"] if training["inputs"]["train_corpus"] == train_corpus else []
+        return frozenset(name for name in names if isinstance(name, str))
+    except (KeyError, TypeError):
+        return frozenset()
+
+
 def split_modules(
-    traced: Sequence[str], corpora: Mapping[str, Corpus], settings: RunSettings, inputs: RunInputs
+    traced: Sequence[str],
+    corpora: Mapping[str, Corpus],
+    settings: RunSettings,
+    inputs: RunInputs,
+    unseen: Collection[str] | None = None,
 ) -> ModuleSplit:
     """Splits `traced`, the modules of the corpus to learn from that have decisions.
 
-    Args: corpora: see `open_corpora`.
+    Args:
+      corpora: see `open_corpora`.
+      unseen: the modules that the policy to start from is known not to have learned from; None: it starts from none.
     """
-    train, validation = validation_split(traced, settings.validation_modules, settings.seed)
+    eligible = set(unseen or ()) & set(traced)
+    train, validation = validation_split(traced, settings.validation_modules, settings.seed, eligible or None)
     if len(traced) == 1:
         rule = "the only one does both, so its validation score says little"
     else:
         rule = f"drawn with seed {settings.seed}, at most {settings.validation_modules}"
-        if len(validation) < settings.validation_modules:
+        if len(validation) < settings.validation_modules and not eligible:
             rule += " and fewer of a small corpus"
+    if eligible:
+        rule += f", of the {len(eligible)} that validated the policy to start from"
+    elif unseen is not None:
+        rule += "; the policy to start from may have learned from them, then its validation score is too good"
     by = _BY_HASH if inputs.split_corpus is not None else "a corpus of its own"
     held_out = len(corpora[split.HELD_OUT].modules) if split.HELD_OUT in corpora else None
     return ModuleSplit(len(corpora[split.TRAIN].modules), train, validation, held_out, rule, by)

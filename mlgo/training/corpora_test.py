@@ -7,7 +7,7 @@ import unittest
 from mlgo.compiler.testing import fake_clang
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
-from mlgo.training.corpora import open_corpora, split_modules
+from mlgo.training.corpora import open_corpora, split_modules, unseen_by
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
 
@@ -64,6 +64,33 @@ class CorporaTest(unittest.TestCase):
         self.assertIn("1 train, 1 validate (the only one does both", alone.describe())
         self.assertIn("; none held out", alone.describe())
         self.assertNotIn("held_out", alone.to_json())
+
+    def test_what_a_start_has_learned_from_does_not_validate(self):
+        inputs = self.inputs(8)
+        corpora = open_corpora(inputs, PROBLEM)
+        names = [f"m{index}" for index in range(32)]
+        first = split_modules(names, corpora, RunSettings(seed=1, validation_modules=4), inputs)
+        record = {"training": {"inputs": {"train_corpus": "c"}, "split": first.to_json()}}
+        # A second run with more validation modules, whatever its seed.
+        for seed in (1, 2):
+            settings = RunSettings(seed=seed, validation_modules=8, warm_start="policy")
+            second = split_modules(names, corpora, settings, inputs, unseen_by(record, "c"))
+            self.assertEqual(set(second.validation), set(first.validation))
+            self.assertEqual(sorted([*second.train, *second.validation]), sorted(names))
+            self.assertIn("at most 8, of the 4 that validated the policy to start from)", second.describe())
+
+    def test_a_start_that_does_not_say_what_it_learned_from_is_named(self):
+        inputs = self.inputs(8)
+        corpora = open_corpora(inputs, PROBLEM)
+        names = [f"m{index}" for index in range(32)]
+        plain = split_modules(names, corpora, RunSettings(), inputs)
+        without_names = {"training": {"inputs": {"train_corpus": "c"}, "split": {"validation": {"modules": 4}}}}
+        for record in ({}, {"training": []}, without_names):
+            found = split_modules(names, corpora, RunSettings(), inputs, unseen_by(record, "c"))
+            self.assertEqual(found.validation, plain.validation)
+            self.assertIn("the policy to start from may have learned from them", found.describe())
+        other = {"training": {"inputs": {"train_corpus": "other"}, "split": plain.to_json()}}
+        self.assertEqual(unseen_by(other, "c"), frozenset())
 
 
 if __name__ == "__main__":

@@ -161,7 +161,8 @@ def learning_curve(
         color=_VERMILION,
         label="greedy (validation modules), 95 % interval",
     )
-    axes.plot([chosen], [change[chosen]], "*", color="black", markersize=14, label=f"shipped: iteration {chosen}")
+    label = f"shipped: iteration {chosen}, the best of {len(steps)} (optimistic)"
+    axes.plot([chosen], [change[chosen]], "*", color="black", markersize=14, label=label)
     axes.set_xlabel("iteration")
     axes.set_ylabel("score against the default, %\n(lower is better)")
     axes.legend(fontsize=8)

@@ -12,6 +12,9 @@ Memory, files and time of an iteration do not depend on how many came before.
 
 Validation of an iteration's weights is queued behind its compiles: these compilers run while the learner learns, and
 change nothing of it.
+
+All weights of a run are validated on the same modules: those that compile with the first weights. One that fails with
+later weights counts as the worst there is (score.py, `failed_improvement`), so that none gains by failing.
 """
 
 import collections
@@ -41,6 +44,7 @@ from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
 from mlgo.score.code_size import counting_of
 from mlgo.score.problem_score import score_of
+from mlgo.score.score import failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
@@ -54,6 +58,8 @@ from mlgo.training.settings import RunSettings
 
 LATEST = "latest"
 _STATE_PREFIX = "optimiser:"
+#: The field of an iteration's and a validation's figures with the kind of failure by compile.
+_FAILED = "failed_compiles"
 _START_AFRESH = "Delete the folder to start the learning stage afresh"
 
 _Outcomes = Iterator[tuple[Module, CompileResult | CompileFailure]]
@@ -134,7 +140,10 @@ class LearningLoop:
         self._recent = collections.deque(iterations[-rules.patience :], maxlen=rules.patience)
         #: The best of all validated weights, and the best of those that runs of any length validate.
         self._best = self._best_of_any_length = None
+        #: Validation modules that fail with the first weights; None: these were not validated yet.
+        self._not_validated: frozenset[str] | None = None
         if validations:
+            self._not_validated = frozenset(validations[0].get(_FAILED, {}))
             validated = candidates.read_candidates(folder)
             self._best = candidates.choose(validated)
             self._best_of_any_length = candidates.choose([c for c in validated if self._is_regular(c.iteration)])
@@ -225,7 +234,7 @@ class LearningLoop:
             "iteration": iteration,
             "modules": len(names),
             "compiles": learned.compiles,
-            "failed_compiles": learned.failed,
+            _FAILED: learned.failed,
             "failures": failures_by_kind(learned.failed),
             "reward": reward_distribution(learned.rewarded),
         }
@@ -342,14 +351,18 @@ class LearningLoop:
         improvements: dict[str, tuple[float, float]] = {}
         for module in modules:
             _, outcome = next(outcomes)
+            default = inputs.default[module.name].functions
             if isinstance(outcome, CompileFailure):
                 failures.add(module.name, outcome.kind.value, outcome.detail)
-                continue
-            default = inputs.default[module.name].functions
-            found = self._measure.module_improvement(module.name, score_of(self._problem).read(outcome), default)
+                found = failed_improvement(self._measure, module.name, default)
+            else:
+                found = self._measure.module_improvement(module.name, score_of(self._problem).read(outcome), default)
             if found is not None:
                 improvements[module.name] = found
         self._models.remove("validation")
+        if self._not_validated is None:
+            self._not_validated = frozenset(failures.failed)
+        improvements = {name: found for name, found in improvements.items() if name not in self._not_validated}
         summary = summarize_modules(improvements, self._settings.seed)
         if summary is None:
             raise RunError(
@@ -363,7 +376,12 @@ class LearningLoop:
         regular = _better(found, self._best_of_any_length) if self._is_regular(iteration) else self._best_of_any_length
         if found in (best, regular):
             candidates.save_candidate(self._folder, iteration, network)
-        record = {"iteration": iteration, "failures": failures_by_kind(failures.failed), **dataclasses.asdict(summary)}
+        record = {
+            "iteration": iteration,
+            _FAILED: dict(failures.failed),
+            "failures": failures_by_kind(failures.failed),
+            **dataclasses.asdict(summary),
+        }
         self._records.add_validation(record)
         self._best, self._best_of_any_length = best, regular
         candidates.keep_only(self._folder, [best, regular])

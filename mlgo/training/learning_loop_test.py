@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.compiler.request import CompileLimits, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
@@ -32,6 +32,8 @@ from mlgo.training.learning_loop import LearningInputs, LearningLoop
 from mlgo.training.learning_records import read_records
 from mlgo.training.settings import RunSettings
 
+DEFAULT_SCORE = 5.5
+
 _ES = EsConfig(pairs=1)
 _TOY_QUANTILES = {"cost_estimate": np.arange(-20.0, 60.0)}
 _PROGRAM = {"a": Function(20, saving=4), "b": Function(9, ("a", "a")), "c": Function(40, ("b", "a"), False)}
@@ -49,15 +51,38 @@ class FakeExecutor:
             if self._left == 0:
                 raise KeyboardInterrupt
             self._left = self._left and self._left - 1
-            model = (request.model_dir / "model.tflite").read_bytes()
-            score = 5.0 + sum(model) % 101 / 100
-            features = synthetic.features(np.random.default_rng(1), 1)
-            one = np.zeros(1, np.int32)
-            log = TrainingLog(["f"], one, features, synthetic.best(features), np.array([score], np.float32), {})
-            yield CompileResult(request.module.name, log, None, 0.0)
+            yield self.outcome(request)
+
+    def outcome(self, request: CompileRequest) -> CompileResult | CompileFailure:
+        model = (request.model_dir / "model.tflite").read_bytes()
+        return result_of(request.module.name, 5.0 + sum(model) % 101 / 100)
 
     def close(self):
         pass
+
+
+def result_of(module: str, score: float) -> CompileResult:
+    features = synthetic.features(np.random.default_rng(1), 1)
+    one = np.zeros(1, np.int32)
+    log = TrainingLog(["f"], one, features, synthetic.best(features), np.array([score], np.float32), {})
+    return CompileResult(module, log, None, 0.0)
+
+
+class ValidationExecutor(FakeExecutor):
+    """The same, with given ratios of the validation modules m4 and m5, by validation; None: the compile fails."""
+
+    def __init__(self, **ratios: list[float | None]):
+        super().__init__()
+        self._ratios = ratios
+
+    def outcome(self, request: CompileRequest) -> CompileResult | CompileFailure:
+        name = request.module.name
+        if name not in self._ratios:
+            return super().outcome(request)
+        ratio = self._ratios[name].pop(0)
+        if ratio is None:
+            return CompileFailure(name, FailureKind.CRASH, "SIGSEGV")
+        return result_of(name, ratio * DEFAULT_SCORE)
 
 
 class LearningLoopTest(unittest.TestCase):
@@ -87,7 +112,7 @@ class LearningLoopTest(unittest.TestCase):
         problem = TOY_PROBLEM if toy else synthetic.PROBLEM
         normalizer = build_normalizer(_TOY_QUANTILES, TOY_PROBLEM) if toy else synthetic.normalizer()
         setup = CompileSetup(pathlib.Path("clang"), problem, CompileLimits(), 1, 0.1, executor)
-        default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, 5.5)})
+        default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, DEFAULT_SCORE)})
         names = [module.name for module in self.corpus.modules]
         inputs = LearningInputs(
             self.corpus.select(names[:4]), self.corpus.select(names[4:]), dict.fromkeys(names, default), setup
@@ -116,6 +141,26 @@ class LearningLoopTest(unittest.TestCase):
         ratios = {record["iteration"]: record["geometric_mean"] for record in validations}
         self.assertEqual(summary["validation_ratio"], min(ratios.values()))
         self.assertEqual(ratios[summary["chosen_iteration"]], summary["validation_ratio"])
+
+    def test_weights_under_which_a_module_fails_are_not_chosen_for_it(self):
+        """The module that was 30 % worse fails later, and the other one is worse than before."""
+        ratios = {"m4": [1.05, 1.3, None], "m5": [1.0, 0.7, 0.75]}
+        summary = self.run_loop("run", ValidationExecutor(**ratios), iterations=4)
+        self.assertEqual(summary["chosen_iteration"], 2)
+        self.assertAlmostEqual(summary["validations"]["4"], (10 * 0.75) ** 0.5, places=2)
+        _, _, (_, validations) = self.state("run")
+        self.assertEqual([each["failed_compiles"] for each in validations], [{}, {}, {"m4": "crash"}])
+        # However good the other module becomes, and after a resumption.
+        ratios = {"m4": [None, 3.0], "m5": [0.01, 1.0]}
+        self.assertEqual(self.run_loop("run", ValidationExecutor(**ratios), iterations=8)["chosen_iteration"], 2)
+
+    def test_a_module_that_fails_with_the_first_weights_chooses_nothing(self):
+        ratios = {"m4": [None, 1.3], "m5": [1.0, 0.9]}
+        self.assertEqual(self.run_loop("run", ValidationExecutor(**ratios), iterations=2)["chosen_iteration"], 2)
+        ratios = {"m4": [None, 0.1], "m5": [0.8, 0.85]}
+        summary = self.run_loop("run", ValidationExecutor(**ratios), iterations=6)
+        self.assertEqual(summary["chosen_iteration"], 4)
+        self.assertAlmostEqual(summary["validations"]["6"], 0.85, places=2)
 
     def test_a_resumed_run_equals_an_uninterrupted_one(self):
         whole = self.run_loop("whole", FakeExecutor())

@@ -1,7 +1,7 @@
 """Which modules an iteration compiles: seeded, without replacement, each module equally often."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -42,15 +42,20 @@ def validation_count(modules: int, most: int) -> int:
     return max(1, min(most, limit))
 
 
-def validation_split(names: Sequence[str], most: int, seed: int) -> tuple[list[str], list[str]]:
+def validation_split(
+    names: Sequence[str], most: int, seed: int, eligible: Collection[str] | None = None
+) -> tuple[list[str], list[str]]:
     """`names` in two parts: to learn from, and for choosing the policy; see `validation_count`.
 
     With a single module both parts are that module.
+
+    Args: eligible: those of `names` that may choose the policy, at least one; None: all.
     """
     if len(names) == 1:
         return list(names), list(names)
     count = validation_count(len(names), most)
-    chosen = set(determinism.generator(seed, "validation modules").permutation(len(names))[:count].tolist())
+    drawn = determinism.generator(seed, "validation modules").permutation(len(names)).tolist()
+    chosen = set([index for index in drawn if eligible is None or names[index] in eligible][:count])
     training = [name for index, name in enumerate(names) if index not in chosen]
     return training, [name for index, name in enumerate(names) if index in chosen]
 

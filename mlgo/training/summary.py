@@ -32,9 +32,8 @@ def closing_lines(
       learned: see TrainingRun.learned.
       estimated: whether the scores are estimates.
     """
-    change = 100.0 * (learned["validation_ratio"] - 1.0)
     lines = ["", *([] if comparison is None else _held_out(comparison, score_of(problem).compared_items))]
-    lines.append(f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %")
+    lines.append(_validation(learned))
     if estimated:
         lines.append("These scores are estimates of code size from optimised IR. To measure the policy:")
         policy = shlex.quote(f"--policy={output / 'policy'}")
@@ -52,6 +51,14 @@ def closing_lines(
             f"    {_install_command(output, problem.release_setting)}",
         ]
     return lines
+
+
+def _validation(learned: Mapping[str, Any]) -> str:
+    change = 100.0 * (learned["validation_ratio"] - 1.0)
+    said = f"Validation score of the chosen weights (iteration {learned['chosen_iteration']}): {change:+.2f} %"
+    count = len(learned["validations"])
+    # The lowest of many noisy means lies below the mean of the weights that it belongs to.
+    return said if count == 1 else f"{said}, the best of {count} validations and therefore optimistic"
 
 
 def _held_out(comparison: Comparison, what: str) -> list[str]:
@@ -80,6 +87,10 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
     if comparison.failed:
         names = ", ".join(f"{name} ({why})" for name, why in comparison.failed.items())
         lines.append(f"  excluded because they failed: {names}")
+        if lost := [name for name, why in comparison.failed.items() if "policy: " in why and "default: " not in why]:
+            lines.append(
+                f"  {len(lost)} of these compile by default and not with the policy; the score leaves that out"
+            )
     if comparison.unmatched:
         lines.append(f"  excluded because a side had no decision in them: {comparison.unmatched} {what}")
     return lines

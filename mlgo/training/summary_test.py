@@ -11,7 +11,7 @@ from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.training.summary import closing_lines
 
-_LEARNED = {"validation_ratio": 0.985, "chosen_iteration": 40}
+_LEARNED = {"validation_ratio": 0.985, "chosen_iteration": 40, "validations": {"0": 1.0, "40": 0.985}}
 
 
 def _said(output: str, estimated: bool = False, comparison: Comparison | None = None) -> str:
@@ -29,7 +29,11 @@ def _held_out(modules: int, ratio: float) -> Comparison:
 class SummaryTest(unittest.TestCase):
     def test_score_and_times(self):
         said = _said("/w/out/run")
-        self.assertIn("chosen weights (iteration 40): -1.50 %", said)
+        self.assertIn("(iteration 40): -1.50 %, the best of 2 validations and therefore optimistic\n", said)
+        only = {"validation_ratio": 0.985, "chosen_iteration": 0, "validations": {"0": 0.985}}
+        self.assertTrue(
+            closing_lines(pathlib.Path("/w"), None, {}, PROBLEM, only)[1].endswith("(iteration 0): -1.50 %")
+        )
         self.assertRegex(said, r"Time: +1:01 \(trace 1:01\)")
         self.assertNotIn("estimates", said)
         self.assertIn("//mlgo:evaluate -- --problem=regalloc_eviction", _said("/w/out/run", estimated=True))
@@ -42,6 +46,19 @@ class SummaryTest(unittest.TestCase):
         self.assertNotIn("Better than the default", said)
         self.assertIn("Better than the default.", _said("/w/out/run", comparison=_held_out(MIN_MODULES, 0.918)))
         self.assertIn("Worse than the default", _said("/w/out/run", comparison=_held_out(MIN_MODULES, 1.1)))
+
+    def test_modules_that_fail_with_the_policy_only_are_counted(self):
+        held_out = _held_out(MIN_MODULES, 0.9)
+        for failed, lost in (
+            (
+                {"a": "policy: crash", "b": "default: crash, policy: crash"},
+                "1 of these compile by default and not with",
+            ),
+            ({"b": "default: crash, policy: crash"}, None),
+        ):
+            said = _said("/w", comparison=dataclasses.replace(held_out, failed=failed))
+            self.assertIn(lost or "excluded because they failed: b", said)
+            self.assertEqual("not with the policy" in said, lost is not None)
 
     def test_the_policy_is_installed_from_where_it_is(self):
         slot = PROBLEM.release_setting.rpartition(":")[2]

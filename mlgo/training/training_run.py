@@ -15,6 +15,7 @@ from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.evaluation.corpora.comparison import Comparison, compare
+from mlgo.policy.directory import load_policy
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems import stock
 from mlgo.problems.problem import load_problem
@@ -30,7 +31,7 @@ from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.training import candidates, export, figures, former_runs, growth, input_checks, results, warm_start
 from mlgo.training.cloning_run import vocabulary_of
-from mlgo.training.corpora import ModuleSplit, open_corpora, split_modules
+from mlgo.training.corpora import ModuleSplit, open_corpora, split_modules, unseen_by
 from mlgo.training.growth import LEARNING
 from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
 from mlgo.training.settings import Configurations
@@ -104,7 +105,9 @@ class TrainingRun:
         for name, corpus in corpora.items():
             parts[name] = self._prepare(name, corpus)
             traces[name] = self._trace(name, parts[name])
-        modules = split_modules(traces["train"][0].traced, corpora, self._configurations.run, self._inputs)
+        modules = split_modules(
+            traces["train"][0].traced, corpora, self._configurations.run, self._inputs, self._unseen_by_start()
+        )
         tell(modules.describe())
         start = self._start(traces["train"], modules)
         learned = self._learn(parts["train"].corpus, traces["train"], modules, start)
@@ -124,6 +127,12 @@ class TrainingRun:
         self._folder.remove_work()
         growth.finish(self._out)
         return comparison
+
+    def _unseen_by_start(self) -> frozenset[str] | None:
+        """See split_modules."""
+        if self._inputs.policy is None:
+            return None
+        return unseen_by(load_policy(self._inputs.policy, self.problem)[1], self._identity["inputs"]["train_corpus"])
 
     @property
     def seconds(self) -> Mapping[str, float]:

@@ -141,18 +141,31 @@ class WholeCommandTest(unittest.TestCase):
         self.assertEqual(lost["train"], {"train/m0.cpp": "crash", "train/m4.cpp": "timeout"})
         self.assertEqual(lost["held_out"], {"held/m1.cpp": "out_of_memory"})
 
-    def test_modules_that_fail_under_policies_only_are_counted_by_kind(self):
-        # What fails in one compile of many: the fake compiler ends badly whenever a policy decides.
-        self.break_module("train/train/m3.cpp", "crash_with_model")
+    def failures_under_policies(self, broken: str) -> tuple[list[dict], list[dict]]:
+        """Failures by kind, of each iteration and of each validation, of a run in which the fake compiler crashes on
+        module `broken` whenever a policy decides.
+        """
+        self.break_module(f"train/train/{broken}.cpp", "crash_with_model")
         code, said = command.run(*self.flags, "--max_failure_ratio=0.6", "--modules_per_iteration=8")
         self.assertEqual(code, ExitCode.DONE, said)
-        lines = [
-            json.loads(line)
-            for line in (self.folder / "output" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-        ]
-        failures = [line["failures"] for line in lines if line["kind"] == "iteration"]
-        validations = [line["failures"] for line in lines if line["kind"] == "validation"]
-        self.assertTrue(failures == [{"crash": 4}] * 2 or validations == [{"crash": 1}] * 3, (failures, validations))
+        metrics = (self.folder / "output" / "metrics.jsonl").read_text(encoding="utf-8")
+        lines = [json.loads(line) for line in metrics.splitlines()]
+        iterations, validations = (
+            [line["failures"] for line in lines if line["kind"] == kind] for kind in ("iteration", "validation")
+        )
+        return iterations, validations
+
+    def test_a_training_module_that_fails_under_policies_only_is_counted_by_kind(self):
+        # Seed 1: m4 and m6 validate.
+        self.assertEqual(self.failures_under_policies("m3"), ([{"crash": 4}] * 2, [{}] * 3))
+
+    def test_a_validation_module_that_fails_under_policies_only_chooses_nothing(self):
+        self.assertEqual(self.failures_under_policies("m4"), ([{}] * 2, [{"crash": 1}] * 3))
+        record = json.loads((self.folder / "output" / "policy" / "policy.json").read_text(encoding="utf-8"))
+        self.assertEqual(record["training"]["split"]["validation"]["names"], ["train/m4.cpp", "train/m6.cpp"])
+        ratios = record["training"]["learning"]["validations"].values()
+        # Were m4 counted, its ratio of 10 would make all of them larger than 3.
+        self.assertLess(max(ratios), 2.0)
 
 
 if __name__ == "__main__":

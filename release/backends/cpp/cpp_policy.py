@@ -59,9 +59,9 @@ def origin(policy: pathlib.Path, problem: Problem, record: Mapping[str, Any]) ->
 _TRAINING_LINES = (
     ("training corpus", ("inputs", "train_corpus")),
     ("training clang", ("inputs", "clang")),
-    ("validation ratio", ("learning", "validation_ratio")),
+    ("validation ratio, the lowest of the run", ("learning", "validation_ratio")),
     # Written by versions that had only PPO.
-    ("validation ratio", ("ppo", "validation_ratio")),
+    ("validation ratio, the lowest of the run", ("ppo", "validation_ratio")),
     ("held-out ratio", ("held_out", "all_functions", "policy", "geometric_mean")),
 )
 

@@ -20,7 +20,7 @@ class CmaConfig:
       start: feature -> what each of its pieces adds to z in the first mean; other features add 0. Ignored if the run
         starts from a linear policy.
       start_bias: z in the first mean for a decision all of whose features have their smallest values.
-      lowest_improvement, regression_penalty: as EsConfig's.
+      regression_penalty: as EsConfig's.
       project_balance: between 0, where a project weighs as much as its modules together, and 1, where all projects
         weigh the same. The project is the first folder of a module's name in a combined corpus.
     """
@@ -29,7 +29,6 @@ class CmaConfig:
     sigma: float = 0.3
     start: Mapping[str, float] = dataclasses.field(default_factory=dict)
     start_bias: float = 0.0
-    lowest_improvement: float = -1.0
     regression_penalty: float = 0.0
     project_balance: float = 0.5
 

@@ -149,14 +149,12 @@ class CmaLearner(Learner):
         ]
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`; only modules that compiled under every candidate count.
+        """See `Learner.update`; only modules that were scored under every candidate count.
 
         Raises: RunError: there is no such module.
         """
         config, before = self.config, self._search
-        fitness, modules = fitness_of(
-            samples, config.population, config.lowest_improvement, config.regression_penalty, config.project_balance
-        )
+        fitness, modules = fitness_of(samples, config.population, config.regression_penalty, config.project_balance)
         self._search = before.updated(self._steps(iteration), fitness)
         self._network = self._policy(self._search.mean)
         eigenvalues = np.linalg.eigvalsh(self._search.covariance)

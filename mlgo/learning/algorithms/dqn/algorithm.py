@@ -14,7 +14,7 @@ class DqnConfig:
     """DQN's settings. "mlco-inl": ml-compiler-opt, compiler_opt/rl/inlining/gin_configs/dqn_nn_agent.gin.
 
     Attributes:
-      samples_per_module, minibatch, epochs, lowest_return, gradient_clipping, divergence_loss, l2: as PpoConfig's.
+      samples_per_module, minibatch, epochs, gradient_clipping, divergence_loss, l2: as PpoConfig's.
       learning_rate, adam_epsilon: mlco-inl.
       discount: a return counts as discount ^ (number of later decisions in its function). mlco-inl (gamma).
       replay_iterations: how many of the last iterations are learned from at a time; the replay memory of DQN. Ours:
@@ -36,7 +36,6 @@ class DqnConfig:
     temperature_decay: float = 0.95
     l2: float = 1e-5
     gradient_clipping: float | None = 1.0
-    lowest_return: float = -1.0
     divergence_loss: float = 1e3
 
     def __post_init__(self):

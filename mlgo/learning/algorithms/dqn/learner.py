@@ -5,8 +5,10 @@ shipped policy takes the highest Q. The target of a decision is the discounted r
 was played, not an estimate from the next observation. With one reward at the end of a function, bootstrapping would
 only carry that reward back by one step per iteration (ml-compiler-opt's dqn_nn_agent.gin does so, with a target network
 that is replaced after every step). There is therefore no target network. What remains of DQN (Mnih et al., 2015) is the
-Q-network, the replay memory, the Huber loss (tf-agents') and exploration by value. Q is split into the value of the
-observation and the advantage of the decision (Wang et al., arXiv:1511.06581); the advantage is the policy network's z:
+Q-network, the replay memory and exploration by value. The loss is squared and not Huber's: Q is then the mean of the
+returns and not nearer to their median, where a decision that saves a little nearly always and loses much now and then
+looks good. Q is split into the value of the observation and the advantage of the decision (Wang et al.,
+arXiv:1511.06581); the advantage is the policy network's z:
 
     categorical  Q(row) = V + z(row) - mean of z over the observation's rows, weighted by their probabilities
     binary       Q(yes) = V + z (1 - p),  Q(no) = V - z p
@@ -22,13 +24,8 @@ weights express it. Continuous decisions are not supported, because DQN needs a 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-import gin
 import numpy as np
 import tensorflow as tf
-
-# As in ppo/agent.py.
-with gin.unlock_config():
-    from tf_agents.utils import common
 
 from mlgo.learning.distribution import decision_distribution
 from mlgo.learning.divergence import Divergence, DivergenceError
@@ -98,7 +95,7 @@ class DqnLearner(Learner):
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`."""
         config = self.config
-        observations, returns = returns_of(samples, config.lowest_return, centre=config.samples_per_module > 1)
+        observations, returns = returns_of(samples, centre=config.samples_per_module > 1)
         if not self._unit:
             self._unit = max(float(returns.std()), 1e-6)
         probabilities, entropy = self._behaviour(iteration, observations)
@@ -112,6 +109,8 @@ class DqnLearner(Learner):
         targets = np.concatenate([each.targets for each in self._replay])
         probabilities = np.concatenate([each.probabilities for each in self._replay])
         summaries = memory.summaries()
+        # In the memory's own unit, whatever the first iteration's was.
+        limit = config.divergence_loss * max(1.0, float(np.mean(np.square(targets, dtype=np.float64))))
         totals = []
         for epoch in range(config.epochs):
             stream = (self.seed, "dqn minibatches", self.updates, epoch)
@@ -126,7 +125,7 @@ class DqnLearner(Learner):
                     targets[which],
                     *self._adam.next_powers(),
                 ).numpy()
-                if not np.isfinite(step).all() or step[0] > config.divergence_loss:
+                if not np.isfinite(step).all() or step[0] > limit:
                     raise DivergenceError(
                         Divergence.EXPLODED if np.isfinite(step).all() else Divergence.NOT_FINITE,
                         f"DQN update {self.updates}",
@@ -165,7 +164,7 @@ class DqnLearner(Learner):
         with tf.GradientTape() as tape:
             advantage = self._advantages(row_logits(variables, levels), observation, taken, probabilities)
             q = values(variables, summaries) + advantage
-            loss = tf.reduce_mean(common.element_wise_huber_loss(targets, q))
+            loss = 0.5 * tf.reduce_mean(tf.square(targets - q))
             total = loss + weight_decay(variables, config.l2)
         norm = self._adam.minimize(tape, total, config.learning_rate, power1, power2, config.gradient_clipping)
         return tf.stack([loss, tf.reduce_mean(tf.square(targets - q)), norm])

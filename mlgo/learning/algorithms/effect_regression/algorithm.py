@@ -33,6 +33,10 @@ class EffectConfig:
       preferred_below: feature -> (limit, preference), see `preference_below`: what the policy prefers without learning
         it, added to the logits after they were scaled. Where it exceeds them, the policy neither explores nor learns.
       outlier: returns that deviate more than this many deviations from their expectation count linearly (Huber).
+      weigh_by_noise: whether a function counts less if its returns differ more between the samples. That lowers the
+        noise of the estimate, but the large effects of few functions then count less than the small ones of many: the
+        sign may be that of most effects and not of their mean. False: a function counts less only if it has more
+        decisions; with a large `outlier` signs are then those of means.
     """
 
     samples_per_module: int = 4
@@ -46,6 +50,7 @@ class EffectConfig:
     start_bias: float = 0.0
     preferred_below: Mapping[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
     outlier: float = 3.0
+    weigh_by_noise: bool = True
 
     def __post_init__(self):
         check_linear(self)

@@ -44,8 +44,9 @@ class EffectBatch:
     Attributes:
       differences: float64 [G, D + 1], sum of x - E x over the function's decisions, the last column for a constant.
       returns: float64 [G], centred.
-      weights: float64 [G], one over the variance of the return's noise, balanced between projects (the first folder of
-        a module's name in a combined corpus), so that a project of 100,000 functions does not outvote all others.
+      weights: float64 [G], one over the variance that is expected of the return's noise, balanced between projects (the
+        first folder of a module's name in a combined corpus), so that a project of 100,000 functions does not outvote
+        all others.
       variance: of the noise of a function's return: the median of the functions.
       exploration_rate: the share of decisions that are not the greedy policy's.
     """
@@ -79,7 +80,7 @@ class EffectLearner(LinearLearner):
         """See `Learner.update`."""
         del iteration
         config = self.config
-        batch = effect_batch(samples, self._network)
+        batch = effect_batch(samples, self._network, config.weigh_by_noise)
         seen = [sample.observations for sample in samples if sample.observations is not None]
         estimate, explained = self._regress(batch.differences, batch.returns, batch.weights, batch.variance)
         if self.updates:
@@ -112,8 +113,8 @@ class EffectLearner(LinearLearner):
         return self._network if effect is None else linear_network(self._network, effect + times * self._preference)
 
 
-def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectBatch:
-    """The equations of `samples`, whose decisions were drawn from `behaviour`.
+def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_noise: bool = True) -> EffectBatch:
+    """The equations of `samples`, whose decisions were drawn from `behaviour`; `weigh_by_noise` as EffectConfig's.
 
     Raises: RunError: no function was compiled twice with a score.
     """
@@ -121,7 +122,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
     modules: dict[str, list[Sample]] = {}
     for sample in samples:
         modules.setdefault(sample.module, []).append(sample)
-    differences, returns, noise, names, explored, decisions = [], [], [], [], 0, 0
+    differences, returns, noise, counts, names, explored, decisions = [], [], [], [], [], 0, 0
     for of_module in modules.values():
         values = centred([sample.improvements for sample in of_module])
         squares: dict[str, list[float]] = {}
@@ -138,6 +139,7 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
                     differences.append(surprise[which].sum(axis=0))
                     returns.append(each[name])
                     noise.append(sum(squares[name]) / len(squares[name]))
+                    counts.append(len(which))
                     names.append(sample.module)
     if not returns:
         raise RunError(
@@ -146,9 +148,14 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork) -> EffectB
             "Use more modules in an iteration, or at least two samples of each",
             ExitCode.NOTHING_PRODUCED,
         )
-    variance = np.array(noise)
-    typical = float(np.median(variance[variance > 0])) if (variance > 0).any() else 1.0
-    weights = balance_of(names, np.ones(len(returns)), 0.5) / (variance + typical)
+    variance, of_decision = np.array(noise), np.array(noise) / np.array(counts)
+    varied = variance > 0
+    typical = float(np.median(variance[varied])) if varied.any() else 1.0
+    if weigh_by_noise:
+        expected = variance + typical
+    else:
+        expected = np.array(counts) * (float(np.median(of_decision[varied])) if varied.any() else 1.0)
+    weights = balance_of(names, np.ones(len(returns)), 0.5) / expected
     return EffectBatch(np.array(differences), np.array(returns), weights, typical, explored / decisions)
 
 

@@ -26,7 +26,6 @@ class EsConfig:
         (arXiv:1703.03864, section 2.1 and its published code, where it is 0.005).
       last_layers: number of layers that change, counted from the logits; None: all of them. Ours; fewer weights need
         fewer generations and limit what can be found.
-      lowest_improvement: lower improvements of a module are raised to this; as PpoConfig.lowest_return.
       regression_penalty: improvements below 0 are multiplied by 1 + this. Ours: 0. Policies trained for the mean alone
         made some small programs larger.
     """
@@ -37,7 +36,6 @@ class EsConfig:
     optimizer: Literal["adam", "plain"] = "adam"
     l2: float = 0.005
     last_layers: int | None = None
-    lowest_improvement: float = -1.0
     regression_penalty: float = 0.0
 
     def __post_init__(self):

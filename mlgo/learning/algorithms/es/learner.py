@@ -54,13 +54,12 @@ class EsLearner(Learner):
         return [Variant(network, exploring=False) for network in networks]
 
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
-        """See `Learner.update`. Only modules that compiled under every candidate count, so that failing gives no
-        advantage.
+        """See `Learner.update`. Only modules that were scored under every candidate count.
 
         Raises: RunError: there is no such module.
         """
         config = self.config
-        fitness, modules = fitness_of(samples, 2 * config.pairs, config.lowest_improvement, config.regression_penalty)
+        fitness, modules = fitness_of(samples, 2 * config.pairs, config.regression_penalty)
         shaped = centred_ranks(fitness)
         difference = shaped[0::2] - shaped[1::2]
         gradient = np.zeros_like(self._first)

@@ -71,17 +71,17 @@ class EvolutionTest(unittest.TestCase):
         self.assertEqual(digest_of(learner.network.weights), before)
         self.assertEqual((metrics["improvement_deviation"], metrics["mean_improvement"]), (0, 0.25))
 
-    def test_a_module_that_failed_anywhere_counts_nowhere(self):
+    def test_a_module_that_a_candidate_has_no_score_of_counts_nowhere(self):
         samples = [Sample("a", index, [0.1, -0.2][index], 3.0) for index in range(2)]
         samples += [Sample("b", 1, 0.9, 1.0)]
         samples += [Sample("c", index, [-7.0, 0.0][index], 1.0) for index in range(2)]
-        fitness, modules = fitness_of(samples, 2, lowest=-1.0, regression_penalty=0.0)
-        np.testing.assert_allclose(fitness, [(0.3 - 1.0) / 4, -0.6 / 4])
+        fitness, modules = fitness_of(samples, 2, regression_penalty=0.0)
+        np.testing.assert_allclose(fitness, [(0.3 - 7.0) / 4, -0.6 / 4])
         self.assertEqual(modules, 2)
-        fitness, _ = fitness_of(samples, 2, lowest=-1.0, regression_penalty=1.0)
-        np.testing.assert_allclose(fitness, [(0.3 - 2.0) / 4, -1.2 / 4])
-        with self.assertRaisesRegex(RunError, "none of 1 modules was compiled and scored under all") as caught:
-            fitness_of(samples[2:3], 2, -1.0, 0.0)
+        fitness, _ = fitness_of(samples, 2, regression_penalty=1.0)
+        np.testing.assert_allclose(fitness, [(0.3 - 14.0) / 4, -1.2 / 4])
+        with self.assertRaisesRegex(RunError, "none of 1 modules was scored under all") as caught:
+            fitness_of(samples[2:3], 2, 0.0)
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
     def test_ranks(self):

@@ -42,8 +42,6 @@ class PpoConfig:
       value_loss: weight of the value network's squared error. tf-agents' default; mlco has no value network.
       gradient_clipping: largest global norm of the gradients. mlco's distributed agent (rl/agent_config.py); None:
         none.
-      lowest_return: lower returns are raised to this. Ours: otherwise one function that became ten times worse (-9)
-        would set the scale of the advantages of all others.
       highest_kl: an update ends after the first minibatch whose mean KL divergence from the behaviour policy is above
         this. Ours, 3 x the adaptive_kl_target of mlco, where PPOAgent adds a penalty instead.
       temperature: exploring decisions are drawn from softmax(z / temperature), or sigmoid(z / temperature); the
@@ -52,8 +50,9 @@ class PpoConfig:
         logits that are large would keep no gradient (behavioural_cloning.py).
       deviation: standard deviation of the noise on continuous decisions, in units of the network's output; see
         exploration.py.
-      divergence_loss: a loss whose magnitude is above this counts as exploded. Ours: returns lie in [-1, 1] and
-        advantages are normalised, so a healthy loss is below 10.
+      divergence_loss: a loss whose magnitude is above this counts as exploded. Ours: the losses are of normalised
+        advantages and returns, whatever the score's unit is, so a healthy loss is below 10. Where one minibatch holds
+        all that differs, its value loss is `value_loss` x the number of minibatches in a pass.
     """
 
     samples_per_module: int = 4
@@ -69,7 +68,6 @@ class PpoConfig:
     l2: float = 1e-5
     value_loss: float = 0.5
     gradient_clipping: float | None = 1.0
-    lowest_return: float = -1.0
     highest_kl: float = 0.03
     divergence_loss: float = 1e3
     temperature: float = 1.0

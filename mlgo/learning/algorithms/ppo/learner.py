@@ -25,6 +25,9 @@ from mlgo.learning.observations import Observations, minibatches
 from mlgo.learning.optimizer import Adam, StepSpecs, traced, weight_decay
 from mlgo.learning.returns import MovingAverage, returns_of
 
+#: Returns that differ by less are equal.
+_SMALLEST_UNIT = 1e-9
+
 #: Before the names of the moving averages in the learner's state, today and in earlier versions.
 _BASELINE, _FORMER_BASELINE = "baseline/", "usual/"
 
@@ -124,7 +127,7 @@ class PpoLearner(Learner):
         """See `Learner.update`."""
         del iteration
         centre = self.config.baseline == "samples" and self.config.samples_per_module > 1
-        batch = TrainingBatch(*returns_of(samples, self.config.lowest_return, centre, self._baseline))
+        batch = TrainingBatch(*returns_of(samples, centre, self._baseline))
         metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
         if self.problem.decision_kind == "continuous":
             del metrics["entropy"]  # That of the noise, a constant of the configuration.
@@ -136,14 +139,16 @@ class PpoLearner(Learner):
         Raises: DivergenceError: a loss is not finite or has exploded; the learner must not be used after that.
         """
         config, observations = self.config, batch.observations
-        returns = np.maximum(np.asarray(batch.returns, np.float32), np.float32(config.lowest_return))
+        returns = np.asarray(batch.returns, np.float32)
         if not np.isfinite(returns).all():
             raise self._diverged(
                 Divergence.NOT_FINITE, "returns hold NaN or infinity", "Check the scores in the training logs"
             )
         behaviour, summaries, predicted = self._look_at(observations)
-        advantages = returns - predicted
-        deviation = float(advantages.std())
+        # The value network learns returns of mean square 1, so that its loss says the same of bytes and of ratios.
+        unit = max(float(np.sqrt(np.mean(np.square(returns, dtype=np.float64)))), _SMALLEST_UNIT)
+        targets = (returns / np.float32(unit)).astype(np.float32)
+        advantages = targets - predicted
         # As tf-agents' ppo_agent._normalize_advantages, over the iteration instead of a minibatch.
         normalized = ((advantages - advantages.mean()) / np.sqrt(advantages.var() + 1e-8)).astype(np.float32)
 
@@ -160,7 +165,7 @@ class PpoLearner(Learner):
                     part.taken,
                     behaviour[which],
                     normalized[which],
-                    returns[which],
+                    targets[which],
                     summaries[which],
                     *self._adam.next_powers(),
                     rate,
@@ -184,8 +189,8 @@ class PpoLearner(Learner):
             decisions=len(observations),
             mean_return=float(returns.mean(dtype=np.float64)),
             return_deviation=float(returns.std(dtype=np.float64)),
-            explained_variance=float(1.0 - advantages.var() / max(float(returns.var()), 1e-12)),
-            advantage_deviation=deviation,
+            explained_variance=float(1.0 - advantages.var() / max(float(targets.var()), 1e-12)),
+            advantage_deviation=unit * float(advantages.std()),
             minibatches=len(totals),
             loss=float(mean[0]),
             policy_loss=float(mean[1]),
