@@ -1,4 +1,4 @@
-"""Nodes join, fail and join again: whatever a cluster or a node raises, the search goes on, and none stays on its way."""
+"""Nodes join, fail and join again. Whatever a cluster or a node raises, the search goes on."""
 
 import unittest
 
