@@ -85,7 +85,7 @@ class DyingServerTest(ByServer, by_process.FakeClangTestCase):
         self.addCleanup(running.close)
         killer = threading.Timer(0.5, os.kill, (running.process_id, signal.SIGKILL))
         killer.start()
-        with self.assertRaises(server.ServerDied):
+        with self.assertRaisesRegex(server.ServerDied, "the compile server has ended"):
             compile_module(self.request("spin"), None, running)
         killer.join()
 

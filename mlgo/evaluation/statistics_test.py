@@ -60,7 +60,7 @@ class SummarizeTest(unittest.TestCase):
 
     def test_impossible_ratio_is_refused(self):
         for ratio in (0.0, -1.0, math.nan, math.inf):
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, "ratios must be positive and finite"):
                 summarize({"a": [ratio]}, seed=1)
 
     def test_modules_and_functions_give_equal_summaries(self):

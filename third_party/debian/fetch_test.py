@@ -150,7 +150,7 @@ class FetchTest(unittest.TestCase):
     def test_all_others_arrive_before_a_missing_one_is_reported(self):
         other = archives.entry("bar", b"x" * 100)
         with archives.serving(archives.Mirror({other.path: b"x" * 100})) as base:
-            with self.assertRaises(fetch.FetchError):
+            with self.assertRaisesRegex(fetch.FetchError, "foo 1.0 .*: none of 1 mirrors has it"):
                 fetch.fetch([self.entry, other], self.cache, [base], self.said.append, PATIENT)
         self.assertTrue((self.cache / other.sha256).exists())
 

@@ -77,7 +77,7 @@ class EnsureTest(unittest.TestCase):
             (staging / "half").write_text("x")
             raise LauncherError("a", "b", "c")
 
-        with self.assertRaises(LauncherError):
+        with self.assertRaisesRegex(LauncherError, "a: b"):
             self.ensure(failing)
         self.assertFalse(self.prefix.exists())
         self.ensure()
