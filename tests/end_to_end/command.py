@@ -62,15 +62,16 @@ class Command:
         self._said.close()
         return code, text
 
-    def kill_when(self, happened: Callable[[], bool], number: int = signal.SIGKILL) -> tuple[int, str]:
-        """Sends a signal as soon as `happened()`; returns as `end`.
-
-        Raises: AssertionError: the command ended first.
-        """
+    def wait_until(self, happened: Callable[[], bool]) -> None:
+        """Waits for `happened()`. Raises: AssertionError: the command ended first."""
         while not happened():
             if self._process.poll() is not None:
-                raise AssertionError(f"the command ended before it could be killed: {self.end()}")
+                raise AssertionError(f"the command ended too early: {self.end()}")
             time.sleep(0.001)
+
+    def kill_when(self, happened: Callable[[], bool], number: int = signal.SIGKILL) -> tuple[int, str]:
+        """Sends a signal as soon as `happened()`; returns as `end`. Raises: as `wait_until`."""
+        self.wait_until(happened)
         self._process.send_signal(number)
         return self.end()
 
