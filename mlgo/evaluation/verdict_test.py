@@ -43,9 +43,8 @@ class VerdictTest(unittest.TestCase):
     def test_measures_that_agree_are_both_named(self):
         found = verdict([_evidence(_MEAN, 0.97, 0.96, 0.98), _evidence(_SUM, 0.95, 0.93, 0.97)])
         self.assertIs(found.claim, Claim.BETTER)
-        self.assertEqual(
-            found.sentence(), f"better by {_MEAN} (-3.00 % [-4.00, -2.00]); {_SUM} agrees (-5.00 % [-7.00, -3.00])"
-        )
+        for said in (f"better by {_MEAN} (-3.00 % [-4.00, -2.00])", f"{_SUM} agrees (-5.00 % [-7.00, -3.00])"):
+            self.assertIn(said, found.sentence())
 
     def test_a_silent_measure_on_the_same_side_leaves_the_headline(self):
         found = verdict([_evidence(_MEAN, 1.03, 1.02, 1.04), _evidence(_SUM, 1.01, 0.9, 1.2)])
@@ -72,9 +71,8 @@ class VerdictTest(unittest.TestCase):
         few = Evidence.of(_MEAN, RatioSummary(20, 2, 0.9, 0.85, 0.95, 20, 0, 0))
         found = verdict([few, Evidence.of(_SUM, RatioSummary(20, 2, 1.09, 1.05, 1.1, 5, 15, 0))])
         self.assertIs(found.claim, Claim.TOO_SMALL)
-        self.assertTrue(
-            found.sentence().startswith("too small for a claim: only 2 modules were compared, and a claim needs 8; ")
-        )
+        for said in ("too small for a claim", "only 2 modules were compared, and a claim needs 8"):
+            self.assertIn(said, found.sentence())
 
     def test_nothing_to_compare(self):
         self.assertEqual(verdict([]).to_json(), {"claim": "too small for a claim", "sentence": "nothing to compare"})
@@ -137,7 +135,7 @@ class CorpusVerdictTest(unittest.TestCase):
         found = corpus_verdict("functions", self.mean, self.weighted)
         self.assertIs(found.claim, Claim.DISAGREEING)
         self.assertIn("the geometric mean of 30 functions says better", found.sentence())
-        self.assertRegex(found.sentence(), r"the weighted sum says worse \(\+9\.93 % \[.*\]\): not a gain$")
+        self.assertRegex(found.sentence(), r"the weighted sum says worse \(\+9\.93 % \[.*not a gain")
 
     def test_without_a_sum_the_mean_decides(self):
         self.assertIs(corpus_verdict("functions", self.mean, None).claim, Claim.BETTER)
@@ -145,10 +143,9 @@ class CorpusVerdictTest(unittest.TestCase):
     def test_linked_code_decides_where_there_is_an_image(self):
         linked = RatioSummary(10, 10, 0.98, 0.97, 0.99, 8, 1, 1)
         found = corpus_verdict("modules", self.mean, self.weighted, linked)
-        self.assertEqual(
-            (found.claim, found.sentence()),
-            (Claim.BETTER, "better by linked code of 10 modules (-2.00 % [-3.00, -1.00])"),
-        )
+        self.assertIs(found.claim, Claim.BETTER)
+        self.assertIn("better by linked code of 10 modules (-2.00 % [-3.00, -1.00])", found.sentence())
+        self.assertEqual([each.measure for each in found.evidence], ["linked code of 10 modules"])
 
     def test_counts_are_of_the_only_corpus_or_of_that_of_their_name(self):
         one = {"jq": 0.981}
