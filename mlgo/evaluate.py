@@ -17,7 +17,7 @@ version, for inlining:
     ./bazelw run //mlgo:evaluate -- --corpus=/data/a --compiler=search=bazel-bin/release/clang,-mllvm,-mlgo-search=8
 
 The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
-that it rests on; where they contradict each other, it says so. --program adds what a program executes.
+that it rests on; where one claims a gain and another a loss, it says so. --program adds what programs execute.
 
 Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
 (the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
@@ -112,8 +112,8 @@ def main(arguments: list[str]) -> int:
         counts = counts_given(programs, folder, problem, policies.sides(), model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
     described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
-    names, evidence = [side.name for side in sides], counts.evidence(list(policies.digests))
-    results = Results(found, names, policies.digests, described, evidence, counts.to_json())
+    names, ratios = [side.name for side in sides], counts.ratios(list(policies.digests))
+    results = Results(found, names, policies.digests, described, ratios, counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())
     show(counts.lines())
     worse = [] if allowed is None else worse_than(found, list(policies.digests), allowed)

@@ -8,7 +8,6 @@ import concurrent.futures
 import itertools
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 
 from mlgo.cluster.scheduling import Node, NodeLost, NodePool, Outcome, Run
@@ -25,9 +24,6 @@ _MAX_THREADS = 4096
 #: A compile that was under way on this many lost nodes stops the run: it may be what loses them.
 MAX_LOSSES = 4
 
-#: How often late compiles and new nodes are looked for.
-_LOOK_SECONDS = 1.0
-
 
 class _Job:
     """A request, and where it is compiled. The first outcome counts: outcomes are functions of their requests.
@@ -35,7 +31,7 @@ class _Job:
     Attributes:
       attempts: outcomes to come; the first attempt repeats the compile when its node is lost.
       node: of the first attempt; None while that waits for one.
-      since: when that node got it (time.monotonic).
+      since: when that node got it (NodePool.clock).
     """
 
     def __init__(self, request: CompileRequest):
@@ -61,7 +57,7 @@ def _compile_somewhere(job: _Job, run: Run, pool: NodePool) -> Outcome:
     """
     for _ in range(MAX_LOSSES):
         node = pool.acquire(run)
-        job.since, job.node = time.monotonic(), node
+        job.since, job.node = pool.clock(), node
         try:
             return _compile_on(node, job, run, pool)
         except NodeLost:
@@ -76,7 +72,7 @@ def _compile_somewhere(job: _Job, run: Run, pool: NodePool) -> Outcome:
 
 def _compile_on(node: Node, job: _Job, run: Run, pool: NodePool) -> Outcome:
     """Compiles in a slot that the pool gave, and gives the slot back. Raises: NodeLost, Cancelled, RunError."""
-    begin = time.monotonic()
+    begin = pool.clock()
     try:
         outcome = node.compile(run, job.request)
     except NodeLost as error:
@@ -85,7 +81,7 @@ def _compile_on(node: Node, job: _Job, run: Run, pool: NodePool) -> Outcome:
     finally:
         pool.release(node)
     pool.count(node)
-    run.durations.append(time.monotonic() - begin)
+    run.durations.append(pool.clock() - begin)
     return outcome
 
 
@@ -156,7 +152,7 @@ def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) ->
         workers.grow(len(pending))
 
     def back_up() -> None:
-        limit, now = run.late_seconds(), time.monotonic()
+        limit, now = run.late_seconds(), pool.clock()
         for job in pending:
             if job.is_late(limit, now):
                 if (idle := pool.acquire_idle(job.node)) is None:
@@ -165,7 +161,7 @@ def run_ordered(requests: Iterable[CompileRequest], run: Run, pool: NodePool) ->
 
     def first_outcome(job: _Job) -> Outcome:
         while True:
-            done, _ = concurrent.futures.wait(job.attempts, _LOOK_SECONDS, concurrent.futures.FIRST_COMPLETED)
+            done, _ = concurrent.futures.wait(job.attempts, pool.look_seconds, concurrent.futures.FIRST_COMPLETED)
             for attempt in done:
                 if not isinstance(attempt.exception(), NodeLost):
                     return attempt.result()

@@ -1,6 +1,5 @@
 """Compiles on the nodes of a Ray cluster. The only module that imports Ray."""
 
-import collections
 import itertools
 import logging
 import os
@@ -8,7 +7,6 @@ import pickle
 import signal
 import socket
 import threading
-import time
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -25,6 +23,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from mlgo.cluster import bootstrap, ordered, package, scheduling
 from mlgo.cluster.blobs import DamagedBlob
 from mlgo.cluster.gate import Gate
+from mlgo.cluster.membership import Listed, Membership
 from mlgo.cluster.node import Answer, AnswerKind
 from mlgo.cluster.parcel import PIECE_BYTES, Job, Packer
 from mlgo.cluster.suppliers import Suppliers
@@ -45,8 +44,6 @@ _PATIENCE_SECONDS = 120.0
 _MAX_SAID_CHARACTERS = 400
 #: How long a head may take to answer at all.
 _ANSWER_SECONDS = 10.0
-#: A node that failed as often in this time is not tried again before it is over.
-_MAX_JOINS, _JOINS_SECONDS = 3, 3600.0
 #: How long a node may take to say that it gave up a compile: it kills processes meanwhile.
 _SILENCE_SECONDS = 5.0
 #: Calls beside compiles that a node answers at once: sending files, ending a run.
@@ -78,11 +75,10 @@ class RayExecutor:
         self._suppliers = Suppliers()
         self._pool = scheduling.NodePool(patience_seconds, tell)
         self._runs = itertools.count()
-        self._joins: dict[str, list[float]] = collections.defaultdict(list)
-        self._members: dict[str, _RayNode | None] = {}
         self._under_way: weakref.WeakSet[scheduling.Run] = weakref.WeakSet()
         self._gate = Gate()
-        self._look_for_nodes()
+        self._membership = Membership(_listed_nodes, self._connect_to, self._pool, self._gate, tell)
+        self._membership.look()
         self._watch = threading.Thread(target=self._keep_looking, name="cluster nodes", daemon=True)
         self._watch.start()
 
@@ -112,50 +108,21 @@ class RayExecutor:
         while not self._gate.is_closing(_POLL_SECONDS):
             try:
                 with self._gate:
-                    self._look_for_nodes()
+                    self._membership.look()
             except Cancelled:
                 return
-            except ray.exceptions.RayError as error:
-                self._pool.refuse(_first_line(error))
 
-    def _look_for_nodes(self) -> None:
-        for described in ray.nodes():
-            name, cpus = described["NodeID"], int(described["Resources"].get("CPU", 0))
-            if not described["Alive"] or not cpus or not self._may_join(name):
-                continue
-            if name in self._members:
-                former = self._members[name]
-                # The pool is asked now: a node is among its nodes before it is among the members.
-                if former is None or former in self._pool.nodes:
-                    continue
-                former.give_up()
-            self._joins[name].append(time.monotonic())
-            self._members[name] = None  # on its way
-            shown = f"{described['NodeManagerAddress']} ({name[:8]})"
-            arguments = (name, shown, min(self._workers or cpus, cpus))
-            threading.Thread(target=self._join, args=arguments, name=f"join {shown}", daemon=True).start()
+    def _connect_to(self, node: Listed) -> "_RayNode":
+        slots = min(self._workers or node.cpus, node.cpus)
+        return _RayNode(node.id, node.name, slots, self._packer, self._suppliers, self._code, self._digest, self._gate)
 
-    def _may_join(self, name: str) -> bool:
-        """Whether a node has not failed too often lately."""
-        now = time.monotonic()
-        return sum(now - joined < _JOINS_SECONDS for joined in self._joins[name]) < _MAX_JOINS
 
-    def _join(self, name: str, shown: str, slots: int) -> None:
-        try:
-            with self._gate:
-                node = _RayNode(name, shown, slots, self._packer, self._suppliers, self._code, self._digest, self._gate)
-                try:
-                    gaps = node.wait_until_ready()
-                except ray.exceptions.RayError as error:
-                    self._pool.refuse(f"node {shown} cannot be used: {_cause(error)}")
-                else:
-                    if gaps is not None:
-                        tell(f"node {shown}: {gaps}")
-                    self._pool.add(node)
-                # What is not in the pool is tried again, up to a limit.
-                self._members[name] = node
-        except Cancelled:
-            pass
+def _listed_nodes() -> Iterator[Listed]:
+    """The nodes of the cluster that live and offer CPUs."""
+    for described in ray.nodes():
+        name, cpus = described["NodeID"], int(described["Resources"].get("CPU", 0))
+        if described["Alive"] and cpus:
+            yield Listed(name, f"{described['NodeManagerAddress']} ({name[:8]})", cpus)
 
 
 class _RayNode:
@@ -360,15 +327,5 @@ def _in_short(error: ray.exceptions.RayError) -> str:
         return "it does not answer"
     if isinstance(error, ray.exceptions.RayActorError):
         return "it went down"
-    return _first_line(error)
-
-
-def _cause(error: ray.exceptions.RayError) -> str:
-    """Why an actor could not start: Ray hands over the whole traceback, whose last line is the exception."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
-
-
-def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0].rstrip(".") if lines else type(error).__name__

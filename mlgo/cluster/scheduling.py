@@ -78,21 +78,31 @@ class NodePool:
     Args:
       patience_seconds: how long compiles wait when there is no node at all.
       tell: shows a line to the user.
+      clock: seconds.
+      look_seconds: how often a run looks for late compiles, and whoever waits for a node, for the end of the patience.
 
     Attributes:
+      clock, look_seconds: as given.
       compiled: number of finished compiles by node name, of lost nodes too.
       backups: number of compiles that an idle node repeated because they took long.
     """
 
-    def __init__(self, patience_seconds: float, tell: Callable[[str], None]):
+    def __init__(
+        self,
+        patience_seconds: float,
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        look_seconds: float = 1.0,
+    ):
         self._patience_seconds = patience_seconds
         self._tell = tell
+        self.clock, self.look_seconds = clock, look_seconds
         self._free: dict[Node, int] = {}
         self._slots = 0
         self._waiting: list[tuple[int, _Turn]] = []
         self._tickets = itertools.count()
         self._lock = threading.Lock()
-        self._empty_since = time.monotonic()
+        self._empty_since = clock()
         self._has_lost, self._last_loss = False, "none has joined"
         self.compiled: collections.Counter[str] = collections.Counter()
         self.backups = 0
@@ -132,7 +142,7 @@ class NodePool:
                 return
             self._slots -= node.slots
             self._has_lost, self._last_loss = True, f"{node.name}: {reason}"
-            self._empty_since = time.monotonic()
+            self._empty_since = self.clock()
             left = len(self._free)
         self._tell(f"cluster: lost node {node.name} ({reason}); its compiles under way are repeated on the {left} left")
 
@@ -159,13 +169,9 @@ class NodePool:
                 raise Cancelled()
             heapq.heappush(self._waiting, (next(self._tickets), turn))
             self._grant()
-        while not turn.event.wait(timeout=1.0):
+        while not turn.event.wait(timeout=self.look_seconds):
             with self._lock:
-                if (
-                    turn.node is None
-                    and not self._free
-                    and time.monotonic() - self._empty_since > self._patience_seconds
-                ):
+                if turn.node is None and not self._free and self.clock() - self._empty_since > self._patience_seconds:
                     turn.abandoned = True
                     raise RunError(
                         "Ray cluster",

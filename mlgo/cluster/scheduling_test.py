@@ -2,10 +2,8 @@
 
 import dataclasses
 import threading
-import time
 import unittest
 from collections.abc import Callable
-from unittest import mock
 
 from mlgo.cluster.ordered import MAX_LOSSES, run_ordered
 from mlgo.cluster.scheduling import NodeLost, NodePool, Run, compiles_by_node
@@ -69,10 +67,14 @@ def dies_after(compiles: int) -> Callable[[Run, str], None]:
 
 class SchedulingTest(unittest.TestCase):
     def setUp(self):
-        self.told = []
+        self.told, self.now = [], 0.0
 
-    def pool(self, *nodes: FakeNode, patience_seconds: float = 30.0) -> NodePool:
-        pool = NodePool(patience_seconds, self.told.append)
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+    def pool(self, *nodes: FakeNode) -> NodePool:
+        """A pool whose clock is self.now. Only how often it looks is real time, which changes no result."""
+        pool = NodePool(30.0, self.told.append, lambda: self.now, look_seconds=0.01)
         for node in nodes:
             pool.add(node)
         return pool
@@ -81,11 +83,17 @@ class SchedulingTest(unittest.TestCase):
         return [outcome.module_name for outcome in run_ordered(requests(count), Run("r"), pool)]
 
     def test_outcomes_come_in_order_from_nodes_of_different_speed(self):
-        slow = FakeNode("slow", 1, lambda run, name: time.sleep(0.05))
-        fast = FakeNode("fast", 3)
+        others_done = threading.Event()
+
+        def after_thirty(run, name):
+            if len(fast.compiled) >= 30:
+                others_done.set()
+
+        slow = FakeNode("slow", 1, lambda run, name: others_done.wait())
+        fast = FakeNode("fast", 3, after_thirty)
         self.assertEqual(self.names(100, self.pool(slow, fast)), [request.module.name for request in requests(100)])
         self.assertEqual(sorted(slow.compiled + fast.compiled), [request.module.name for request in requests(100)])
-        self.assertGreater(len(fast.compiled), len(slow.compiled))
+        self.assertGreaterEqual(len(fast.compiled), 30)
 
     def test_a_lost_node_costs_only_what_it_was_compiling(self):
         lost, good = FakeNode("lost", 2, dies_after(5)), FakeNode("good", 1)
@@ -97,29 +105,42 @@ class SchedulingTest(unittest.TestCase):
             self.told, ["cluster: lost node lost (it went down); its compiles under way are repeated on the 1 left"]
         )
 
-    @mock.patch("mlgo.cluster.scheduling._LATE_SECONDS", 0.2)
-    @mock.patch("mlgo.cluster.ordered._LOOK_SECONDS", 0.05)
     def test_a_late_compile_is_repeated_on_an_idle_node(self):
-        answered = threading.Event()
+        never, others_begun = threading.Event(), threading.Event()
 
         def silent(run, name):
+            others_begun.wait()
+            self.passes(100.0)
             while not run.cancelled:
-                answered.wait(0.01)
+                never.wait(0.01)
             raise NodeLost("it does not answer")
 
-        pool = self.pool(FakeNode("silent", 1, silent), FakeNode("good", 1))
+        def good(run, name):
+            if len(good_node.compiled) == 3:  # Of the four others, this is the last.
+                others_begun.set()
+
+        good_node = FakeNode("good", 1, good)
+        pool = self.pool(FakeNode("silent", 1, silent), good_node)
         self.assertEqual(self.names(5, pool), [request.module.name for request in requests(5)])
         self.assertEqual(pool.backups, 1)
         self.assertEqual(pool.compiled, {"good": 5})
         # At the end of the run the node still did not answer.
         self.assertEqual([node.name for node in pool.nodes], ["good"])
 
-    @mock.patch("mlgo.cluster.scheduling._LATE_SECONDS", 0.1)
-    @mock.patch("mlgo.cluster.ordered._LOOK_SECONDS", 0.05)
     def test_a_backup_on_a_lost_node_changes_nothing(self):
-        slow = FakeNode("slow", 1, lambda run, name: time.sleep(0.5))
-        pool = self.pool(slow, FakeNode("lost", 1, dies_after(0)))
-        self.assertEqual(self.names(2, pool), ["m000", "m001"])
+        backed_up = threading.Event()
+
+        def slow(run, name):
+            self.passes(100.0)
+            backed_up.wait()
+
+        def lost(run, name):
+            backed_up.set()
+            raise NodeLost("it went down")
+
+        pool = self.pool(FakeNode("slow", 1, slow), FakeNode("lost", 1, lost))  # The pool gives "slow" first.
+        self.assertEqual(self.names(1, pool), ["m000"])
+        self.assertEqual((pool.backups, [node.name for node in pool.nodes]), (1, ["slow"]))
 
     def test_late_is_relative_to_other_compiles(self):
         run = Run("r")
@@ -194,16 +215,21 @@ class SchedulingTest(unittest.TestCase):
 
     def test_a_node_that_joins_later_helps(self):
         gate = threading.Event()
-        first = FakeNode("first", 1, lambda run, name: self.assertTrue(gate.wait(30)))
+
+        def first(run, name):
+            if not pool.nodes[1:]:
+                pool.add(second)
+            gate.wait()
+
         second = FakeNode("second", 1, lambda run, name: gate.set())
-        pool = self.pool(first)
+        pool = self.pool(FakeNode("first", 1, first))
         outcomes = run_ordered(requests(5), Run("r"), pool)
-        threading.Timer(0.05, lambda: pool.add(second)).start()
         self.assertEqual(len(list(outcomes)), 5)
         self.assertTrue(second.compiled)
 
     def test_without_nodes_the_run_says_why_and_ends(self):
-        pool = self.pool(FakeNode("n", 1, dies_after(0)), patience_seconds=0.1)
+        pool = self.pool(FakeNode("n", 1, dies_after(0)))
+        pool.clock = lambda: self.passes(10.0) or self.now  # Every look at the clock takes ten seconds.
         with self.assertRaisesRegex(RunError, r"has had no node that compiles \(n: it went down\)\. Start nodes"):
             self.names(3, pool)
 

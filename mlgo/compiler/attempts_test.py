@@ -131,7 +131,7 @@ class DisturbanceTest(AttemptsTestCase):
         self.assert_good(self.outcome((127, short), GOOD), "too few resources to start a compiler")
 
     def test_other_errors_of_this_process_are_not_repeated(self):
-        with self.assertRaises(PermissionError):
+        with self.assertRaisesRegex(PermissionError, "fork"):
             self.outcome(PermissionError(13, "fork"))
 
     def test_a_disk_that_does_not_work(self):

@@ -25,7 +25,7 @@ class ObjectCode:
 
     Attributes:
       functions: sorted by name; of several names for one place the first.
-      code_bytes: of all executable sections, padding included; .eh_frame and constants are not code.
+      code_bytes: of all executable sections (elf.CODE_FLAGS), padding included; .eh_frame and constants are not code.
       text_bytes: the column `text` of llvm-size: executable and read-only sections
         (llvm/tools/llvm-size/llvm-size.cpp, ELFObjectFile::isBerkeleyText).
     """
@@ -47,7 +47,9 @@ def code_of_object(content: bytes, name: str) -> ObjectCode:
         file = ElfFile.of_bytes(content)
         return ObjectCode(
             functions=tuple(_functions(file)),
-            code_bytes=sum(section.size for section in file.sections if section.flags & elf.SHF_EXECINSTR),
+            code_bytes=sum(
+                section.size for section in file.sections if section.flags & elf.CODE_FLAGS == elf.CODE_FLAGS
+            ),
             text_bytes=sum(section.size for section in file.sections if _is_text(section)),
         )
     except ElfError as error:

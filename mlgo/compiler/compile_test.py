@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import pathlib
-import time
 import unittest
 
 import numpy as np
@@ -145,9 +144,8 @@ class ProcessGroupTest(FakeClangTestCase):
         self.assertEqual(processes.left_in(self.work), [])
 
     def test_a_grandchild_is_neither_waited_for_nor_left(self):
-        begin = time.monotonic()
+        # Whoever waited for it would wait for an hour, longer than a test may take.
         self.assertIsInstance(self.compile(self.request("grandchild")), CompileResult)
-        self.assertLess(time.monotonic() - begin, 60)
         self.assert_nothing_left()
 
     def test_a_hanging_family_is_killed(self):

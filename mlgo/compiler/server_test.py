@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import threading
-import time
 import unittest
 
 from mlgo.compiler import compile_test as by_process
@@ -85,7 +84,7 @@ class DyingServerTest(ByServer, by_process.FakeClangTestCase):
         self.addCleanup(running.close)
         killer = threading.Timer(0.5, os.kill, (running.process_id, signal.SIGKILL))
         killer.start()
-        with self.assertRaises(server.ServerDied):
+        with self.assertRaisesRegex(server.ServerDied, "the compile server has ended"):
             compile_module(self.request("spin"), None, running)
         killer.join()
 
@@ -216,10 +215,8 @@ class ServerExecutorTest(ScratchTestCase):
         executor = self.executor(3)
         outcomes = executor.run_ordered(self.requests(modules))
         self.assertEqual(next(outcomes).module_name, "a")
-        begin = time.monotonic()
-        outcomes.close()
+        outcomes.close()  # Without an end of "b" and "c", which hang for longer than a test may take.
         executor.close()
-        self.assertLess(time.monotonic() - begin, 30)
         self.assertEqual(processes.left_in(self.work), [])
         self.assertEqual(list(self.work.iterdir()), [])
 

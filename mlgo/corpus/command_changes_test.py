@@ -95,7 +95,7 @@ class ChangedCorpusTest(unittest.TestCase):
         self.assertEqual([m.name for m in changed.select(["b"]).reopened(self.folder / "c").modules], ["b"])
 
     def test_an_added_file_of_the_description_s_author_stays_refused(self):
-        with self.assertRaises(CorpusError):
+        with self.assertRaisesRegex(CorpusError, "nowhere: does not exist"):
             Corpus.load(self.folder / "nowhere")
         with self.assertRaisesRegex(CommandError, "-fprofile-instrument-use-path="):
             portable_command(self.corpus.modules[0].command)

@@ -8,6 +8,7 @@ effect, plain ones covered it in 92 % of runs with 36 modules and 86 % with 8; t
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ _NORMAL_POINT = 1.959963984540054
 #: Student's 97.5 % points for 1 to 4 degrees of freedom, where the expansion below is too coarse.
 #: Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", table 26.10.
 _STUDENT_POINTS = (12.706204736, 4.302652730, 3.182446305, 2.776445105)
+
+#: Programs from which on a bootstrap over programs is used; see summarize_programs.
+MIN_BOOTSTRAP = 5
 
 #: Modules drawn at a time for the bootstrap: three arrays of 8 bytes each.
 _DRAWN_TOGETHER = 1_000_000
@@ -168,6 +172,35 @@ def summarize_projects(ratios: Mapping[str, float]) -> RatioSummary | None:
     point = _STUDENT_POINTS[freedom - 1] if freedom <= len(_STUDENT_POINTS) else _student_point(freedom)
     low, middle, high = (math.exp(mean + side * point * error) for side in (-1.0, 0.0, 1.0))
     return _summary(len(values), len(values), middle, low, high, values - 1)
+
+
+def ratios_of(
+    table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str
+) -> dict[str, float]:
+    """Program -> ratio of `measure` on `side` to `base`, for programs where both are known and not 0."""
+    found = {}
+    for program, sides in table.items():
+        new, old = sides.get(side, {}).get(measure), sides.get(base, {}).get(measure)
+        if new and old:
+            found[program] = new / old
+    return found
+
+
+def summarize_programs(ratios: Mapping[str, float], seed: int) -> RatioSummary | None:
+    """The geometric mean of one ratio per program, with an interval over programs.
+
+    Below MIN_BOOTSTRAP programs the interval is Student's: in simulations without any effect, the bootstrap over 2, 3
+    and 4 programs excluded 0 % in 49, 25 and 12 % of 1,500 runs, Student's in 4 to 5 %.
+
+    Args: ratios: program -> its ratio, > 0; seed: of the bootstrap.
+
+    Returns: `functions` and `modules` are the number of programs; one program has no interval: its ends are the ratio.
+      None: there is no program.
+    Raises: ValueError: a ratio is not positive and finite.
+    """
+    if 2 <= len(ratios) < MIN_BOOTSTRAP:
+        return summarize_projects(ratios)
+    return summarize({program: [ratio] for program, ratio in ratios.items()}, seed)
 
 
 def tail_share(modules: int) -> float:

@@ -7,8 +7,10 @@ import unittest
 import numpy as np
 
 from mlgo.evaluation.statistics import (
+    MIN_BOOTSTRAP,
     summarize,
     summarize_modules,
+    summarize_programs,
     summarize_projects,
     summarize_sums,
     summarize_totals,
@@ -42,17 +44,15 @@ class SummarizeTest(unittest.TestCase):
         self.assertLess(tracemalloc.get_traced_memory()[1], 60e6)
 
     def test_the_interval_covers_the_truth_in_about_95_percent(self):
-        generator = np.random.Generator(np.random.Philox(4))
-        covered = 0
-        for _ in range(200):
-            effect = generator.normal(0, 0.1, 30)  # Modules differ, functions within one hardly.
-            ratios = {str(m): np.exp(effect[m] + generator.normal(0, 0.01, 5)).tolist() for m in range(30)}
-            summary = summarize(ratios, seed=1, resamples=500)
-            covered += summary.low <= 1.0 <= summary.high
-        self.assertBetween(covered / 200, 0.88, 0.99)
-
-    def assertBetween(self, value, low, high):  # pylint: disable=invalid-name
-        self.assertTrue(low <= value <= high, f"{value} is not in [{low}, {high}]")
+        """Over 8 modules in 93 to 94 %, as the module's docstring says; plain percentiles cover it in 87 %."""
+        for modules in (8, 30):
+            generator, covered = np.random.Generator(np.random.Philox(4)), 0
+            for seed in range(2000):
+                effect = generator.normal(0, 0.1, modules)  # Modules differ, functions within one hardly.
+                ratios = {str(m): np.exp(effect[m] + generator.normal(0, 0.01, 5)) for m in range(modules)}
+                summary = summarize(ratios, seed, resamples=500)
+                covered += summary.low <= 1.0 <= summary.high
+            self.assertTrue(0.92 <= covered / 2000 <= 0.96, f"{modules} modules: {covered / 2000}")
 
     def test_no_input_gives_none(self):
         self.assertIsNone(summarize({}, seed=1))
@@ -60,7 +60,7 @@ class SummarizeTest(unittest.TestCase):
 
     def test_impossible_ratio_is_refused(self):
         for ratio in (0.0, -1.0, math.nan, math.inf):
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, "ratios must be positive and finite"):
                 summarize({"a": [ratio]}, seed=1)
 
     def test_modules_and_functions_give_equal_summaries(self):
@@ -109,17 +109,19 @@ class TotalsTest(unittest.TestCase):
         self.assertEqual((summary.geometric_mean, summary.low, summary.high), (1.0, 1.0, 1.0))
 
     def test_the_interval_covers_a_known_effect_in_about_95_percent(self):
-        """Two made-up compilers: one gives 2 % less code, with noise of 4 % on every module."""
-        covered = 0
-        for seed in range(100):
-            random = np.random.Generator(np.random.Philox(seed))
-            default = random.lognormal(9, 1, 60)
-            policy = default * (0.98 + random.normal(0, 0.04, 60))
-            summary = summarize_totals(
-                {str(m): pair for m, pair in enumerate(zip(policy.tolist(), default.tolist()))}, seed, 500
-            )
-            covered += summary.low <= 0.98 <= summary.high
-        self.assertGreaterEqual(covered, 88)
+        """Two made-up compilers: one gives 2 % less code, with noise of 4 % on every module.
+
+        Sizes scatter, so that few modules carry the sum: 92 % over 8 modules, where plain percentiles cover 86 %.
+        """
+        for modules in (8, 60):
+            random, covered = np.random.Generator(np.random.Philox(4)), 0
+            for seed in range(2000):
+                default = random.lognormal(9, 1, modules)
+                policy = default * (0.98 + random.normal(0, 0.04, modules))
+                pairs = {str(m): pair for m, pair in enumerate(zip(policy.tolist(), default.tolist()))}
+                summary = summarize_totals(pairs, seed, 500)
+                covered += summary.low <= 0.98 <= summary.high
+            self.assertTrue(0.91 <= covered / 2000 <= 0.96, f"{modules} modules: {covered / 2000}")
 
     def test_what_has_no_ratio_is_refused(self):
         self.assertIsNone(summarize_totals({}, seed=1))
@@ -174,6 +176,29 @@ class ProjectsTest(unittest.TestCase):
             found = [summarize_projects({str(index): ratio for index, ratio in enumerate(each)}) for each in drawn]
             held = sum(each.low <= 0.98 <= each.high for each in found) / len(found)
             self.assertTrue(0.935 <= held <= 0.965, f"{count} projects: {held}")
+
+
+class ProgramsTest(unittest.TestCase):
+    def test_few_programs_have_students_interval_and_others_the_bootstrap(self):
+        ratios = {f"p{index}": 1.0 + index / 100 for index in range(MIN_BOOTSTRAP)}
+        self.assertEqual(summarize_programs(ratios, 1), summarize({name: [each] for name, each in ratios.items()}, 1))
+        del ratios["p0"]
+        self.assertEqual(summarize_programs(ratios, 1), summarize_projects(ratios))
+
+    def test_one_program_has_no_interval_and_none_no_summary(self):
+        found = summarize_programs({"a": 0.9}, 1)
+        self.assertAlmostEqual(found.low, 0.9)
+        self.assertAlmostEqual(found.high, 0.9)
+        self.assertIsNone(summarize_programs({}, 1))
+
+    def test_no_number_of_programs_claims_a_difference_too_often(self):
+        """Without any effect, for numbers on both sides of MIN_BOOTSTRAP; a bootstrap over 2 does in 49 %."""
+        random = np.random.Generator(np.random.Philox(3))
+        for count in (2, MIN_BOOTSTRAP - 1, MIN_BOOTSTRAP):
+            drawn = np.exp(random.normal(0.0, 0.02, (500, count))).tolist()
+            found = [summarize_programs({str(index): each for index, each in enumerate(of)}, 1) for of in drawn]
+            claimed = sum(not each.low <= 1.0 <= each.high for each in found) / len(found)
+            self.assertLess(claimed, 0.11, f"{count} programs")
 
 
 if __name__ == "__main__":

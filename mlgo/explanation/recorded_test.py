@@ -70,7 +70,7 @@ class RecordedTest(unittest.TestCase):
     @given(st.binary(max_size=200))
     def test_no_other_bytes_are_decisions(self, content):
         for damaged in (content, arrays.MAGIC + content):
-            with self.assertRaises(RunError):
+            with self.assertRaisesRegex(RunError, "^file: (is damaged: |does not start like ).*Delete it"):
                 decode(damaged, "file", "m", EVICTION)
 
 

@@ -120,7 +120,7 @@ class CheckpointTest(unittest.TestCase):
                 decode_arrays(content, what, "Restore it")
 
     def test_python_objects_are_refused_in_both_directions(self):
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "Object arrays cannot be saved"):
             encode_arrays({"a": np.array([{}], dtype=object)})
         with self.assertRaisesRegex(RunError, "plain arrays"):
             decode_arrays(b"not a zip", "the test")

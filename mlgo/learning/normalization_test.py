@@ -180,7 +180,7 @@ class FilesTest(unittest.TestCase):
 
     def test_json_of_something_else_is_refused(self):
         for value in ({}, {"problem": "p", "columns": [["f", 1.0, 1.0]], "dropped": [], "mark_last_position": True}):
-            with self.assertRaises(ValueError):
+            with self.assertRaisesRegex(ValueError, "not the description of a normaliser|is not finite and increasing"):
                 Normalizer.from_json(value)
 
 

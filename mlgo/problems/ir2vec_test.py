@@ -63,7 +63,7 @@ class VocabularyTest(unittest.TestCase):
             "75.0123456789abcdef0",
             "9999.0123456789abcdef",
         ):
-            with self.subTest(text), self.assertRaises(ValueError):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, "IR2Vec vocabulary"):
                 ir2vec.Vocabulary.parse(text)
 
     def test_elements(self):

@@ -72,12 +72,15 @@ class CompareTest(unittest.TestCase):
         self.assertEqual((forth.better, forth.worse, forth.equal), (back.worse, back.better, back.equal))
 
     def test_the_weighted_sum_can_contradict_the_mean_against_the_first(self):
-        scores = [Row(f"m{index}", "f", 10.0, 10.0, 1.0) for index in range(29)] + [Row("n", "f", 1e4, 1e4, 1.0)]
-        better = [Row(row.module, "f", row.default_score, 0.95 * row.score, 0.95) for row in scores[:-1]]
-        second = [*better, Row("n", "f", 1e4, 1.1e4, 1.1)]
+        scores = [Row(f"m{index}", "f", 10.0, 10.0, 1.0) for index in range(25)]
+        scores += [Row(f"n{index}", "f", 1e4, 1e4, 1.0) for index in range(5)]
+        changes = [(row, 0.95 if row.score == 10.0 else 1.1) for row in scores]
+        second = [Row(row.module, "f", row.default_score, change * row.score, change) for row, change in changes]
         pairings = comparison.compare([_contender("a", scores), _contender("b", second)], 1)
         self.assertIsNone(pairings[0].verdict)
-        self.assertAlmostEqual(pairings[1].sum_against_first.summary.geometric_mean, 11275.5 / 10290.0)
+        self.assertAlmostEqual(
+            pairings[1].sum_against_first.summary.geometric_mean, (25 * 9.5 + 5 * 1.1e4) / (25 * 10.0 + 5 * 1e4)
+        )
         self.assertIs(pairings[1].verdict.claim, Claim.DISAGREEING)
         page = comparison_page([_contender("a", scores), _contender("b", second)], pairings, [])
         self.assertIs(page.verdict.tone, Tone.EQUAL)

@@ -7,7 +7,7 @@ counts once: the number is the geometric mean of one ratio per corpus, and its i
 
 from collections.abc import Sequence
 
-from mlgo.evaluation.judgement import Claim, Judgement
+from mlgo.evaluation.judgement import Claim
 from mlgo.evaluation.statistics import RatioSummary, summarize_projects
 from mlgo.evaluation.verdict import Evidence, Verdict, verdict
 from mlgo.reporting import drawings
@@ -93,7 +93,7 @@ def _of_programs(cards: Sequence[Card], results: Sequence[Result]) -> list[Point
     points = []
     for card in cards:
         ratios = (1.0 + value / 100.0 for value in (card.change.percent, card.change.low, card.change.high))
-        measured = _with_interval(f"{_lowered(card.title)}, {card.samples},", *ratios)
+        measured = Evidence.with_interval(f"{_lowered(card.title)}, {card.samples},", *ratios)
         found = verdict([measured, *scores])
         points.append(line_of("", found, None, "") if found.claim is Claim.DISAGREEING else _of_card(card))
     return points
@@ -123,13 +123,7 @@ def _between_corpora(measure: str, summaries: Sequence[RatioSummary]) -> Evidenc
     whole = summarize_projects({str(index): each.geometric_mean for index, each in enumerate(summaries)})
     if whole is None:
         raise ValueError(f"{measure}: {len(summaries)} corpora have no interval")
-    return _with_interval(measure, whole.geometric_mean, whole.low, whole.high)
-
-
-def _with_interval(measure: str, ratio: float, low: float, high: float) -> Evidence:
-    """Evidence of an interval over corpora or programs, which is wide where they are few."""
-    claim = Claim.BETTER if high < 1.0 else Claim.WORSE if low > 1.0 else Claim.NO_DIFFERENCE
-    return Evidence(measure, ratio, low, high, Judgement(claim))
+    return Evidence.with_interval(measure, whole.geometric_mean, whole.low, whole.high)
 
 
 def _lowered(title: str) -> str:

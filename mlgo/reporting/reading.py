@@ -7,8 +7,8 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.statistics import RatioSummary
-from mlgo.evaluation.verdict import Evidence, count_evidence, counts_of_corpus
+from mlgo.evaluation.statistics import RatioSummary, ratios_of
+from mlgo.evaluation.verdict import Evidence, counts_of_corpus
 from mlgo.evaluation.weighted_sum import WeightedSum, weighted_sum
 from mlgo.reporting import tables
 from mlgo.reporting.bindings import bindings_of
@@ -161,14 +161,16 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
     with readable(f"result of an evaluation ({folder / 'result.json'})"):
         policies, corpora, order = content["policies"], [], content.get("order", {})
         executed = content.get("programs", {}).get("run", {})
-        by_program = {side: count_evidence(executed, side, "default") for side in policies}
+        by_program = {side: ratios_of(executed, side, "default", "instructions") for side in policies}
+        seed = int(content["seed"])
         for corpus in _ordered(sorted(content["corpora"]), order.get("corpora", [])):
             result = content["corpora"][corpus]
             by_kind = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
             names = _ordered(by_kind, order.get("sides", []))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
             counts = {
-                side: counts_of_corpus(found, corpus, len(content["corpora"])) for side, found in by_program.items()
+                side: counts_of_corpus(found, corpus, len(content["corpora"]), seed)
+                for side, found in by_program.items()
             }
             corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides, counts))
         return Evaluation(
@@ -180,7 +182,7 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
             dict(policies),
             tuple(corpora),
             bool(content.get("icf", False)),
-            int(content["seed"]),
+            seed,
         )
 
 
@@ -190,7 +192,7 @@ def _corpus(
     content: Mapping[str, Any],
     sides: list[str],
     rows: Mapping[str, list[Row]],
-    counts: Mapping[str, Sequence[Evidence]],
+    counts: Mapping[str, Evidence | None],
 ) -> CorpusResult:
     sums = content.get("weighted_sum", {})
     linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
@@ -206,7 +208,7 @@ def _corpus(
             tuple(rows[side]),
             objects.get(side),
             _weighted(sums.get(side), rows[side]),
-            tuple(counts.get(side, ())),
+            counts.get(side),
         )
         for side in sides
     ]

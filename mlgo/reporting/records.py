@@ -56,7 +56,7 @@ class SideResult:
       object_bytes: code bytes of the objects before linking.
       rows: the compared rows; empty where the table was not kept.
       weighted: sum of all scores against the default's; None: it was neither recorded nor are there rows.
-      counts: what programs of this corpus executed.
+      counts: what programs of this corpus executed; None: none was counted.
     """
 
     name: str
@@ -67,7 +67,7 @@ class SideResult:
     rows: Sequence[Row] = ()
     object_bytes: int | None = None
     weighted: WeightedSum | None = None
-    counts: Sequence[Evidence] = ()
+    counts: Evidence | None = None
 
     def verdict(self, unit: str) -> Verdict:
         """What is known of the side, and by which measures. Args: unit: of a row."""

@@ -78,7 +78,7 @@ class JsonTest(unittest.TestCase):
         self.assertEqual(files.read_json(self.path, "it", ""), value)
 
     def test_nan_is_refused(self):
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "not JSON compliant"):
             files.encode_json(float("nan"))
 
     def test_errors_have_three_parts(self):

@@ -37,7 +37,7 @@ class AlignedTest(unittest.TestCase):
         )
 
     def test_nothing_is_cut_off_silently(self):
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "argument 2 is shorter"):
             tabular.aligned_lines([["a", "b"], ["c"]])
 
 

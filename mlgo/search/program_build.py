@@ -73,10 +73,11 @@ class ProgramBuild:
             paths = [objects.get(name, built / name) for _, name in self.program.units()]
             try:
                 flags = ("-Wl,--icf=all",) if icf else ()
-                map_path = link(self.toolchain, side, self.program, paths, work / "image", flags)
+                image = work / "image"
+                map_path = link(self.toolchain, side, self.program, paths, image, flags)
             except BuildFailure as error:
                 raise self._failed(error) from error
-            return code_of_modules(map_path, objects)
+            return code_of_modules(map_path, image, objects)
 
         return linked
 

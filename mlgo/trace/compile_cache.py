@@ -61,23 +61,24 @@ class CompileCache:
         """Args: names_of: the files of a module below `folder`; the last one is present when the module is done."""
         if self._cache is None:
             return work()
-        unknown: dict[str, str] = {}
+        unstored: dict[str, str] = {}
         # Shared by the modules: carried files may be large, so they are hashed once.
         shared = {**self._identity, "what": what, "corpus": dataclasses.replace(corpus, modules=()).digest}
         for module in corpus.modules:
             names = names_of(module.name)
-            if (folder / names[-1]).exists():
-                continue
             key = key_of(shared, module)
+            if (folder / names[-1]).exists():  # Of this run before it was interrupted.
+                unstored[module.name] = key
+                continue
             found = self._cache.fetch(key)
             if found is None or pathlib.Path(names[-1]).suffix not in found:
-                unknown[module.name] = key
+                unstored[module.name] = key
                 continue
             for name in names:
                 if (suffix := pathlib.Path(name).suffix) in found:
                     files.write_atomically(folder / name, found[suffix])
         summary = work()
-        for module, key in unknown.items():
+        for module, key in unstored.items():
             paths = [folder / name for name in names_of(module)]
             if _is_done(paths[-1]):
                 self._cache.store(key, {path.suffix: path.read_bytes() for path in paths if path.exists()})

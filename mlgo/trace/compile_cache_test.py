@@ -77,6 +77,19 @@ class CompileCacheTest(unittest.TestCase):
         for name in files:
             self.assertEqual((self.folder / "first" / name).read_bytes(), (self.folder / "second" / name).read_bytes())
 
+    def test_modules_that_an_interrupted_run_finished_reach_the_cache_when_it_is_resumed(self):
+        corpus, folder = self.corpus("corpus", {"a": "good", "b": "idle"}), self.folder / "interrupted"
+
+        def interrupted():
+            trace_corpus(folder, corpus.select(["a"]), self.setup_used, "interrupted")
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            self.known.traced(folder, corpus, None, True, interrupted)
+        compiled, _ = self.traced("interrupted", corpus)
+        self.assertEqual(compiled, ["b"])
+        self.assertEqual(self.traced("another", corpus)[0], [])
+
     def test_another_compiler_or_module_is_another_key(self):
         compiled, _ = self.traced("first", self.corpus("corpus", {"a": "good", "b": "good"}))
         compiled, _ = self.traced("second", self.corpus("other", {"a": "idle", "b": "good"}))

@@ -50,10 +50,9 @@ class RecordTest(unittest.TestCase):
                 outcomes.read_record(self.path)
 
     def test_failures_have_a_kind_and_others_none(self):
-        with self.assertRaises(ValueError):
-            ModuleRecord(Outcome.FAILED)
-        with self.assertRaises(ValueError):
-            ModuleRecord(Outcome.TRACED, "crash")
+        for arguments in ((Outcome.FAILED,), (Outcome.TRACED, "crash")):
+            with self.assertRaisesRegex(ValueError, "failed modules have a failure kind and no others do"):
+                ModuleRecord(*arguments)
 
     def test_counts(self):
         self.assertEqual(

@@ -18,6 +18,7 @@ from mlgo.corpus.refusal import check_commands
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import tell
+from mlgo.training.input_checks import check_corpora
 from mlgo.training.module_order import validation_split
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
@@ -26,20 +27,34 @@ from mlgo.training.settings import RunSettings
 _BY_HASH = f"a hash of the names, about one in {split.HELD_OUT_ONE_IN}"
 
 
-def open_corpora(inputs: RunInputs, problem: Problem) -> dict[str, Corpus]:
-    """The corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
+@dataclasses.dataclass(frozen=True)
+class RunCorpora:
+    """Attributes:
+    parts: the corpus to learn from, "train", and the one to measure on, "held_out", if there is one.
+    equal: names of modules that were left out because they equal another module of the run -> its name.
+    """
 
-    Raises: RunError: a corpus cannot be read; or the one to split is not for `problem` or has fewer than two modules
-      that differ.
+    parts: Mapping[str, Corpus]
+    equal: Mapping[str, str]
+
+
+def open_corpora(inputs: RunInputs, problem: Problem) -> RunCorpora:
+    """The corpora of a run. No held-out module equals a module to learn from, or another held-out one.
+
+    Raises: RunError: a corpus cannot be read or has refused commands; two corpora have a module's name in common, or
+      nothing is left to measure on; or the corpus to split is not for `problem` or has fewer than two modules that
+      differ.
     """
     if inputs.split_corpus is not None:
         return _parts(inputs, inputs.split_corpus, problem)
     if inputs.train_corpus is None:
         raise ValueError("there is neither a corpus to learn from nor one to split")
-    corpora = {split.TRAIN: _filtered(_opened(inputs, inputs.train_corpus), inputs.module_filter)}
-    if inputs.held_out_corpus is not None:
-        corpora[split.HELD_OUT] = _opened(inputs, inputs.held_out_corpus)
-    return corpora
+    train = _filtered(_opened(inputs, inputs.train_corpus), inputs.module_filter)
+    held_out = None if inputs.held_out_corpus is None else _opened(inputs, inputs.held_out_corpus)
+    check_corpora(train, held_out)
+    if held_out is None:
+        return RunCorpora({split.TRAIN: train}, {})
+    return _without_equal(train, held_out)
 
 
 def _opened(inputs: RunInputs, path: pathlib.Path) -> Corpus:
@@ -52,7 +67,28 @@ def _filtered(corpus: Corpus, module_filter: str | None) -> Corpus:
     return corpus.select(chosen_modules([module.name for module in corpus.modules], module_filter, 1.0, 0))
 
 
-def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> dict[str, Corpus]:
+def _without_equal(train: Corpus, held_out: Corpus) -> RunCorpora:
+    """Leaves out held-out modules that equal a module of `train` or an earlier held-out one."""
+    names = [module.name for module in held_out.modules]
+    of_all = equal_modules([*train.modules, *held_out.modules])
+    equal = {name: of_all[name] for name in names if name in of_all}
+    if equal:
+        name, first = next(iter(equal.items()))
+        tell(
+            f"{len(equal)} of {len(names)} held-out modules equal a module of the training corpus or an earlier"
+            f" held-out one and are left out ({name} equals {first})"
+        )
+    if len(equal) == len(names):
+        raise RunError(
+            f"--held_out_corpus={held_out.path}",
+            f"has no module that differs from those of the training corpus ({name} equals {first})",
+            "Give a corpus of other modules",
+        )
+    rest = part_of_corpus(held_out, [name for name in names if name not in equal]) if equal else held_out
+    return RunCorpora({split.TRAIN: train, split.HELD_OUT: rest}, equal)
+
+
+def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> RunCorpora:
     """The parts of the corpus at `path`, which are not written. Of equal modules, the first by name stays."""
     whole = _filtered(_opened(inputs, path), inputs.module_filter)
     check_commands(whole)
@@ -71,7 +107,7 @@ def _parts(inputs: RunInputs, path: pathlib.Path, problem: Problem) -> dict[str,
             " sources are needed: one to learn from and one to measure on",
             "Give a corpus of more modules, or --train_corpus and --held_out_corpus",
         )
-    return {part: part_of_corpus(whole, members[part]) for part in split.PARTS}
+    return RunCorpora({part: part_of_corpus(whole, members[part]) for part in split.PARTS}, equal)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +119,7 @@ class ModuleSplit:
       train, validation: names of modules that have decisions of the default.
       held_out: number of modules that measure the policy; None: it is not measured.
       validation_rule, held_out_rule: how they were chosen, for display.
+      equal: see RunCorpora.
     """
 
     modules: int
@@ -91,6 +128,7 @@ class ModuleSplit:
     held_out: int | None
     validation_rule: str
     held_out_rule: str
+    equal: Mapping[str, str]
 
     def to_json(self) -> dict[str, Any]:
         """Counts and rules by part, and the names of the modules that validate."""
@@ -104,6 +142,7 @@ class ModuleSplit:
         }
         if self.held_out is not None:
             found["held_out"] = {"modules": self.held_out, "chosen_by": self.held_out_rule}
+        found["left_out_as_equal"] = dict(self.equal)
         return found
 
     def describe(self) -> str:
@@ -134,7 +173,7 @@ def unseen_by(policy: Mapping[str, Any], train_corpus: str) -> frozenset[str]:
 
 def split_modules(
     traced: Sequence[str],
-    corpora: Mapping[str, Corpus],
+    corpora: RunCorpora,
     settings: RunSettings,
     inputs: RunInputs,
     unseen: Collection[str] | None = None,
@@ -158,5 +197,6 @@ def split_modules(
     elif unseen is not None:
         rule += "; the policy to start from may have learned from them, then its validation score is too good"
     by = _BY_HASH if inputs.split_corpus is not None else "a corpus of its own"
-    held_out = len(corpora[split.HELD_OUT].modules) if split.HELD_OUT in corpora else None
-    return ModuleSplit(len(corpora[split.TRAIN].modules), train, validation, held_out, rule, by)
+    parts = corpora.parts
+    held_out = len(parts[split.HELD_OUT].modules) if split.HELD_OUT in parts else None
+    return ModuleSplit(len(parts[split.TRAIN].modules), train, validation, held_out, rule, by, corpora.equal)

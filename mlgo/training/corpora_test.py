@@ -1,13 +1,16 @@
 """Which modules of small corpora are for what, and that it is said."""
 
+import contextlib
+import io
 import pathlib
 import tempfile
 import unittest
 
 from mlgo.compiler.testing import fake_clang
+from mlgo.corpus.corpus import Corpus
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.exit_codes import RunError
-from mlgo.training.corpora import open_corpora, split_modules, unseen_by
+from mlgo.training.corpora import RunCorpora, open_corpora, split_modules, unseen_by
 from mlgo.training.run_inputs import RunInputs
 from mlgo.training.settings import RunSettings
 
@@ -30,7 +33,7 @@ class CorporaTest(unittest.TestCase):
         for count, held_out in ((2, 1), (3, 1), (5, 1), (8, 2)):
             inputs = self.inputs(count)
             corpora = open_corpora(inputs, PROBLEM)
-            names = {part: [module.name for module in corpus.modules] for part, corpus in corpora.items()}
+            names = {part: [module.name for module in corpus.modules] for part, corpus in corpora.parts.items()}
             self.assertEqual(sorted(names["train"] + names["held_out"]), [f"m{index}" for index in range(count)])
             self.assertGreaterEqual(len(names["held_out"]), 1)
             self.assertLessEqual(len(names["held_out"]), held_out)
@@ -43,24 +46,57 @@ class CorporaTest(unittest.TestCase):
 
     def test_of_equal_modules_the_first_stays(self):
         corpora = open_corpora(self.inputs(4, equal=5), PROBLEM)
-        names = [module.name for corpus in corpora.values() for module in corpus.modules]
+        names = [module.name for corpus in corpora.parts.values() for module in corpus.modules]
         self.assertEqual(sorted(names), ["m0", "m1", "m2", "m3"])
+        self.assertEqual(corpora.equal, {f"x{index}": "m0" for index in range(5)})
+
+    def two(self, train: dict[str, int], held_out: dict[str, int]) -> RunInputs:
+        """Args: train, held_out: module -> a number; modules with one number are equal."""
+        paths = []
+        for part, modules in (("train", train), ("held_out", held_out)):
+            paths.append(self.folder / part)
+            bitcode = {name: fake_clang.FakeModule.bitcode({f"f{key}": 3}) for name, key in modules.items()}
+            fake_clang.write_corpus(paths[-1], bitcode)
+        return RunInputs(self.folder / "clang", *paths, None, None, self.folder / "out")
+
+    def test_held_out_modules_that_equal_others_are_left_out_of_a_corpus_of_their_own_too(self):
+        inputs, said = self.two({"a": 1, "b": 2}, {"c": 1, "d": 3, "e": 3, "f": 4}), io.StringIO()
+        with contextlib.redirect_stderr(said):
+            corpora = open_corpora(inputs, PROBLEM)
+        self.assertEqual([module.name for module in corpora.parts["train"].modules], ["a", "b"])
+        self.assertEqual([module.name for module in corpora.parts["held_out"].modules], ["d", "f"])
+        self.assertIn("2 of 4 held-out modules equal a module of the training corpus or an earlier", said.getvalue())
+        self.assertIn("left out (c equals a)", said.getvalue())
+        found = split_modules(["a", "b"], corpora, RunSettings(), inputs).to_json()
+        self.assertEqual(found["left_out_as_equal"], {"c": "a", "e": "d"})
+        self.assertEqual(found["held_out"]["modules"], 2)
+
+    def test_held_out_modules_that_differ_stay(self):
+        inputs = self.two({"a": 1}, {"b": 2, "c": 3})
+        corpora = open_corpora(inputs, PROBLEM)
+        self.assertEqual(corpora.parts["held_out"].digest, Corpus.load(inputs.held_out_corpus).digest)
+        self.assertEqual(corpora.equal, {})
+
+    def test_a_held_out_corpus_of_equal_modules_alone_is_refused(self):
+        inputs = self.two({"a": 1}, {"b": 1})
+        with self.assertRaisesRegex(RunError, r"--held_out_corpus=.*: has no module that differs .*\(b equals a\)"):
+            open_corpora(inputs, PROBLEM)
 
     def test_the_split_is_said_and_recorded(self):
         inputs = self.inputs(8)
         corpora = open_corpora(inputs, PROBLEM)
         names = [f"m{index}" for index in range(32)]
         found = split_modules(names, corpora, RunSettings(), inputs)
-        count = len(corpora["held_out"].modules)
+        count = len(corpora.parts["held_out"].modules)
         self.assertEqual(
             found.describe(),
             f"modules to learn from: {8 - count}, of which 32 have decisions: 24 train, 8 validate"
             " (drawn with seed 1, at most 16 and fewer of a small corpus);"
             f" {count} held out (a hash of the names, about one in 4)",
         )
-        parts = {part: record["modules"] for part, record in found.to_json().items()}
+        parts = {part: found.to_json()[part]["modules"] for part in ("train", "validation", "held_out")}
         self.assertEqual(parts, {"train": 24, "validation": 8, "held_out": count})
-        alone = split_modules(["m"], {"train": corpora["train"]}, RunSettings(), inputs)
+        alone = split_modules(["m"], RunCorpora({"train": corpora.parts["train"]}, {}), RunSettings(), inputs)
         self.assertIn("1 train, 1 validate (the only one does both", alone.describe())
         self.assertIn("; none held out", alone.describe())
         self.assertNotIn("held_out", alone.to_json())

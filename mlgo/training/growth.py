@@ -10,7 +10,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlgo.run import files, manifest
@@ -78,11 +78,14 @@ def extends(earlier: Any, now: Mapping[str, Any]) -> bool:
     return _equal_but_for_iterations(earlier, now) and _iterations(now) >= _iterations(earlier)
 
 
-def finish(folder: pathlib.Path) -> None:
-    """Puts the complete results in GROWING, if there are any, in the place of those in `folder`."""
+def finish(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
+    """Puts the complete results in GROWING, if there are any, in the place of those in `folder`.
+
+    Args: rename: gives a file or folder another name, in one step.
+    """
     if (folder / GROWING).exists():
-        os.rename(folder / GROWING, folder / GROWN)
-        _replace_results(folder)
+        rename(folder / GROWING, folder / GROWN)
+        _replace_results(folder, rename)
 
 
 def check_replaced(folder: pathlib.Path) -> None:
@@ -115,7 +118,7 @@ def _growing(folder: pathlib.Path, identity: Mapping[str, Any]) -> pathlib.Path:
     return growing
 
 
-def _replace_results(folder: pathlib.Path) -> None:
+def _replace_results(folder: pathlib.Path, rename: Callable[[pathlib.Path, pathlib.Path], None] = os.replace) -> None:
     """Moves the entries of GROWN, if it is there, to their places in `folder`."""
     grown = folder / GROWN
     if not grown.exists():
@@ -127,8 +130,8 @@ def _replace_results(folder: pathlib.Path) -> None:
         old.parent.mkdir(exist_ok=True)
         if old.is_dir():
             retired = tempfile.mkdtemp(dir=folder, prefix=f".{old.name}.", suffix=files.PARTIAL_SUFFIX)
-            os.rename(old, os.path.join(retired, "old"))
-        os.replace(new, old)
+            rename(old, pathlib.Path(retired, "old"))
+        rename(new, old)
     shutil.rmtree(grown)
     files.remove_partial(folder)
 

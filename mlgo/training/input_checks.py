@@ -7,12 +7,10 @@ from collections.abc import Callable
 
 from mlgo.compiler.request import CompileFailure
 from mlgo.corpus.corpus import Corpus
-from mlgo.corpus.part import equal_modules
 from mlgo.corpus.refusal import check_commands
 from mlgo.learning.normalization import load_normalizer
 from mlgo.problems.problem import Problem
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.progress import tell
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import compile_modules
 
@@ -27,7 +25,7 @@ _FIXED_BYTES = 512 * 1024 * 1024
 
 
 def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
-    """Checks that the corpora have commands that can only change code, and no module in common.
+    """Checks that the corpora have commands that can only change code, and no module's name in common.
 
     Raises: RunError: they have a module in common, the first is named; or the command of ThinLTO modules is missing; or
       commands have options that are refused.
@@ -42,13 +40,6 @@ def check_corpora(train: Corpus, held_out: Corpus | None) -> None:
             f"--held_out_corpus={held_out.path}",
             f"shares {len(common)} modules with the training corpus (first: {common[0]}), so its score is not held out",
             "Give a corpus of other modules",
-        )
-    equal = equal_modules([*train.modules, *held_out.modules])
-    shared = sorted(name for name in equal.keys() & {module.name for module in held_out.modules})
-    if shared:
-        tell(
-            f"{len(shared)} of {len(held_out.modules)} held-out modules equal another module, of the training corpus or"
-            f" held out (first: {shared[0]} equals {equal[shared[0]]}); leave them out for a fair score"
         )
 
 

@@ -1,7 +1,5 @@
 """Checks of the inputs: corpora in common, a vocabulary without files, a full disk."""
 
-import contextlib
-import io
 import pathlib
 import tempfile
 import unittest
@@ -30,12 +28,6 @@ class InputChecksTest(unittest.TestCase):
         input_checks.check_corpora(train, None)
         with self.assertRaisesRegex(RunError, r"--held_out_corpus=.*: shares 1 modules .*\(first: b\)"):
             input_checks.check_corpora(train, self.corpus("other", "b", "d"))
-
-    def test_equal_modules_of_the_corpora_are_named(self):
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said):
-            input_checks.check_corpora(self.corpus("train", "a"), self.corpus("held_out", "c"))
-        self.assertRegex(said.getvalue(), r"1 of 1 held-out modules equal another module, .*\(first: c equals a\)")
 
     def test_vocabulary(self):
         with self.assertRaisesRegex(RunError, "--vocabulary=.*none: is not a folder. Give a folder with one"):

@@ -18,7 +18,8 @@ def write(folder: pathlib.Path, comparison: Comparison | None, problem: Problem,
     Args:
       comparison: the held-out result, if there is one.
       problem: what was learned.
-      training: the record of the run for policy.json; its field "learning" is the summary of the learning stage.
+      training: the record of the run for policy.json; its field "learning" is the summary of the learning stage, and
+        "held_out" the record of the comparison.
     """
     iterations, validations = learning_records.read_records(folder / LEARNING)
     files.write_atomically(folder / figures.METRICS_NAME, figures.metrics_lines(iterations, validations))
@@ -28,5 +29,5 @@ def write(folder: pathlib.Path, comparison: Comparison | None, problem: Problem,
     if comparison is not None:
         table = rows_to_csv(comparison.rows, list(comparison.summaries))
         files.write_atomically(folder / "held_out" / "functions.csv", table)
-        files.write_json_atomically(folder / "held_out" / "result.json", comparison.to_json())
+        files.write_json_atomically(folder / "held_out" / "result.json", training["held_out"])
     export.publish_policy(folder / "export", folder / "policy", problem, training)

@@ -105,8 +105,8 @@ def _judgement(comparison: Comparison, what: str) -> str:
         Claim.TOO_SMALL: f"The held-out part is too small to call this better or worse: {found.reason}."
         " Train on a larger corpus, or give a --held_out_corpus with more modules.",
         Claim.DISAGREEING: f"Not settled: the mean counts all {what} alike, the weighted sum counts those that do most"
-        " work, and they point to different sides. Train longer or on more modules, and count what a program executes"
-        " before you ship the policy (//mlgo:evaluate --program).",
+        " work, and one shows a gain, the other a loss. Train longer or on more modules, and count what a program"
+        " executes before you ship the policy (//mlgo:evaluate --program).",
     }[found.claim]
     return said if found.claim is Claim.TOO_SMALL else f"{said} Verdict: {found.sentence()}."
 

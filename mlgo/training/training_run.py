@@ -31,7 +31,7 @@ from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
 from mlgo.training import candidates, export, figures, former_runs, growth, input_checks, results, warm_start
 from mlgo.training.cloning_run import vocabulary_of
-from mlgo.training.corpora import ModuleSplit, open_corpora, split_modules, unseen_by
+from mlgo.training.corpora import ModuleSplit, RunCorpora, open_corpora, split_modules, unseen_by
 from mlgo.training.growth import LEARNING
 from mlgo.training.run_inputs import ESTIMATION_INPUTS, RunInputs, identity_of
 from mlgo.training.settings import Configurations
@@ -102,7 +102,7 @@ class TrainingRun:
     def _run(self) -> Comparison | None:
         corpora = self._check()
         parts, traces = {}, {}
-        for name, corpus in corpora.items():
+        for name, corpus in corpora.parts.items():
             parts[name] = self._prepare(name, corpus)
             traces[name] = self._trace(name, parts[name])
         modules = split_modules(
@@ -121,7 +121,7 @@ class TrainingRun:
             "trace": {name: dict(manifest.summary) for name, (_, manifest) in traces.items()},
             "warm_start": {key: value for key, value in start.summary.items() if key != "epochs"},
             "learning": dict(learned.summary),
-            "held_out": comparison and comparison.to_json(),
+            "held_out": comparison and {**comparison.to_json(), "left_out_as_equal": dict(modules.equal)},
         }
         results.write(self._folder.results, comparison, self.problem, training)
         self._folder.remove_work()
@@ -143,12 +143,11 @@ class TrainingRun:
     def _out(self) -> pathlib.Path:
         return self._inputs.output
 
-    def _check(self) -> dict[str, Corpus]:
+    def _check(self) -> RunCorpora:
         """Checks the inputs, and takes possession of the run's folder."""
         inputs, settings = self._inputs, self._configurations.run
-        corpora = open_corpora(inputs, self.problem)
-        input_checks.check_corpora(corpora["train"], corpora.get("held_out"))
-        corpora = {name: fitting_modules(self.problem, corpus, tell) for name, corpus in corpora.items()}
+        opened = open_corpora(inputs, self.problem)
+        corpora = {name: fitting_modules(self.problem, corpus, tell) for name, corpus in opened.parts.items()}
         for corpus in corpora.values():
             tell_properties(corpus, tell)
         if inputs.vocabulary is not None:
@@ -169,7 +168,7 @@ class TrainingRun:
             f"{'continuing' if resumed else 'run'} in {self._out}: {settings.problem} by {settings.algorithm},"
             f" {counts} modules, seed {settings.seed}"
         )
-        return corpora
+        return RunCorpora(corpora, opened.equal)
 
     def _compile_configuration(self) -> dict[str, Any]:
         settings = self._configurations.run

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -35,9 +36,7 @@ class LocalCluster:
             "HOME": str(self._temporary),
         }
         self._nodes: list[subprocess.Popen] = []
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.address = f"127.0.0.1:{_free_port()}"
 
     def start_node(self, cpus: int, cache: pathlib.Path | None = None) -> int:
         """Starts a node, the head first; returns the id of its process, with which it ends.
@@ -131,3 +130,15 @@ class LocalCluster:
                 raise AssertionError(f"processes {left} of the cluster do not end")
             time.sleep(0.05)
         shutil.rmtree(self._temporary, ignore_errors=True)
+
+
+def _free_port() -> int:
+    """A port that nothing listens on, and that the kernel gives to no connection before the head takes it.
+
+    Ports for connections begin at 32,768 (net.ipv4.ip_local_port_range).
+    """
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("none of 100 ports is free")

@@ -86,13 +86,12 @@ class LostNodeTest(unittest.TestCase):
         self.assertEqual(compilers, [])
 
     def test_3_interrupted(self):
-        def interrupt():
-            time.sleep(0.5)
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-        threading.Thread(target=interrupt).start()
+        outcomes = self.executor.run_ordered(itertools.cycle(self.requests))
+        next(outcomes)  # From now on nodes compile, for ever.
+        interrupt = (threading.main_thread().ident, signal.SIGINT)
         with self.assertRaises(KeyboardInterrupt):
-            for _ in self.executor.run_ordered(itertools.cycle(self.requests)):
+            threading.Thread(target=signal.pthread_kill, args=interrupt).start()
+            for _ in outcomes:
                 pass
 
     def test_4_closed_while_it_compiles(self):

@@ -4,15 +4,11 @@ import os
 import pathlib
 import signal
 import tempfile
-import time
 import unittest
 
 from mlgo.run.exit_codes import ExitCode
 from tests.cluster.local_cluster import LocalCluster
 from tests.end_to_end import command
-
-#: Longer than Ray and TensorFlow take to start. Whether the node dies early or late, the result is to be the same.
-_WAIT_SECONDS = 120
 
 
 class SameWeightsTest(unittest.TestCase):
@@ -28,9 +24,7 @@ class SameWeightsTest(unittest.TestCase):
                 run = command.Command(
                     [*flags, f"--output_dir={output}", "--executor=ray", f"--ray_address={cluster.address}"]
                 )
-                deadline = time.monotonic() + _WAIT_SECONDS
-                while len(list(output.glob("trace/train/**/*.json"))) < 2 and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                run.wait_until(lambda: len(list(output.glob("trace/train/**/*.json"))) >= 2)
                 os.kill(cluster.raylet_of(nodes[2]), signal.SIGKILL)
                 code, said = run.end()
             self.assertEqual(code, ExitCode.DONE, said)

@@ -191,7 +191,7 @@ class CompileServerTest(unittest.TestCase):
         with contextlib.closing(servers.CompileServer(program)) as server:
             killer = threading.Timer(0.02, os.kill, (server.process_id, signal.SIGKILL))
             killer.start()
-            with self.assertRaises(servers.ServerDied):
+            with self.assertRaisesRegex(servers.ServerDied, "the compile server"):
                 for _ in range(1000):
                     compile_module(request, None, server)
             killer.join()

@@ -62,15 +62,16 @@ class Command:
         self._said.close()
         return code, text
 
-    def kill_when(self, happened: Callable[[], bool], number: int = signal.SIGKILL) -> tuple[int, str]:
-        """Sends a signal as soon as `happened()`; returns as `end`.
-
-        Raises: AssertionError: the command ended first.
-        """
+    def wait_until(self, happened: Callable[[], bool]) -> None:
+        """Waits for `happened()`. Raises: AssertionError: the command ended first."""
         while not happened():
             if self._process.poll() is not None:
-                raise AssertionError(f"the command ended before it could be killed: {self.end()}")
+                raise AssertionError(f"the command ended too early: {self.end()}")
             time.sleep(0.001)
+
+    def kill_when(self, happened: Callable[[], bool], number: int = signal.SIGKILL) -> tuple[int, str]:
+        """Sends a signal as soon as `happened()`; returns as `end`. Raises: as `wait_until`."""
+        self.wait_until(happened)
         self._process.send_signal(number)
         return self.end()
 
@@ -86,15 +87,15 @@ def fake_inputs(folder: pathlib.Path, milliseconds: int = 20) -> list[str]:
         (folder / name).mkdir(parents=True)
     clang = fake_clang.install(folder / "bin", PROBLEM)
 
-    def modules(prefix: str, count: int) -> dict[str, bytes]:
-        functions = [{f"f{index}": 5 + index, f"g{index}": 3} for index in range(count)]
+    def modules(prefix: str, count: int, decisions: int) -> dict[str, bytes]:
+        functions = [{f"f{index}": decisions + index, f"g{index}": 3} for index in range(count)]
         return {
             f"{prefix}/m{index}.cpp": fake_clang.FakeModule.bitcode(functions[index], milliseconds=milliseconds)
             for index in range(count)
         }
 
-    fake_clang.write_corpus(folder / "train", modules("train", 8))
-    fake_clang.write_corpus(folder / "held_out", modules("held", 3))
+    fake_clang.write_corpus(folder / "train", modules("train", 8, decisions=5))
+    fake_clang.write_corpus(folder / "held_out", modules("held", 3, decisions=6))
     return [f"--clang={clang}", f"--train_corpus={folder / 'train'}", f"--held_out_corpus={folder / 'held_out'}"]
 
 

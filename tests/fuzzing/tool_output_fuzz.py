@@ -21,12 +21,13 @@ SEEDS = (
     b"@a = private constant i8 0\n@llvm.used = appending global\ndeclare void @g()\ndefine linkonce_odr i32 @f() {\n",
 )
 WORDS = (b"events: Ir Dr Dw\n", b"summary: ", b":(.text", b"                 ", b'"dur"', b"\r", b"\x1c", "٣".encode())
+_CODE = (".text", ".init.text")
 
 
 def run(content: bytes) -> None:
     text = content.decode("utf-8", "replace")
-    assert all(size >= 0 for _, size in code_in_map(text))
-    assert all(size > 0 for _, _, size in functions_in_map(text))
+    assert all(size >= 0 for _, size in code_in_map(text, _CODE))
+    assert all(size > 0 for _, _, size in functions_in_map(text, _CODE))
     try:
         assert parse_cachegrind(text).instructions >= 0
     except CounterFailure:

@@ -3,7 +3,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 from tests.isolation import processes
@@ -53,14 +52,12 @@ class ProcessesTest(unittest.TestCase):
         self.assertEqual(text, "1000 b c none\nrefused\n")
         # It ends when the process outside is killed: `read` returns at the end of the last holder of the pipe.
         endless = processes.in_chroot(
-            root, "echo on; sleep 60 & sleep 60", 1000, {"PATH": "/usr/bin"}, ["mount --rbind /usr usr"]
+            root, "echo on; sleep 9999 & sleep 9999", 1000, {"PATH": "/usr/bin"}, ["mount --rbind /usr usr"]
         )
         with subprocess.Popen(endless, stdout=subprocess.PIPE) as started:
             self.assertEqual(started.stdout.readline(), b"on\n")
-            start = time.monotonic()
             started.kill()
             self.assertEqual(started.stdout.read(), b"")
-        self.assertLess(time.monotonic() - start, 30)
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ class FetchTest(unittest.TestCase):
     def test_all_others_arrive_before_a_missing_one_is_reported(self):
         other = archives.entry("bar", b"x" * 100)
         with archives.serving(archives.Mirror({other.path: b"x" * 100})) as base:
-            with self.assertRaises(fetch.FetchError):
+            with self.assertRaisesRegex(fetch.FetchError, "foo 1.0 .*: none of 1 mirrors has it"):
                 fetch.fetch([self.entry, other], self.cache, [base], self.said.append, PATIENT)
         self.assertTrue((self.cache / other.sha256).exists())
 
@@ -324,7 +324,7 @@ class FetchTest(unittest.TestCase):
             while not partial.exists() or partial.stat().st_size < 100_000:
                 begun.wait(0.01)
             process.send_signal(signal.SIGINT)
-            self.assertIn("KeyboardInterrupt", process.communicate(timeout=15)[1])
+            self.assertIn("KeyboardInterrupt", process.communicate()[1])
         mirror = archives.Mirror({self.entry.path: self.content})
         with archives.serving(mirror) as base:
             self.assertEqual(self.fetch(base).read_bytes(), self.content)

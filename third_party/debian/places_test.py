@@ -113,15 +113,15 @@ class PlacesTest(unittest.TestCase):
 
     def test_a_release_of_another_version_is_not_asked_for(self):
         self.upstream = {"src": {"version": "1.1", "url": "http://127.0.0.1:1/src-1.1.tar.gz"}}
-        with self.assertRaises(fetch.FetchError):
+        with self.assertRaisesRegex(fetch.FetchError, "src 1.0 .*: none of 1 mirrors has it"):
             self.fetch(self.source, self.folder({}))
         self.assertFalse([line for line in self.said if "upstream" in line])
 
     def test_what_is_gone_is_noted_for_the_launcher_and_what_cannot_be_reached_is_not(self):
-        with self.assertRaises(fetch.FetchError):
+        with self.assertRaisesRegex(fetch.FetchError, "foo 1.0 .*: none of 1 mirrors has it"):
             self.fetch(self.entry, self.folder({}))
         self.assertEqual((places.gone_notes(self.cache) / self.entry.sha256).read_text(), "foo 1.0\n")
-        with self.assertRaises(fetch.UnreachableError):
+        with self.assertRaisesRegex(fetch.UnreachableError, "none of 1 Debian mirrors can be reached"):
             self.fetch(self.source, "http://127.0.0.1:1")
         self.assertFalse((places.gone_notes(self.cache) / self.source.sha256).exists())
 

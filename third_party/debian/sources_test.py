@@ -93,8 +93,13 @@ class OpenUrlTest(unittest.TestCase):
         self.assertIsInstance(self.failure(archives.sends(archives.header("416 No")), start=5), sources.RangeRefused)
 
     def test_addresses_that_are_none(self):
-        for url in ("foo://host/x", "http://[/x", "http://host:port/x", "http://" + "a" * 70 + ".example/x"):
-            with self.subTest(url), self.assertRaises(sources.Failed):
+        for url, said in (
+            ("foo://host/x", "unknown url type: foo"),
+            ("http://[/x", "no address"),
+            ("http://host:port/x", "nonnumeric port"),
+            ("http://" + "a" * 70 + ".example/x", "label empty or too long"),
+        ):
+            with self.subTest(url), self.assertRaisesRegex(sources.Failed, said):
                 with sources.open_url(url, 0, _PATIENCE_SECONDS):
                     pass
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 import unittest.mock
 
@@ -77,7 +76,7 @@ class EnsureTest(unittest.TestCase):
             (staging / "half").write_text("x")
             raise LauncherError("a", "b", "c")
 
-        with self.assertRaises(LauncherError):
+        with self.assertRaisesRegex(LauncherError, "a: b"):
             self.ensure(failing)
         self.assertFalse(self.prefix.exists())
         self.ensure()
@@ -97,11 +96,12 @@ class EnsureTest(unittest.TestCase):
         self.assertEqual(self.said, [])
 
     def test_four_at_once_build_once_and_the_others_say_that_they_wait(self):
-        started = threading.Event()
+        started, never = threading.Event(), threading.Event()
 
         def slow(staging):
             started.set()
-            time.sleep(0.5)
+            while len(self.said) < 3:  # Until the others wait.
+                never.wait(0.01)
             return self.build(staging)
 
         threads = [threading.Thread(target=self.ensure, args=(slow,)) for _ in range(4)]

@@ -49,7 +49,7 @@ class FileRootsTest(unittest.TestCase):
     def test_the_copy_is_not_made(self):
         copied = []
         add = FileRoots([self.build]).guarded(lambda path: copied.append(path) or "files/a")
-        with self.assertRaises(RunError):
+        with self.assertRaisesRegex(RunError, "file /etc/hostname: lies outside of the build"):
             add(pathlib.Path("/etc/hostname"))
         self.assertEqual(copied, [])
         self.assertEqual(add(self.build / "below" / "a.profdata"), "files/a")

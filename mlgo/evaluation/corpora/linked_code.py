@@ -4,14 +4,18 @@ The text of objects is misleading: a third of it is .eh_frame and another third 
 too. All objects of a corpus are linked into one image, unused sections are dropped, and the remaining code of each
 object is read from the linker's map. The image does not run: a corpus is part of a program, so symbols may be missing,
 and every function that other programs could call is kept, as in a library.
+
+Code is what lies in executable sections, whatever their names are, as in mlgo/compiler/code_size.py: an attribute can
+give a function a section of its own. What the linker makes itself, such as .plt and thunks, belongs to no object.
 """
 
 import pathlib
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from mlgo.compiler.process import run_confined
+from mlgo.corpus import elf
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
 
@@ -30,7 +34,8 @@ _FLAGS = (
     "--threads=1",
 )
 #: A line of lld's map: address, load address, size, alignment, then an output section, FILE:(SECTION) or a symbol.
-_INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\((\.text[^)]*)\)$")
+_OUTPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +[0-9a-f]+ +\d+ (\S.*)$")
+_INPUT_SECTION = re.compile(r"^ *[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\([^)]*\)$")
 #: The line of a symbol, below its input section: address, load address, size, alignment, name.
 _SYMBOL = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {17}(\S.*)$")
 _SECONDS = 600
@@ -63,36 +68,55 @@ def link(
         said = done.stderr.decode("utf-8", "replace")[-500:]
         wrong = f"writes no map of {len(objects)} objects: {said}"
         raise RunError(f"linker {linker}", wrong, "See its message")
-    sizes = code_of_modules(map_path, objects)
+    sizes = code_of_modules(map_path, image, objects)
     if not any(sizes.values()):
         raise RunError(f"image of {len(objects)} objects", "holds none of their code", "Give a corpus with functions")
     return sizes
 
 
-def code_of_modules(map_path: pathlib.Path, objects: Mapping[str, pathlib.Path]) -> dict[str, int]:
-    """Code bytes of each module in the image of lld's map. Args: objects: module name -> its object, as linked."""
+def code_of_modules(map_path: pathlib.Path, image: pathlib.Path, objects: Mapping[str, pathlib.Path]) -> dict[str, int]:
+    """Code bytes of each module in an image.
+
+    Args: map_path: lld's map of it; objects: module name -> its object, as linked.
+    Raises: RunError: `image` is no ELF file.
+    """
     by_path = {str(path.absolute()): name for name, path in objects.items()}
     sizes = dict.fromkeys(objects, 0)
-    for path, size in code_in_map(map_path.read_text(encoding="utf-8", errors="replace")):
+    content = map_path.read_text(encoding="utf-8", errors="replace")
+    for path, size in code_in_map(content, executable_sections(image)):
         if path in by_path:
             sizes[by_path[path]] += size
     return sizes
 
 
-def code_in_map(content: str) -> list[tuple[str, int]]:
-    """(file, bytes) of each input section with code that lld's map `content` names."""
-    found = (_INPUT_SECTION.match(line) for line in content.splitlines())
+def executable_sections(image: pathlib.Path) -> frozenset[str]:
+    """The names of the sections of `image` that hold code. Raises: RunError: it is no ELF file."""
+    try:
+        file = elf.ElfFile.of_bytes(image.read_bytes())
+        found = [section for section in file.sections if section.flags & elf.CODE_FLAGS == elf.CODE_FLAGS]
+        names = file.section_names()
+        return frozenset(elf.string_at(names, section.name) for section in found)
+    except (OSError, elf.ElfError) as error:
+        raise RunError(f"image {image.name}", str(error), "Look at the output of the linker") from error
+
+
+def code_in_map(content: str, executable: Collection[str]) -> list[tuple[str, int]]:
+    """(file, bytes) of each input section with code.
+
+    Args: content: lld's map of an image; executable: see `executable_sections`.
+    """
+    found = (_INPUT_SECTION.match(line) for line in _lines_of_code(content, executable))
     return [(match[2], int(match[1], 16)) for match in found if match]
 
 
-def functions_in_map(content: str) -> list[tuple[str, str, int]]:
-    """(file, symbol, bytes) of each function in input sections with code that lld's map `content` names.
+def functions_in_map(content: str, executable: Collection[str]) -> list[tuple[str, str, int]]:
+    """(file, symbol, bytes) of each function in input sections with code. Args: as of `code_in_map`.
 
     Of several symbols at one address, such as those of a constructor, the alphabetically first is given.
     """
     found: dict[tuple[str, int], tuple[str, int]] = {}
     file = None
-    for line in content.splitlines():
+    for line in _lines_of_code(content, executable):
         if (symbol := _SYMBOL.match(line)) is not None:
             if file is not None and (size := int(symbol[2], 16)):
                 place = (file, int(symbol[1], 16))
@@ -101,3 +125,13 @@ def functions_in_map(content: str) -> list[tuple[str, str, int]]:
             section = _INPUT_SECTION.match(line)
             file = section[2] if section else None
     return [(file, name, size) for (file, _), (name, size) in found.items()]
+
+
+def _lines_of_code(content: str, executable: Collection[str]) -> Iterator[str]:
+    """The lines of a map about the output sections `executable`."""
+    is_code = False
+    for line in content.splitlines():
+        if (output := _OUTPUT_SECTION.match(line)) is not None:
+            is_code = output[1] in executable
+        if is_code:
+            yield line

@@ -5,6 +5,7 @@ import sys
 import tempfile
 import unittest
 
+from mlgo.compiler.testing.made_up_object import made_up_object
 from mlgo.evaluation.corpora import linked_code
 from mlgo.run.exit_codes import RunError
 
@@ -21,8 +22,15 @@ _MAP = """\
             13e0             13e0       2f     1                 _Z1fi
             1410             1410       25    16         /o/x y:z/b.o:(.text.startup.)
             1430             1430        5     1                 _Z1zv
+            1440             1440        6    16 hot_code
+            1440             1440        6    16         /o/a.o:(hot_code)
+            1440             1440        6     1                 _Z1hi
+            1450             1450       10    16 .plt
+            1450             1450       10    16         <internal>:(.plt)
+            34c8             34c8        c     4 .bss
             34c8             34c8        c     4         /o/a.o:(.bss._ZZ1fiE1a)
 """
+_CODE = (".text", "hot_code", ".plt")
 
 
 class LinkedCodeTest(unittest.TestCase):
@@ -38,7 +46,22 @@ class LinkedCodeTest(unittest.TestCase):
                 linked_code.link(linker, {"a": pathlib.Path("/o/a.o")}, folder)
 
     def test_code_sections_are_found_and_nothing_else(self):
-        self.assertEqual(linked_code.code_in_map(_MAP), [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25)])
+        found = linked_code.code_in_map(_MAP, _CODE)
+        ours = [(file, size) for file, size in found if file != "<internal>"]
+        expected = [("/o/a.o", 0x1E), ("/o/a.o", 0x2F), ("/o/x y:z/b.o", 0x25), ("/o/a.o", 6)]
+        self.assertEqual(ours, expected)
+
+    def test_functions_with_a_section_of_their_own_count_for_their_module(self):
+        """As in the object: made_up_object's section, which has code and is .text, plays hot_code."""
+        with tempfile.TemporaryDirectory() as scratch:
+            image, map_path = pathlib.Path(scratch, "image"), pathlib.Path(scratch, "map")
+            image.write_bytes(made_up_object({"f": 6}))
+            map_path.write_text(_MAP.replace(".text", ".data").replace("hot_code", ".text"), encoding="utf-8")
+            self.assertEqual(linked_code.executable_sections(image), {".text"})
+            objects = {"a": pathlib.Path("/o/a.o"), "b": pathlib.Path("/o/x y:z/b.o")}
+            self.assertEqual(linked_code.code_of_modules(map_path, image, objects), {"a": 6, "b": 0})
+            with self.assertRaisesRegex(RunError, "image map: is no ELF file. Look at the output of the linker"):
+                linked_code.executable_sections(map_path)
 
     def test_functions_are_found_with_one_name_for_each_place(self):
         aliased = _MAP.replace(
@@ -46,8 +69,13 @@ class LinkedCodeTest(unittest.TestCase):
         )
         self.assertNotEqual(aliased, _MAP)
         self.assertEqual(
-            linked_code.functions_in_map(aliased),
-            [("/o/a.o", "_Z1gi", 0x1E), ("/o/a.o", "_Z1fi", 0x2F), ("/o/x y:z/b.o", "_Z1av", 5)],
+            linked_code.functions_in_map(aliased, _CODE),
+            [
+                ("/o/a.o", "_Z1gi", 0x1E),
+                ("/o/a.o", "_Z1fi", 0x2F),
+                ("/o/x y:z/b.o", "_Z1av", 5),
+                ("/o/a.o", "_Z1hi", 6),
+            ],
         )
 
     def test_a_failing_linker_is_reported_with_its_message(self):
@@ -67,7 +95,8 @@ class LinkedCodeTest(unittest.TestCase):
             empty = folder / "ld.lld"
             empty.write_text(
                 f"#!{sys.executable}\nimport sys\n"
-                "open([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n",
+                "open([a for a in sys.argv if a[:6] == '--Map='][0][6:], 'w').close()\n"
+                f"open(sys.argv[sys.argv.index('-o') + 1], 'wb').write({made_up_object({})!r})\n",
                 encoding="utf-8",
             )
             empty.chmod(0o755)

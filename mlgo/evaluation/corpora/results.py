@@ -31,7 +31,7 @@ class Results:
       sides: names of the sides that are compared with the default: policies, then thresholds.
       policies: policy name -> digest.
       description: further keys of result.json: problem, reward, seed, digest of the compiler, whether ICF was on.
-      counts: side -> program -> what its executed instructions say; empty: no program was counted.
+      counts: side -> program -> ratio of its executed instructions to the default's; empty: no program was counted.
       programs: what programs executed, for result.json; its keys are those of //mlgo:evaluate_programs.
     """
 
@@ -104,7 +104,7 @@ class Results:
         """Policy -> its verdict as JSON."""
         count = len(self.corpora)
         return {
-            policy: verdicts.verdict_of(result, policy, self.unit, self.counts, count).to_json()
+            policy: verdicts.verdict_of(result, policy, self.unit, self.counts, count, self._seed).to_json()
             for policy in self.policies
         }
 

@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.corpora.comparison import score_pairs
 from mlgo.evaluation.corpora.evaluation import CorpusResult
-from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict, counts_of_corpus
+from mlgo.evaluation.verdict import Verdict, corpus_verdict, counts_of_corpus
 from mlgo.evaluation.weighted_sum import WeightedSum, carrying_sentences, weighted_sum
 
-#: Side -> program -> what its counts say.
-Counts = Mapping[str, Mapping[str, Evidence]]
+#: Side -> program -> ratio of its executed instructions to the default's.
+Counts = Mapping[str, Mapping[str, float]]
 
 
-def verdict_of(result: CorpusResult, side: str, unit: str, counts: Counts, corpora: int) -> Verdict:
-    """The verdict on `side` on the corpus of `result`. Args: corpora: how many were evaluated."""
+def verdict_of(result: CorpusResult, side: str, unit: str, counts: Counts, corpora: int, seed: int) -> Verdict:
+    """The verdict on `side` on the corpus of `result`. Args: corpora: how many were evaluated; seed: of intervals."""
     return corpus_verdict(
         unit,
         result.comparison.summaries[side],
         result.comparison.weighted.get(side),
         result.linked_summaries.get(side),
-        counts_of_corpus(counts.get(side, {}), result.corpus, corpora),
+        counts_of_corpus(counts.get(side, {}), result.corpus, corpora, seed),
     )
 
 
@@ -39,7 +39,7 @@ def verdict_lines(
     lines = []
     for result in results:
         for policy in policies:
-            sentence = verdict_of(result, policy, unit, counts, len(results)).sentence()
+            sentence = verdict_of(result, policy, unit, counts, len(results), seed).sentence()
             lines.append(f"{result.corpus}, {policy}: {sentence}")
             if (weighted := result.comparison.weighted.get(policy)) is not None:
                 lines += [f"  {line}" for line in carrying_sentences(weighted, unit)]

@@ -86,7 +86,7 @@ class AllSidesTest(unittest.TestCase):
         def measure(program, side):
             raise KilledFromOutside("clang", "SIGKILL")
 
-        with self.assertRaises(KilledFromOutside):
+        with self.assertRaisesRegex(KilledFromOutside, "clang: was ended from outside, by SIGKILL"):
             self.measured(measure)
 
 

@@ -37,7 +37,7 @@ class CachegrindTest(unittest.TestCase):
 
     @hypothesis.given(strategies.text())
     def test_anything_else_is_refused(self, text):
-        with self.assertRaises(CounterFailure):
+        with self.assertRaisesRegex(CounterFailure, "Cachegrind's file has no totals"):
             parse_cachegrind(text)
 
     def test_a_file_that_ends_early_or_counts_something_else_is_refused(self):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from mlgo.corpus import elf
-from mlgo.evaluation.corpora.linked_code import code_in_map, functions_in_map
+from mlgo.evaluation.corpora.linked_code import code_in_map, executable_sections, functions_in_map
 from mlgo.run.exit_codes import RunError
 
 
@@ -36,20 +36,18 @@ def measure(image: pathlib.Path, map_path: pathlib.Path, own: pathlib.Path) -> I
 
     Raises: RunError: it is no ELF file, or holds no code of its own.
     """
+    names = executable_sections(image)
     content = image.read_bytes()
-    try:
-        sections = elf.ElfFile.of_bytes(content).sections
-    except elf.ElfError as error:
-        raise RunError(f"image {image.name}", str(error), "Look at the output of the linker") from error
+    sections = elf.ElfFile.of_bytes(content).sections
     text = map_path.read_text(encoding="utf-8", errors="replace")
     prefix = f"{own}/"
-    code = sum(size for path, size in code_in_map(text) if path.startswith(prefix))
+    code = sum(size for path, size in code_in_map(text, names) if path.startswith(prefix))
     if not code:
         raise RunError(
             f"image {image.name}", "holds no code of its own", "Look at the sources that the description names"
         )
     functions: Counter[str] = Counter()
-    for path, name, size in functions_in_map(text):
+    for path, name, size in functions_in_map(text, names):
         if path.startswith(prefix):
             functions[name] += size
     return ImageSize(code, _executable(sections), len(content), dict(sorted(functions.items())))

@@ -1,6 +1,7 @@
 """Reading the output of perf, and events that the user chooses."""
 
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -40,7 +41,7 @@ class PerfTest(unittest.TestCase):
 
     def test_malformed_output_of_perf_is_refused(self):
         for text in ("perf: not found\n", "many,,cycles:u,1,1\n", "nan,,cycles:u,1,1\n", "-1,,cycles:u,1,1\n"):
-            with self.subTest(text), self.assertRaises(CounterFailure):
+            with self.subTest(text), self.assertRaisesRegex(CounterFailure, f"perf wrote '{re.escape(text.strip())}'"):
                 self.perf.parse(text)
 
     def test_it_is_tried_before_it_is_relied_on(self):

@@ -13,7 +13,7 @@ from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.tables import percent
-from mlgo.evaluation.verdict import Evidence, count_evidence
+from mlgo.evaluation.statistics import ratios_of
 from mlgo.run.exit_codes import ExitCode
 
 #: Counts that are printed; the first one is in the verdict.
@@ -28,9 +28,9 @@ class PolicyCounts:
     programs: Mapping[str, str]
     content: Mapping[str, Any]
 
-    def evidence(self, policies: Sequence[str]) -> dict[str, dict[str, Evidence]]:
-        """Policy -> program -> what its executed instructions say."""
-        return {policy: count_evidence(self.content["run"], policy, DEFAULT) for policy in policies}
+    def ratios(self, policies: Sequence[str]) -> dict[str, dict[str, float]]:
+        """Policy -> program -> ratio of its executed instructions to the default's."""
+        return {policy: ratios_of(self.content["run"], policy, DEFAULT, _SHOWN[0]) for policy in policies}
 
     def to_json(self) -> dict[str, Any]:
         """For result.json; empty where no program was given."""

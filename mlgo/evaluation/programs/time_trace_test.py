@@ -45,12 +45,12 @@ class TimeTraceTest(unittest.TestCase):
     def test_a_trace_of_no_compile_is_refused(self):
         events = (b"", b"3", b'{"name": "Total Frontend"}', b'{"name": "Total Source", "dur": 3}')
         for content in (b"", b"{}", b"[]", *(b'{"traceEvents": [' + event + b"]}" for event in events)):
-            with self.subTest(content), self.assertRaises(TraceFailure):
+            with self.subTest(content), self.assertRaisesRegex(TraceFailure, "is not a time trace"):
                 parse_time_trace(content)
 
     @hypothesis.given(strategies.binary())
     def test_bytes_that_are_no_trace_are_refused(self, content):
-        with self.assertRaises(TraceFailure):
+        with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
             parse_time_trace(content)
 
     @hypothesis.given(
@@ -63,7 +63,7 @@ class TimeTraceTest(unittest.TestCase):
         )
     )
     def test_events_of_any_other_form_are_refused(self, events):
-        with self.assertRaises(TraceFailure):
+        with self.assertRaisesRegex(TraceFailure, "is not a time trace"):
             parse_time_trace(json.dumps({"traceEvents": events}).encode())
 
 

@@ -7,21 +7,9 @@ import numpy as np
 
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs.google_benchmark import MEASURE
-from mlgo.evaluation.statistics import summarize, tail_share
+from mlgo.evaluation.statistics import ratios_of, summarize_programs, tail_share
 
 _RESAMPLES = 2000
-
-
-def ratios_of(
-    table: Mapping[str, Mapping[str, Mapping[str, Any]]], side: str, base: str, measure: str
-) -> dict[str, float]:
-    """Program -> ratio of `measure` on `side` to `base`, for programs where both are known and not 0."""
-    found = {}
-    for program, sides in table.items():
-        new, old = sides.get(side, {}).get(measure), sides.get(base, {}).get(measure)
-        if new and old:
-            found[program] = new / old
-    return found
 
 
 def totals(
@@ -29,7 +17,7 @@ def totals(
 ) -> dict[str, dict[str, Any]]:
     """Side -> measure -> {"programs", "geometric_mean", "low", "high", "mean", "worst": {"program", "ratio"}}.
 
-    Ratios are to `base`. The interval is a 95 % bootstrap over programs.
+    Ratios are to `base`. The interval is that of statistics.summarize_programs.
 
     Args: table: program -> side -> measure -> number > 0 or None.
     """
@@ -38,7 +26,7 @@ def totals(
     for side in sides:
         for measure in measures:
             ratios = ratios_of(table, side, base, measure)
-            summary = summarize({program: [ratio] for program, ratio in ratios.items()}, seed)
+            summary = summarize_programs(ratios, seed)
             if summary is None:
                 continue
             worst = max(sorted(ratios), key=lambda program: ratios[program])

@@ -77,9 +77,9 @@ class TotalsTest(unittest.TestCase):
         found = totals(_TABLE, "default", _MEASURES, 1)["policy"]["code_bytes"]
         self.assertEqual((found["programs"], found["mean"], found["worst"]), (2, 1.25, {"program": "b", "ratio": 2.0}))
         self.assertAlmostEqual(found["geometric_mean"], 1.0)
-        # Both of the two programs drawn twice are the ends.
-        self.assertAlmostEqual(found["low"], 0.5)
-        self.assertAlmostEqual(found["high"], 2.0)
+        # Of two programs the interval is Student's: logarithms -ln 2 and ln 2, standard error ln 2, point 12.706.
+        self.assertAlmostEqual(found["low"], 2.0**-12.706204736)
+        self.assertAlmostEqual(found["high"], 2.0**12.706204736)
 
     def test_what_was_not_linked_so_is_in_no_mean(self):
         found = totals(_TABLE, "default", _MEASURES, 1)
@@ -109,7 +109,7 @@ class TablesTest(unittest.TestCase):
         text = tables.markdown(_result())
         self.assertIn("| a | 1,000 | -10.00 % | +0.00 % | -50.00 % |", text)
         self.assertIn("| program | default, bytes | threshold_9 (best) | threshold_20 | policy |", text)
-        self.assertIn("| geometric mean of 2, code, ThinLTO |  |  |  | -29.29 % [-50.00, +0.00] |", text)
+        self.assertIn("| geometric mean of 2, code, ThinLTO |  |  |  | -29.29 % [-99.14, +5680.42] |", text)
         self.assertIn("| worst, code |  | +0.00 % b | +0.00 % a | +100.00 % b |", text)
         self.assertIn("| a | 400 | +25.00 % | +25.00 % | +25.00 % | +25.00 % | +25.00 % |", text)
         self.assertIn("| a | 200 | -50.00 % | -50.00 % | -50.00 % | -50.00 % | +50.00 % [+25.00, +100.00] |", text)

@@ -205,8 +205,8 @@ def write_scores(folder: pathlib.Path, corpora: dict[str, list[tuple[float, floa
     files.write_atomically(folder / "modules.csv", table)
 
 
-#: 29 functions that are 5 % better, and one that is 10 % worse and carries 97 % of the sum.
-CONTRADICTORY = [*[(10.0, 9.5)] * 29, (10000.0, 11000.0)]
+#: 25 functions that are 5 % better, and five that are 10 % worse and carry 99 % of the sum.
+CONTRADICTORY = [*[(10.0, 9.5)] * 25, *[(10000.0, 11000.0)] * 5]
 
 
 def write_programs(folder: pathlib.Path) -> None:

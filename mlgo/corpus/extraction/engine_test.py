@@ -1,0 +1,89 @@
+"""Modules reach the corpus in the order of their names, whatever the number of workers; the rest is reported."""
+
+import pathlib
+import tempfile
+import threading
+import unittest
+
+from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.extraction import engine
+from mlgo.corpus.extraction.listing import BuildObject
+from mlgo.corpus.extraction.modules import ModuleContent
+from mlgo.corpus.extraction.outcome import Kind, LeftOut, Omission
+from mlgo.corpus.writer import CorpusWriter
+from mlgo.run.progress import Silent
+
+_COMMAND = ("-cc1", "-O2")
+
+
+class CountingProgress(Silent):
+    """Counts what is finished."""
+
+    def __init__(self):
+        self.finished = 0
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        self.finished += count
+
+
+class EngineTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.progress = CountingProgress()
+
+    def extracted(self, names, read, workers=2, omissions=()):
+        objects = [(name, BuildObject(name, f"/build/{name}", "/build")) for name in names]
+        with CorpusWriter(self.folder / f"out{workers}", durable=False) as writer:
+            report = engine.extract(writer, objects, read, omissions, "MIT", workers, self.progress)
+            writer.finish()
+        return report
+
+    def test_the_corpus_does_not_depend_on_workers_or_on_which_object_is_read_first(self):
+        names = [f"m{number:02}" for number in range(20)]
+        last_read = threading.Event()
+
+        def read(name, found):
+            if name == "m01":
+                last_read.set()
+            elif name == "m00":
+                last_read.wait()  # With two workers or more the second object is read before the first.
+            return ModuleContent(f"BC {name}".encode(), _COMMAND)
+
+        digests = set()
+        for workers in (1, 3):
+            if workers == 1:
+                last_read.set()
+            report = self.extracted(names, read, workers)
+            last_read.clear()
+            self.assertEqual(report.modules, tuple(names))
+            digests.add(Corpus.load(self.folder / f"out{workers}").digest)
+        self.assertEqual(len(digests), 1)
+        self.assertEqual(self.progress.finished, 40)
+
+    def test_what_gives_no_module_is_reported_with_what_was_left_out_before(self):
+        def read(name, found):
+            if name == "asm":
+                raise LeftOut(Kind.NO_BITCODE, "has no section .llvmbc")
+            return ModuleContent(b"BC", _COMMAND)
+
+        before = Omission("gone", Kind.MISSING_OBJECT, "does not exist")
+        report = self.extracted(["asm", "m", "m.bc/x"], read, omissions=[before])
+        self.assertEqual(report.modules, ("m",))
+        found = {omission.name: omission.kind for omission in report.omissions}
+        self.assertEqual(found, {"asm": Kind.NO_BITCODE, "gone": Kind.MISSING_OBJECT, "m.bc/x": Kind.NAME_TAKEN})
+
+    def test_objects_are_read_only_a_little_ahead(self):
+        begun, most_ahead = [], []
+
+        def read(name, found):
+            begun.append(name)
+            most_ahead.append(len(begun) - self.progress.finished)
+            return ModuleContent(f"BC {name}".encode(), _COMMAND)
+
+        self.extracted([f"m{number:03}" for number in range(100)], read)
+        self.assertEqual(len(begun), 100)
+        self.assertLessEqual(max(most_ahead), 2 * 4 + 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

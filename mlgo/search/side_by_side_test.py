@@ -1,0 +1,84 @@
+"""Searches side by side find what each finds alone, whatever the number of workers."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileResult, FailureKind
+from mlgo.compiler.testing import fake_clang
+from mlgo.compiler.testing.made_up_object import made_up_object
+from mlgo.corpus.corpus import Corpus
+from mlgo.problems.inlining_for_size.problem import PROBLEM
+from mlgo.search.build import Attempt, Build
+from mlgo.search.module_search import DEFAULT, Found, ModuleCannotBeCompiled
+from mlgo.search.side_by_side import side_by_side
+from mlgo.trace.setup import CompileSetup
+
+
+class CountingExecutor:
+    """Answers every compile at once; modules whose names begin with "bad" fail."""
+
+    def __init__(self):
+        self.batches = []
+
+    def run_ordered(self, requests):
+        batch = []
+        self.batches.append(batch)
+        for request in requests:
+            batch.append(request.module.name)
+            if request.module.name.startswith("bad"):
+                yield CompileFailure(request.module.name, FailureKind.CRASH, "SIGSEGV")
+            else:
+                yield CompileResult(request.module.name, None, made_up_object({"f": 10}), 0.0)
+
+    def close(self):
+        pass
+
+
+def _search(rounds, attempts):
+    """Asks `rounds` times for `attempts` compiles; gives up where one fails."""
+    builds = []
+    for _ in range(rounds):
+        sent = yield [Attempt(DEFAULT)] * attempts
+        if None in sent:
+            raise ModuleCannotBeCompiled()
+        builds += sent
+    return Found({}, builds[0], (), len(builds), 0, True, ())
+
+
+class SideBySideTest(unittest.TestCase):
+    def setUp(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        names = [*(f"m{number}" for number in range(20)), "bad"]
+        fake_clang.write_corpus(folder, {name: fake_clang.FakeModule.bitcode({name: 1}) for name in names})
+        self.modules = {module.name: module for module in Corpus.load(folder).modules}
+
+    def found(self, workers):
+        """Module -> compiles of its search, None where it cannot be compiled; and the batches of compiles."""
+        executor = CountingExecutor()
+        setup = CompileSetup(pathlib.Path("clang"), PROBLEM, CompileLimits(cpu_seconds=1), workers, 0.0, executor)
+
+        def build_of(module, attempt, outcome):
+            return None if isinstance(outcome, CompileFailure) else Build(attempt, {}, {}, {"f": 10.0})
+
+        searches = ((module, _search(1 + index % 3, 2)) for index, module in enumerate(self.modules.values()))
+        ended = side_by_side(searches, setup, None, build_of)
+        found = {module.name: result and result.compiles for module, result in ended}
+        return found, executor.batches
+
+    def test_the_number_of_workers_changes_no_result(self):
+        one, batches = self.found(1)
+        many, _ = self.found(4)
+        self.assertEqual(one, many)
+        expected = {name: 2 * (1 + index % 3) for index, name in enumerate(self.modules)} | {"bad": None}
+        self.assertEqual(one, expected)
+        # At most eight searches for each worker wait at a time, and each asks for two compiles.
+        self.assertEqual(max(map(len, batches)), 16)
+
+    def test_no_search_is_no_result(self):
+        setup = CompileSetup(pathlib.Path("clang"), PROBLEM, CompileLimits(cpu_seconds=1), 1, 0.0, CountingExecutor())
+        self.assertEqual(list(side_by_side([], setup, None, lambda *_: None)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
