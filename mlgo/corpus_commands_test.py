@@ -10,6 +10,7 @@ import zipfile
 
 from mlgo import combine_training_corpus, corpus_info, make_corpus, split_corpus
 from mlgo.corpus import split
+from mlgo.corpus.contained_files import ContainedFiles
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -49,6 +50,36 @@ class CommandCase(unittest.TestCase):
                 )
             writer.finish()
         return self.root / name
+
+
+class OneWriterTest(CommandCase):
+    """Of two commands that write to one folder, the later one stops with a sentence."""
+
+    def test_of_two_at_a_time_one_is_refused(self):
+        (self.root / "in").mkdir()
+        (self.root / "in" / "a.bc").write_bytes(BITCODE)
+        corpus, out = self.corpus("parts/zstd"), self.root / "out"
+        for command, folder, flags in (
+            (make_corpus, out, ("--input_dir", self.root / "in", "--output_dir", out)),
+            (split_corpus, out, ("--corpus", corpus, "--output_dir", out)),
+            (combine_training_corpus, self.root / "parts", ("--root_dir", self.root / "parts")),
+        ):
+            with ContainedFiles(folder):
+                self.refused(command, flags, "is being written by another process. wait for it, or choose another")
+
+    def test_an_unfinished_part_is_not_left_out(self):
+        self.corpus("parts/zstd")
+        with CorpusWriter(self.root / "parts/lua") as writer:
+            writer.add("m", BITCODE, ("-cc1",))
+        expected = "parts/lua: is not finished. wait for its writer, run its command again, or move the folder away"
+        self.refused(combine_training_corpus, ("--root_dir", self.root / "parts"), expected)
+
+    def test_a_corpus_is_not_replaced_in_silence(self):
+        (self.root / "in").mkdir()
+        (self.root / "in" / "a.bc").write_bytes(BITCODE)
+        out = self.corpus("out")
+        flags = ("--input_dir", self.root / "in", "--output_dir", out)
+        self.assertIn(f"note: {out} held a corpus, which is replaced", self.run_command(make_corpus, *flags)[1])
 
 
 class MakeCorpusTest(CommandCase):

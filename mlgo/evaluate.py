@@ -22,7 +22,7 @@ that it rests on; where one claims a gain and another a loss, it says so. --prog
 Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
 (the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
 over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
-it is started again.
+it is started again; a folder that holds other results is refused.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
 counted, 12 worse than --fail_if_worse_than allows or builds of a program behave differently, 130 interrupted.
@@ -31,7 +31,7 @@ counted, 12 worse than --fail_if_worse_than allows or builds of a program behave
 from absl import flags
 
 from mlgo.commands.compiling import corpus_given, define_compiler_flags, define_gin_flags, define_module_filter
-from mlgo.commands.counting import counts_given, define_counting_flags, programs_given
+from mlgo.commands.counting import counting_inputs, counts_given, define_counting_flags, programs_given
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.commands.measuring import compiling_given, define_measuring_flags, held_out_corpus
 from mlgo.compiler.symbols import Demangler
@@ -45,6 +45,7 @@ from mlgo.evaluation.corpora.results import Results
 from mlgo.evaluation.corpora.sides import DEFAULT, compiler_sides, cost_sides, threshold_sides
 from mlgo.evaluation.corpora.tables import Regression
 from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
+from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import problem_names
 from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -102,7 +103,22 @@ def main(arguments: list[str]) -> int:
     paths = flag_values.named_paths("--corpus", FLAGS.corpus or [held_out_corpus(problem)], (DEFAULT,))
     corpora = {name: _selected(corpus_given(path, problem), None, FLAGS.sampling_rate) for name, path in paths.items()}
     configuration = {"problem": problem.name, "compile_cpu_seconds": FLAGS.compile_cpu_seconds}
-    with compiling_given(problem, "evaluation") as (folder, setup, clang):
+    inputs = {
+        "corpora": {name: corpus.digest for name, corpus in corpora.items()},
+        "policies": dict(policies.digests),
+        "compilers": {side.name: side.digest for side in others},
+        **({"linker": program_identity(linker)} if linker is not None else {}),
+        **counting_inputs(programs),
+    }
+    settings = {
+        "sides": {side.name: list(side.flags) for side in sides},
+        "callee_saved_costs": FLAGS.callee_saved_costs,
+        "reward": reward,
+        "icf": FLAGS.icf,
+        "sampling_rate": FLAGS.sampling_rate,
+        "module_filter": FLAGS.module_filter,
+    }
+    with compiling_given(problem, "evaluation", inputs, settings) as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
         model_of = policies.models_in(folder.work, problem)
         found = [

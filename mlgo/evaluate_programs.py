@@ -58,6 +58,7 @@ from mlgo.evaluation.programs.sides import (
     lto_kinds,
 )
 from mlgo.evaluation.programs.target import HOST, target_given
+from mlgo.identity.run import run_identity
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
@@ -67,6 +68,12 @@ FLAGS = flags.FLAGS
 
 # Folder of the builds in the output folder.
 _GN_PROGRAMS = "gn_programs"
+
+# Flags that change the results besides programs and compilers.
+_SETTINGS = (
+    *("problem", "seen", "thinlto", "cost", "cost_sources", "cost_turns", "repeats"),
+    *("perf_events", "symbols", "seed", "target"),
+)
 
 define_program_tool_flags()
 define_program_choice_flags()
@@ -160,6 +167,13 @@ def main(arguments: list[str]) -> int:
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     workers, objects = FLAGS.workers or available_cores(), folder.path / "objects"
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot, target), linker, packaged, workers, objects, target)
+    settings = {
+        "programs": [program.name for program in programs],
+        "pgo": FLAGS.pgo,
+        "lto": lto,
+        **{name: FLAGS[name].value for name in _SETTINGS},
+    }
+    folder.claim(run_identity({"inputs": plan.inputs(toolchain), "configuration": settings}))
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
     left_out: dict[str, str] = {}
     if profiling is not None:

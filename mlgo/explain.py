@@ -76,11 +76,13 @@ def main(arguments: list[str]) -> int:
         names = {each.name: each.name for each in corpus.modules}
         module = selection.the_one(FLAGS.module, names, "--module", "module", f"corpus {corpus.path}")
     digest = digest_of_json(record["sha256"])
-    with compiling_given(problem, f"explanation/{problem.name}") as (folder, setup, clang):
+    settings = {name: FLAGS[name].value for name in ("modules", "decisions", "repeats", "examples")}
+    inputs = {"corpus": corpus.digest, "policy": digest}
+    with compiling_given(problem, f"explanation/{problem.name}", inputs, settings) as (folder, setup, clang):
         explainer = Explainer(problem, policy, digest, corpus, folder, setup, clang, _cxxfilt())
         if module is None:
-            settings = (FLAGS.modules, FLAGS.decisions, FLAGS.repeats, FLAGS.examples, FLAGS.seed)
-            explain_corpus(explainer, CorpusRequest(*settings))
+            request = CorpusRequest(FLAGS.modules, FLAGS.decisions, FLAGS.repeats, FLAGS.examples, FLAGS.seed)
+            explain_corpus(explainer, request)
         else:
             html = locate.user_path(FLAGS.html) if FLAGS.html else None
             which = (FLAGS.policy, FLAGS.function, FLAGS.callsite, FLAGS.only_different, FLAGS.limit)

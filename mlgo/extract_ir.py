@@ -22,8 +22,9 @@ Output: NAME.bc and NAME.cmd per module, corpus_licences.json, files/ (profiles 
 extraction_report.json (each object without a module, and why) and, written last, corpus_description.json. NAME is the
 path of the object as the build states it. Commands contain no absolute path, so the corpus can be moved. Files that
 commands name are copied only from below the folders of the build and of --allow_file_root. Nothing is written outside
---output_dir. The same command resumes an interrupted extraction. Relative paths are relative to the
-directory in which you run the command.
+--output_dir. The same command resumes an interrupted extraction. A corpus in that folder is replaced, and a line says
+so; while another command writes there, this one stops. Relative paths are relative to the directory in which you run
+the command.
 
 Exit codes: 0 done, 2 a flag or an input is not usable, 10 no module, 11 more failures than --max_failures,
 130 interrupted.

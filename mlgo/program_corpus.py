@@ -27,12 +27,14 @@ from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
 from mlgo.corpus import combination
 from mlgo.corpus.extraction.extraction import Extraction, extract
+from mlgo.evaluation.programs.build_inputs import build_inputs
 from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Side, Toolchain, compile_objects, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.profiles import profile_tools, with_profiles
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.target import HOST
+from mlgo.identity.run import run_identity
 from mlgo.run import locate, progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
@@ -60,11 +62,12 @@ def main(arguments: list[str]) -> int:
         return ExitCode.DONE
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, "program_corpus"))
     programs = chosen_programs(catalogue, folder.work)
-    # Else programs of an earlier command would stay in the combined corpus.
-    folder.claim({"programs": [program.name for program in programs], "level": FLAGS.level, "pgo": FLAGS.pgo})
     packaged = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
     linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
     toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, packaged, FLAGS.workers or available_cores())
+    # Else programs of an earlier command would stay in the combined corpus.
+    settings = {"programs": [program.name for program in programs], "level": FLAGS.level, "pgo": FLAGS.pgo}
+    folder.claim(run_identity({**settings, "toolchain": toolchain.digest()}))
     left_out: dict[str, str] = {}
     if FLAGS.pgo:
         evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain)
@@ -111,7 +114,7 @@ def _part(folder: RunFolder, toolchain: Toolchain, program: Program) -> pathlib.
             extract(Extraction(output, input=objects, input_type="directory", verbosity="ERROR", allow_file_root=roots))
         return {}
 
-    inputs = {"program": program.digest(), "toolchain": toolchain.digest(), "compiler": side.digest()}
+    inputs = build_inputs(toolchain, side, program, FLAGS.level)
     stage = f"parts/{program.name}"
     folder.stage(stage, inputs, {"level": FLAGS.level}, work)
     return folder.path / stage / _CORPUS

@@ -16,6 +16,7 @@ from absl import flags
 
 from mlgo.commands.compiling import define_gin_flags
 from mlgo.commands.main import refuse_arguments, run_command
+from mlgo.identity.run import run_identity
 from mlgo.run import locate
 from mlgo.run.exit_codes import ExitCode
 from mlgo.run.run_folder import RunFolder
@@ -49,7 +50,7 @@ def main(arguments: list[str]) -> int:
     trace, problem, manifest = open_trace(locate.user_path(FLAGS.trace), "--trace")
     config = VocabularyConfig(FLAGS.num_buckets, FLAGS.sample_size, max(FLAGS.sampling_fraction, 1e-12))
     folder = RunFolder(locate.user_path(FLAGS.output_dir))
-    folder.claim({"trace": manifest.digest, "configuration": {**config.__dict__, "seed": FLAGS.seed}})
+    folder.claim(run_identity({"trace": manifest.digest, "configuration": {**config.__dict__, "seed": FLAGS.seed}}))
     counts = build_vocabulary(folder.path, trace, problem, config, FLAGS.seed)
     print(f"vocabulary of {counts['features']} features from {counts['modules']} modules -> {folder.path}")
     return ExitCode.DONE

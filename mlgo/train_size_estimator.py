@@ -12,25 +12,28 @@ interrupted.
 """
 
 import dataclasses
-import pathlib
 
 from absl import app, flags
 
 from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, define_gin_flags, executor_given
 from mlgo.commands.main import parse_flags, refuse_arguments
 from mlgo.compiler.request import CompileLimits
+from mlgo.identity.programs import compiler_identity, program_identity
+from mlgo.identity.run import run_identity
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import files, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode
+from mlgo.run.run_folder import RunFolder
 from mlgo.size_estimator.accuracy import accuracy, instructions_alone
 from mlgo.size_estimator.estimator import EstimatorConfig, fit
-from mlgo.size_estimator.examples import Examples, collect
+from mlgo.size_estimator.examples import collect
 from mlgo.trace.setup import CompileSetup
 
 FLAGS = flags.FLAGS
 
 _MAX_FAILURE_RATIO = 0.1
+_PARTS = ("train", "held_out")
 
 
 def main(arguments: list[str]) -> int:
@@ -51,12 +54,16 @@ def _define_flags() -> None:
 
 def _train(arguments: list[str]) -> int:
     refuse_arguments(arguments)
-    output = locate.output_directory(FLAGS.output_dir, "size_estimator")
-    clang = clang_given()
+    folder = RunFolder(locate.output_directory(FLAGS.output_dir, "size_estimator"))
+    output, clang = folder.path, clang_given()
     opt = locate.user_path(FLAGS.opt) if FLAGS.opt else locate.runfile("development/opt")
+    corpora = {part: corpus_given(locate.user_path(FLAGS[f"{part}_corpus"].value), PROBLEM) for part in _PARTS}
+    inputs = {f"{part}_corpus": corpus.digest for part, corpus in corpora.items()}
+    inputs |= {"clang": compiler_identity(clang), "opt": program_identity(opt)}
+    folder.claim(run_identity({"inputs": inputs, "seed": FLAGS.seed}))
     with executor_given(clang, FLAGS.workers) as executor:
         setup = CompileSetup(clang, PROBLEM, CompileLimits(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
-        training, held_out = (_examples(part, output, setup, opt) for part in ("train", "held_out"))
+        training, held_out = (collect(output / "optimised" / part, corpora[part], setup, opt, part) for part in _PARTS)
     held_out = held_out.without_names_of(training)
     estimator = fit(training, EstimatorConfig(), FLAGS.seed)
     estimator.save(output / "estimator.json")
@@ -75,11 +82,6 @@ def _train(arguments: list[str]) -> int:
         )
     print(f"done: {len(training.functions)} functions learned from -> {output / 'estimator.json'}")
     return ExitCode.DONE
-
-
-def _examples(part: str, output: pathlib.Path, setup: CompileSetup, opt: pathlib.Path) -> Examples:
-    corpus = locate.user_path(FLAGS[f"{part}_corpus"].value)
-    return collect(output / "optimised" / part, corpus_given(corpus, PROBLEM), setup, opt, part)
 
 
 if __name__ == "__main__":

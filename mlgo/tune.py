@@ -20,14 +20,15 @@ cost more, and takes the best. No function costs more than with the heuristic or
 Output, below --output_dir: tuned.decisions, result.json, summary.md, modules.csv, curve.csv and curve.png (bytes after
 so many compiles of each module); for register eviction, functions.csv in place of modules.csv, and no picture.
 report.html and report.md show them, as //mlgo:report does. An interrupted command continues when it is
-started again. The results of single modules are kept in --cache_dir: after an edit, only the modules that it changed
-are searched again.
+started again; a folder of another search is refused. The results of single modules are kept in --cache_dir: after an
+edit, with another --output_dir, only the modules that it changed are searched again.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 no decision to search, 11 too many modules failed, 130 interrupted.
 """
 
 import dataclasses
 import pathlib
+from typing import Any
 
 from absl import flags
 
@@ -51,6 +52,7 @@ from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.programs.building import Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import packages_given
 from mlgo.evaluation.programs.program import load_program
+from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import files, locate
 from mlgo.run.cache import Cache
@@ -126,8 +128,11 @@ def main(arguments: list[str]) -> int:
             "--corpus and --program", wrong, "Give a corpus of your program (docs/corpora.md), or the program"
         )
     given = _Given.of_flags(problem)
-    with compiling_given(problem, "tune") as (folder, setup, clang):
-        corpus = corpus_given(given.build.corpus(folder) if given.build else locate.user_path(FLAGS.corpus), problem)
+    corpus = None if given.build else corpus_given(locate.user_path(FLAGS.corpus), problem)
+    with compiling_given(problem, "tune", given.inputs(corpus), given.settings()) as (folder, setup, clang):
+        if given.build is not None:
+            corpus = corpus_given(given.build.corpus(folder), problem)
+        assert corpus is not None
         if FLAGS.replay and (without := without_locations(corpus)):
             tell(f"note: {len(without)} modules have no debug locations (first: {without[0]}): empty replay files")
         assert setup.executor is not None  # CompileSetup sees to it.
@@ -145,16 +150,18 @@ def _tuned_inside(problem: Problem) -> int:
     if FLAGS.corpus is None:
         raise RunError("--corpus", "is missing", "Give a corpus of your program (docs/corpora.md)")
     policies = Policies.load({POLICY: locate.user_path(FLAGS.policy)} if FLAGS.policy else {}, problem)
-    with compiling_given(problem, "tune") as (folder, setup, clang):
-        corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
+    corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
+    inputs = {"corpus": corpus.digest, "policies": dict(policies.digests)}
+    budget = Budget(FLAGS.compiles, FLAGS.budget)
+    with compiling_given(problem, "tune", inputs, _limits(budget)) as (folder, setup, clang):
         assert setup.executor is not None  # CompileSetup sees to it.
         metered = MeteredExecutor(setup.executor)
         side = next(iter(policies.sides()), None)
         model_dir = None if side is None else policies.models_in(folder.work, problem)(side)
         described = {"problem": problem.name, "clang": clang, "policies": dict(policies.digests), "seed": FLAGS.seed}
         metered_setup = dataclasses.replace(setup, executor=metered)
-        budget = Budget(FLAGS.compiles, FLAGS.budget)
-        lines = tune_evictions(corpus, folder, metered_setup, model_dir, budget, FLAGS.seed, described)
+        cache = cache_given()
+        lines = tune_evictions(corpus, folder, metered_setup, model_dir, budget, FLAGS.seed, described, cache)
         show(["", *lines, "", _used(metered.cpu_seconds), _reported(folder)])
     return ExitCode.DONE
 
@@ -179,6 +186,19 @@ class _Given:
     linker: pathlib.Path
     build: ProgramBuild | None
 
+    def inputs(self, corpus: Corpus | None) -> dict[str, Any]:
+        """Digests of what is read, for the identity of the output folder. Args: corpus: None: it is of `build`."""
+        if corpus is not None:
+            read = {"corpus": corpus.digest}
+        else:
+            assert self.build is not None
+            read = {"program": self.build.program.name, "toolchain": self.build.toolchain.digest()}
+        return {**read, "policies": dict(self.policies.digests), "linker": program_identity(self.linker)}
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that change the result, for the same."""
+        return {"reward": self.reward, **_limits(self.budget), "icf": FLAGS.icf, "replay": FLAGS.replay}
+
     @classmethod
     def of_flags(cls, problem: Problem) -> "_Given":
         """Raises: RunError: a flag names what is not usable."""
@@ -193,14 +213,13 @@ class _Given:
         )
 
 
+def _limits(budget: Budget) -> dict[str, Any]:
+    return {"compiles_limit": budget.compiles, "budget": budget.cpu_seconds}
+
+
 def _tuned(given: _Given, corpus: Corpus, folder: RunFolder, setup: CompileSetup, clang: str) -> list[str]:
     """Searches `corpus` and writes the results; returns the lines of the summary. Args: clang: the digest."""
-    settings = {
-        "problem": setup.problem.name,
-        "reward": given.reward,
-        "compiles_limit": given.budget.compiles,
-        "budget": given.budget.cpu_seconds,
-    }
+    settings = {"problem": setup.problem.name, "reward": given.reward, **_limits(given.budget)}
     tuning = Tuning(
         folder,
         setup,

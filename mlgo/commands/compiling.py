@@ -17,9 +17,11 @@ from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.corpus.refusal import check_commands
+from mlgo.identity.programs import shared_libraries
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.cache import Cache
+from mlgo.run.exit_codes import RunError
 from mlgo.run.progress import tell
 
 FLAGS = flags.FLAGS
@@ -158,8 +160,15 @@ def executor_given(clang: pathlib.Path, workers: int | None) -> Iterator[Executo
     """The executor that the flags name; at the end of the block it is closed, and a line says what was repeated.
 
     Args: workers: value of --workers; None: one per core.
+    Raises: RunError: nodes of a cluster, which get the compiler's file alone, could not compile the same with it.
     """
     if FLAGS.executor == "ray":
+        if libraries := shared_libraries(clang):
+            raise RunError(
+                f"--clang={clang}",
+                f"loads {libraries[0]}, and nodes of --executor=ray get the compiler's file alone",
+                "Give a clang that LLVM is linked into statically, such as //development:clang",
+            )
         from mlgo.cluster import executors  # pylint: disable=import-outside-toplevel  # Ray is not needed without it.
 
         executor = executors.executor_for("ray", FLAGS.ray_address, workers)

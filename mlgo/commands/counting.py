@@ -1,5 +1,6 @@
 """Flags of the commands that build and count programs, and what //mlgo:evaluate counts with them."""
 
+import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -99,6 +100,27 @@ def programs_given(problem: Problem) -> list[Program]:
     return found
 
 
+def counting_inputs(programs: Sequence[Program]) -> dict[str, Any]:
+    """Digests of the tools of `counts_given`, and the names of `programs`, for the identity of the output folder.
+
+    Raises: RunError: a tool is missing.
+    """
+    if not programs:
+        return {}
+    return {
+        "programs": [program.name for program in programs],
+        "toolchain": _toolchain().digest(),
+        "counter": cachegrind_given(FLAGS.valgrind).digest(),
+    }
+
+
+def _toolchain() -> Toolchain:
+    """Raises: RunError: a tool is missing."""
+    driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
+    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
+    return Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, FLAGS.workers or available_cores())
+
+
 def counts_given(
     programs: Sequence[Program],
     folder: RunFolder,
@@ -114,11 +136,8 @@ def counts_given(
     """
     if not programs:
         return NONE
-    driver = locate.program(FLAGS.packaged_clang, "--packaged_clang", "MLGO_PACKAGED_CLANG").resolve()
-    linker = locate.program(FLAGS.linker, "--linker", "MLGO_PACKAGED_LINKER")
-    counter = cachegrind_given(FLAGS.valgrind)
-    workers, path = FLAGS.workers or available_cores(), folder.path / _PROGRAMS
-    toolchain = Toolchain(sysroot_given(FLAGS.sysroot), linker, driver, workers, path / "objects")
+    counter, path = cachegrind_given(FLAGS.valgrind), folder.path / _PROGRAMS
+    toolchain = dataclasses.replace(_toolchain(), objects=path / "objects")
 
     def stage(
         name: str,

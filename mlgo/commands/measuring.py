@@ -1,7 +1,8 @@
 """Flags of the commands that compile corpora with and without a policy, and the compile setup that they select."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from absl import flags
 
@@ -10,9 +11,10 @@ from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
 from mlgo.compiler.request import CompileLimits
+from mlgo.identity.programs import compiler_identity
+from mlgo.identity.run import run_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
-from mlgo.run.manifest import digest_of_file
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.problem_score import score_of
 from mlgo.trace.setup import CompileSetup
@@ -39,21 +41,35 @@ def define_measuring_flags() -> None:
 
 
 @contextlib.contextmanager
-def compiling_given(problem: Problem, output: str) -> Iterator[tuple[RunFolder, CompileSetup, str]]:
+def compiling_given(
+    problem: Problem, output: str, inputs: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Iterator[tuple[RunFolder, CompileSetup, str]]:
     """Starts the executor that the flags select; yields the output folder, the setup, and the compiler's digest.
 
-    Args: output: default name of the output folder below out/.
-    Raises: RunError: the compiler is not usable for `problem`.
+    Args:
+      output: default name of the output folder below out/.
+      inputs: digests of what the command reads besides the compiler, for the folder's identity.
+      settings: those that change its results, besides the flags of this module.
+
+    Raises: RunError: the compiler is not usable for `problem`, or the folder holds other results.
     """
     clang = clang_given()
     preflight(clang, problem)
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, output))
-    folder.remove_work()
+    compiler = compiler_identity(clang)
+    configuration = {
+        "problem": problem.name,
+        "seed": FLAGS.seed,
+        "max_failure_ratio": FLAGS.max_failure_ratio,
+        "compile_cpu_seconds": FLAGS.compile_cpu_seconds,
+        **settings,
+    }
+    folder.claim(run_identity({"inputs": {"clang": compiler, **inputs}, "configuration": configuration}))
     with executor_given(clang, FLAGS.workers) as executor:
         limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
         workers = FLAGS.workers or available_cores()
         setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
-        yield folder, setup, digest_of_file(clang)
+        yield folder, setup, compiler
     folder.remove_work()
 
 

@@ -11,10 +11,19 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from mlgo.corpus.contained_files import ContainedFiles
 from mlgo.corpus.corpus import Corpus, CorpusError
-from mlgo.corpus.description import DESCRIPTION_NAME, FILES_FOLDER, LICENCES_NAME, UNKNOWN_LICENCE, encode, is_safe_name
+from mlgo.corpus.description import (
+    DESCRIPTION_NAME,
+    FILES_FOLDER,
+    LICENCES_NAME,
+    UNFINISHED_NAME,
+    UNKNOWN_LICENCE,
+    encode,
+    is_safe_name,
+)
 from mlgo.corpus.storage import MAX_FILE_BYTES
 from mlgo.run import files, manifest
 from mlgo.run.exit_codes import ExitCode, RunError
@@ -33,9 +42,16 @@ def combine(root: pathlib.Path) -> Combined:
 
     Raises:
       CorpusError: a part is broken.
-      RunError: there is no part, two parts differ by more than their modules, or a file cannot be written.
+      RunError: there is no part, a part is unfinished, two parts differ by more than their modules, a file cannot be
+        written, or another process is writing there.
     """
-    parts = {path.name: Corpus.load(path) for path in _part_folders(root)}
+    folders = _part_folders(root)
+    with ContainedFiles(root):
+        return _combined(root, folders)
+
+
+def _combined(root: pathlib.Path, folders: Sequence[pathlib.Path]) -> Combined:
+    parts = {path.name: Corpus.load(path) for path in folders}
     descriptions = {name: _without_modules(corpus) for name, corpus in parts.items()}
     first = next(iter(parts))
     for name, description in descriptions.items():
@@ -79,6 +95,9 @@ def combine_copies(output: pathlib.Path, corpora: Mapping[str, pathlib.Path]) ->
 def _part_folders(root: pathlib.Path) -> list[pathlib.Path]:
     if not root.is_dir():
         raise RunError(f"--root_dir={root}", "is not a directory", "give the directory that the corpora lie in")
+    if unfinished := sorted(root.glob(f"*/{UNFINISHED_NAME}")):
+        remedy = "wait for its writer, run its command again, or move the folder away"
+        raise RunError(f"corpus {unfinished[0].parent}", "is not finished", remedy)
     parts = sorted(path.parent for path in root.glob(f"*/{DESCRIPTION_NAME}"))
     if not parts:
         raise RunError(

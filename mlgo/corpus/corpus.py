@@ -27,8 +27,10 @@ from mlgo.corpus.description import (
     parse_licences,
 )
 from mlgo.corpus.error import MAKE_IT_AGAIN, CorpusError
+from mlgo.corpus.named_files import named_files
 from mlgo.corpus.options.verdict import normal_name
 from mlgo.run import files
+from mlgo.run.manifest import digest_of_file
 
 __all__ = ["Corpus", "CorpusError", "DESCRIPTION_NAME", "MAX_COMMAND_BYTES", "Module", "join_command", "split_command"]
 
@@ -236,12 +238,17 @@ class Corpus:
 
     @functools.cached_property
     def digest(self) -> str:
-        """sha256 (hex) of names, commands, allowed options, bitcode, ThinLTO indices and carried files."""
+        """sha256 (hex) of names, commands, allowed options, bitcode, ThinLTO indices, carried files, and of files of
+        this machine that commands name."""
         whole, storage = _PartsDigest(), self._contents.storage
+        named: dict[pathlib.Path, None] = {}
         for module in self.modules:
             self._contents.size(f"{module.name}{BITCODE_SUFFIX}")
             whole.add(module.name.encode("utf-8", "surrogateescape"))
-            whole.add("\0".join(self._contents.command(module.name)).encode("utf-8", "surrogateescape"))
+            command = self._contents.command(module.name)
+            whole.add("\0".join(command).encode("utf-8", "surrogateescape"))
+            if self.allowed_options:  # Other options that read files are refused.
+                named |= dict.fromkeys(named_files(command))
             whole.add(storage.sha256(f"{module.name}{BITCODE_SUFFIX}"))
             if self.has_thinlto:
                 whole.add(storage.sha256(f"{module.name}{THINLTO_INDEX_SUFFIX}"))
@@ -257,6 +264,9 @@ class Corpus:
             whole.add(b"\0file")
             whole.add(name.encode("utf-8", "surrogateescape"))
             whole.add(storage.sha256(name))
+        for path in named:
+            whole.add(b"\0named")
+            whole.add(digest_of_file(path).encode())
         return whole.hexdigest()
 
     def select(self, names: list[str]) -> "Corpus":

@@ -17,7 +17,10 @@ CODE_FLAGS = SHF_ALLOC | SHF_EXECINSTR
 SHF_MERGE, SHF_STRINGS, SHF_LINK_ORDER, SHF_GROUP = 0x10, 0x20, 0x80, 0x200
 STT_FUNC, STT_SECTION, STT_FILE, STT_GNU_IFUNC = 2, 3, 4, 10
 GRP_COMDAT = 1
+DT_NEEDED, DT_RPATH, DT_RUNPATH = 1, 15, 29
 
+_PT_LOAD, _PT_DYNAMIC = 1, 2
+_DT_NULL, _DT_STRTAB, _DT_STRSZ = 0, 5, 10
 _SHN_UNDEF, _SHN_LORESERVE, _SHN_XINDEX = 0, 0xFF00, 0xFFFF
 _IDENT_BYTES = 16
 _STB_GLOBAL = 1
@@ -168,6 +171,41 @@ class ElfFile:
             yield Relocation(
                 offset, information & ((1 << shift) - 1), addend[0] if addend else None, information >> shift
             )
+
+    def dynamic_strings(self, *tags: int) -> list[str]:
+        """The strings that a program or shared library has for `tags`, such as DT_NEEDED; none when it is static.
+
+        Read through the segments, as the loader does: a program may have no sections. Raises: ElfError: it is damaged.
+        """
+        segments = self._segments()
+        entry = struct.Struct(self._order + ("qQ" if self._wide else "iI"))
+        values: list[tuple[int, int]] = []
+        for kind, offset, _, size in segments:
+            if kind == _PT_DYNAMIC:
+                values += entry.iter_unpack(self._read(offset, size // entry.size * entry.size))
+        end = next((index for index, (tag, _) in enumerate(values) if tag == _DT_NULL), len(values))
+        values = values[:end]
+        single = dict(values)
+        if not {_DT_STRTAB, _DT_STRSZ} <= single.keys():
+            return []
+        address = single[_DT_STRTAB]
+        for kind, offset, start, size in segments:
+            if kind == _PT_LOAD and start <= address < start + size:
+                strings = self._read(offset + address - start, single[_DT_STRSZ])
+                return [string_at(strings, value) for tag, value in values if tag in tags]
+        raise ElfError("has dynamic strings that no segment holds")
+
+    def _segments(self) -> list[tuple[int, int, int, int]]:
+        """(kind, offset in the file, address, bytes in the file) of each segment."""
+        table, entry_size, count = self.header[5], *self.header[8:10]
+        entry = struct.Struct(self._order + ("IIQQQQQQ" if self._wide else "IIIIIIII"))
+        if not count:
+            return []
+        if entry_size != entry.size:
+            raise ElfError(f"has segments of {entry_size} bytes instead of {entry.size}")
+        places = (0, 2, 3, 5) if self._wide else (0, 1, 2, 4)
+        headers = entry.iter_unpack(self._read(table, count * entry.size))
+        return [(fields[a], fields[b], fields[c], fields[d]) for fields in headers for a, b, c, d in [places]]
 
     def defined_names(self) -> set[str]:
         """Names of the symbols that the file defines, without those of sections and source files. Raises: ElfError."""

@@ -86,6 +86,7 @@ def read_everything(content: bytes) -> None:
         file.words(section)
         list(file.symbols(section))
     file.defined_names()
+    file.dynamic_strings(elf.DT_NEEDED)
 
 
 class DamageTest(unittest.TestCase):

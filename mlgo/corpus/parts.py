@@ -5,6 +5,7 @@ import pathlib
 from collections.abc import Mapping
 
 from mlgo.corpus import split
+from mlgo.corpus.contained_files import ContainedFiles
 from mlgo.corpus.copying import copy_modules
 from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.writer import CorpusWriter, WrittenCorpus
@@ -35,7 +36,9 @@ def write_parts(corpus: Corpus, parts: Mapping[str, str], output: pathlib.Path) 
                 ExitCode.NOTHING_PRODUCED,
             )
     written = {}
-    with contextlib.closing(progress.start("split_corpus", len(corpus.modules), "modules")) as shown:
+    bar = progress.start("split_corpus", len(corpus.modules), "modules")
+    # One lock over both parts: they are of one corpus.
+    with ContainedFiles(output), contextlib.closing(bar) as shown:
         for part, modules in members.items():
             with CorpusWriter(output / part, corpus.has_thinlto, corpus.command_override) as writer:
                 copy_modules(corpus, modules, writer, shown.advance)

@@ -27,6 +27,7 @@ from mlgo.corpus.description import (
     UNKNOWN_LICENCE,
     encode,
 )
+from mlgo.run import progress
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.regular_file import open_regular
 
@@ -79,10 +80,11 @@ class CorpusWriter:
         resume: bool = False,
         allow_empty: bool = False,
     ):
-        """Opens `output_dir`, which must be absent, empty, a corpus, or what a killed writer left.
+        """Locks `output_dir`, which must be absent, empty, a corpus, or what a killed writer left. A corpus in it stays
+        until something is added.
 
         Args:
-          output_dir: the directory; a corpus in it is replaced, files of other kinds stay.
+          output_dir: the directory; a corpus in it is replaced, and a line says so; files of other kinds stay.
           has_thinlto: every module comes with a ThinLTO index.
           command_override: one command for all modules (`global_command_override`), which then have no own commands.
           durable: whether the description is written after a sync of all files, to survive a loss of power. Not needed
@@ -104,13 +106,14 @@ class CorpusWriter:
         self._folders: dict[str, str] = {"": "the corpus"}
         self._bitcode: dict[bytes, str] = {}  # sha256 → a path that has it.
         self._copies: dict[tuple, str] = {}
-        self._has_report = False
+        self._has_report = self._has_begun = False
         self._files = ContainedFiles(output_dir)
         try:
-            self._take_over(resume)
+            self._check_directory(resume)
         except BaseException:
             self._files.close()
             raise
+        self._replaces = not resume
 
     @property
     def directory(self) -> pathlib.Path:
@@ -159,6 +162,7 @@ class CorpusWriter:
           RunError: bitcode, command or index are not as described, or writing fails.
         """
         self._check(name, bitcode, command, thinlto_index)
+        self._begin()
         recorded = None if command is None else join_command(tuple(command))
         bitcode_digest = hashlib.sha256(bitcode).digest()
         content = _content_digest(bitcode_digest, recorded, thinlto_index)
@@ -190,6 +194,7 @@ class CorpusWriter:
         Raises: RunError: the file cannot be read or the copy not written.
         """
         content_path = pathlib.Path(content_path)
+        self._begin()
         try:
             with open_regular(content_path, _MOST_CARRIED_BYTES) as descriptor, self._lock:
                 status = os.fstat(descriptor)
@@ -208,6 +213,7 @@ class CorpusWriter:
 
     def add_report(self, report: Mapping[str, object]) -> None:
         """Writes what an extraction has to say about its objects; readers of the corpus do not need it."""
+        self._begin()
         self._files.write(REPORT_NAME, encode(report))
         self._has_report = True
 
@@ -247,7 +253,7 @@ class CorpusWriter:
         self._files.remove(UNFINISHED_NAME)
         return written
 
-    def _take_over(self, resume: bool) -> None:
+    def _check_directory(self, resume: bool) -> None:
         if not (
             resume or self._files.is_empty() or self._files.has(DESCRIPTION_NAME) or self._files.has(UNFINISHED_NAME)
         ):
@@ -256,8 +262,17 @@ class CorpusWriter:
                 "holds files and is not a corpus",
                 "give a new or an empty directory",
             )
-        self._files.write(UNFINISHED_NAME, _UNFINISHED_TEXT)
-        self._files.remove(DESCRIPTION_NAME)
+
+    def _begin(self) -> None:
+        """Makes the directory an unfinished corpus, once."""
+        with self._lock:
+            if self._has_begun:
+                return
+            if self._replaces and self._files.has(DESCRIPTION_NAME):
+                progress.tell(f"note: {self.directory} held a corpus, which is replaced")
+            self._files.write(UNFINISHED_NAME, _UNFINISHED_TEXT)
+            self._files.remove(DESCRIPTION_NAME)
+            self._has_begun = True
 
     def _check(self, name: str, bitcode: bytes, command: Sequence[str] | None, thinlto_index: bytes | None) -> None:
         if reason := contained_files.refusal(name):

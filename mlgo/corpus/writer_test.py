@@ -297,6 +297,15 @@ class ResumeTest(WriterTest):
         with self.assertRaisesRegex(RunError, "holds files and is not a corpus. give a new"):
             CorpusWriter(self.out, durable=False)
 
+    def test_a_corpus_stays_until_something_is_added(self):
+        with CorpusWriter(self.out) as writer:
+            writer.add("a", b"BC", COMMAND)
+            writer.finish()
+        with CorpusWriter(self.out) as writer:
+            self.assertEqual(len(Corpus.load(self.out).modules), 1)
+            writer.add("b", b"BC", COMMAND)
+            self.assertFalse((self.out / "corpus_description.json").exists())
+
     def test_two_writers(self):
         with CorpusWriter(self.out, durable=False):
             with self.assertRaisesRegex(RunError, "is being written by another process"):

@@ -5,8 +5,10 @@ import pathlib
 import re
 from collections.abc import Callable, Sequence
 
+from mlgo.identity.programs import compiler_identity, flags_identity
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
+from mlgo.run.manifest import digest_of_json
 
 _COMPILER = re.compile(r"([A-Za-z0-9_.-]+)=([^,]+)((?:,[^,]+)*)")
 #: Of the flag in both commands.
@@ -26,6 +28,11 @@ class OtherCompiler:
     name: str
     clang: pathlib.Path
     flags: tuple[str, ...]
+
+    def identity(self) -> str:
+        """Digest of the compiler, and of the files that its flags name. Raises: RunError: one cannot be read."""
+        compiler, named = compiler_identity(self.clang), flags_identity(self.flags)
+        return digest_of_json([compiler, *named]) if named else compiler
 
 
 def other_compilers(values: Sequence[str], is_taken: Callable[[str], bool]) -> list[OtherCompiler]:

@@ -71,7 +71,7 @@ def read_folder(folder: pathlib.Path, name: str, workspace: pathlib.Path | None)
 
 def _recognised(folder: pathlib.Path, name: str, place: str) -> list[Record]:
     found: list[Record] = []
-    if (folder / "configuration.json").is_file() or (folder / "policy" / "policy.json").is_file():
+    if _is_run(folder):
         found.append(_run(folder, name, place))
     if (folder / "explanation.json").is_file():
         found.append(Explanation(name, place, _json_object(folder / "explanation.json", "explanation")))
@@ -96,6 +96,17 @@ def _place(folder: pathlib.Path, workspace: pathlib.Path | None) -> str:
     if workspace is not None and folder.is_relative_to(workspace):
         return folder.relative_to(workspace).as_posix()
     return folder.name
+
+
+def _is_run(folder: pathlib.Path) -> bool:
+    """Whether a training run has written `folder`: other commands record what their results rest on, too."""
+    if (folder / "policy" / "policy.json").is_file():
+        return True
+    path = folder / "configuration.json"
+    if not path.is_file():
+        return False
+    configuration = _json_object(path, "configuration of the run").get("configuration")
+    return isinstance(configuration, Mapping) and "run" in configuration
 
 
 def _run(folder: pathlib.Path, name: str, place: str) -> Run:

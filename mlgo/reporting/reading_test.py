@@ -124,12 +124,20 @@ class ReadingTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "is not a folder"):
             read_folder(self.folder / "absent", "x", None)
 
+    def test_what_another_command_recorded_is_no_training_run(self):
+        made_up.write_evaluation(self.folder, {"trained": 0.012})
+        before = self.read()
+        path = self.folder / "configuration.json"
+        for content in ({"code": {}, "configuration": {"seed": 1}}, {"configuration": "x"}, {}):
+            path.write_text(json.dumps(content), "utf-8")
+            self.assertEqual(self.read(), before)
+
     def test_files_of_another_shape_are_named(self):
         for name, content in (
             ("result.json", {"corpora": {}}),
             ("result.json", {"corpora": {"a": {}}, "policies": {}}),
             ("result.json", []),
-            ("configuration.json", {}),
+            ("configuration.json", []),
             ("configuration.json", {"configuration": {"run": []}}),
             ("configuration.json", {"configuration": {"run": {"problem": 1}}}),
         ):

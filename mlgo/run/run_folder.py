@@ -12,7 +12,7 @@ from typing import Any
 from mlgo.run import files, stages
 from mlgo.run.exit_codes import RunError
 from mlgo.run.json_fields import Fields
-from mlgo.run.manifest import Manifest
+from mlgo.run.manifest import Manifest, digest_of_json
 from mlgo.run.progress import tell
 
 #: Seconds of each stage, summed over interrupted runs; stages may overlap. Equal runs differ in this file.
@@ -22,6 +22,8 @@ TIMINGS_NAME = "timings.json"
 CONFIGURATION_NAME = "configuration.json"
 
 _LOCK_NAME = ".lock"
+#: Folders on the way to a stage, at most.
+_STAGE_DEPTH = 4
 
 
 class RunFolder:
@@ -46,6 +48,7 @@ class RunFolder:
         except BaseException:
             self.close()
             raise
+        self._code: str | None = None
         self._seconds: dict[str, float] = {}
         self._timings = threading.Lock()
 
@@ -56,15 +59,19 @@ class RunFolder:
 
     def claim(self, identity: Mapping[str, Any], results: pathlib.Path | None = None) -> bool:
         """Records the identity of the run, or compares it with the recorded one; removes temporary files of a killed
-        process.
+        process. No stage runs before.
 
-        Args: results: the folder in it that holds the identity and takes the results; None: the directory itself.
+        Args:
+          identity: of mlgo/identity/run.py. Its "code" becomes an input of every stage.
+          results: the folder in it that holds the identity and takes the results; None: the directory itself.
+
         Returns: whether there is an earlier run to resume.
         Raises: RunError: the recorded identity differs; every difference is listed.
         """
         self.remove_work()
         files.remove_partial(self.path)
         self.results = self.path if results is None else results
+        self._code = digest_of_json(identity["code"])
         resumed = claim_configuration(self.results, identity)
         if (self.path / TIMINGS_NAME).exists():
             content = files.read_json(self.path / TIMINGS_NAME, "timings", "Delete the file")
@@ -88,7 +95,7 @@ class RunFolder:
         inputs: Mapping[str, str],
         configuration: Mapping[str, Any],
         work: Callable[[pathlib.Path], Mapping[str, Any]],
-        continues: Callable[[Any], bool] | None = None,
+        continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
     ) -> Manifest:
         """As `stage`, below `results`. Args: continues: see stages.run_once."""
         return self._run_stage(self.results, name, inputs, configuration, work, continues)
@@ -100,8 +107,11 @@ class RunFolder:
         inputs: Mapping[str, str],
         configuration: Mapping[str, Any],
         work: Callable[[pathlib.Path], Mapping[str, Any]],
-        continues: Callable[[Any], bool] | None = None,
+        continues: Callable[[Any, Mapping[str, Any]], bool] | None = None,
     ) -> Manifest:
+        if self._code is None:
+            raise AssertionError(f"stage {name} runs before the folder is claimed")
+
         def timed(folder: pathlib.Path) -> Mapping[str, Any]:
             begin = time.monotonic()
             try:
@@ -111,6 +121,7 @@ class RunFolder:
                     self._seconds[name] = round(self._seconds.get(name, 0.0) + time.monotonic() - begin, 1)
                     files.write_json_atomically(self.path / TIMINGS_NAME, self._seconds)
 
+        inputs = {**inputs, "code": self._code}
         return stages.run_once(root / name, name, inputs, configuration, timed, tell, continues)
 
     @property
@@ -170,19 +181,32 @@ def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any]) 
     """Records the configuration of the run in `folder`, or compares it with that of an earlier run.
 
     Returns: whether there is an earlier run to resume.
-    Raises: RunError: the earlier run has another configuration; every difference is listed.
+    Raises: RunError: the earlier run has another configuration, and every difference is listed; or none is recorded.
     """
     path = folder / CONFIGURATION_NAME
+    remedy = f"Give the old values, or another --output_dir, or delete {folder}"
     if not path.exists():
+        if _has_stages(folder):  # Some commands of earlier versions recorded no configuration.
+            wrong = "holds results of an earlier version of mlgo, which does not say what they rest on"
+            raise RunError(f"--output_dir={folder}", wrong, f"Give another --output_dir, or delete {folder}")
         files.write_json_atomically(path, configuration)
         return False
-    remedy = f"Give the old values, or another --output_dir, or delete {folder}"
     earlier = files.read_json(path, "configuration of the earlier run", remedy)
     differences = _differences("", earlier, configuration)
     if differences:
         listing = "".join(f"\n  {line}" for line in differences)
         raise RunError(f"--output_dir={folder}", f"holds a run with another configuration:{listing}\n", remedy)
     return True
+
+
+def _has_stages(folder: pathlib.Path) -> bool:
+    """Whether there are stages of a run in `folder`; those of a run in a folder below it do not count."""
+    for depth in range(1, _STAGE_DEPTH + 1):
+        for path in folder.glob("*/" * depth + stages.STARTED_NAME):
+            started = stages.started_in(path.parent)
+            if isinstance(started, Mapping) and started.get("stage") == path.parent.relative_to(folder).as_posix():
+                return True
+    return False
 
 
 def _differences(name: str, earlier: Any, now: Any) -> list[str]:
@@ -194,4 +218,8 @@ def _differences(name: str, earlier: Any, now: Any) -> list[str]:
     # Compared as JSON, in which a tuple is a list.
     if files.encode_json(earlier) == files.encode_json(now):
         return []
+    if isinstance(now, Mapping) or isinstance(earlier, Mapping):  # Not all that is in it.
+        return [
+            f"{name}: was not recorded" if earlier is None else f"{name}: is recorded there, and is not in this run"
+        ]
     return [f"{name}: was {earlier!r}, now {now!r}"]

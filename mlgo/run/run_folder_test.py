@@ -6,7 +6,9 @@ import unittest
 
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
-from mlgo.run.run_folder import TIMINGS_NAME, RunFolder
+from mlgo.run.run_folder import CONFIGURATION_NAME, TIMINGS_NAME, RunFolder
+
+IDENTITY = {"code": {"score": "1"}}
 
 
 class RunFolderTest(unittest.TestCase):
@@ -30,31 +32,64 @@ class RunFolderTest(unittest.TestCase):
     def test_only_the_same_run_is_resumed(self):
         folder = self.open()
         (folder.work / "x").mkdir(parents=True)
-        self.assertFalse(folder.claim({"seed": 1, "corpus": {"digest": "a", "sizes": (1, 2)}}))
+        self.assertFalse(folder.claim({**IDENTITY, "seed": 1, "corpus": {"digest": "a", "sizes": (1, 2)}}))
         self.assertFalse(folder.work.exists())
-        self.assertTrue(folder.claim({"seed": 1, "corpus": {"digest": "a", "sizes": [1, 2]}}))
+        self.assertTrue(folder.claim({**IDENTITY, "seed": 1, "corpus": {"digest": "a", "sizes": [1, 2]}}))
         with self.assertRaisesRegex(
             RunError, r"another configuration:\n  corpus.digest: was 'a', now 'b'\n  seed: was 1"
         ):
-            folder.claim({"seed": None, "corpus": {"digest": "b", "sizes": [1, 2]}})
+            folder.claim({**IDENTITY, "seed": None, "corpus": {"digest": "b", "sizes": [1, 2]}})
 
     def test_a_stage_runs_once_and_its_seconds_are_kept(self):
         folder = self.open()
-        folder.claim({})
+        folder.claim(IDENTITY)
         runs = []
         for _ in range(2):
             done = folder.stage("trace", {}, {}, lambda path: runs.append(path) or {"modules": 3})
         self.assertEqual((runs, done.summary), ([self.path / "trace"], {"modules": 3}))
         files.write_json_atomically(self.path / TIMINGS_NAME, {"trace": 5.0})
-        folder.claim({})
+        folder.claim(IDENTITY)
         self.assertEqual(folder.seconds, {"trace": 5.0})
+
+    def test_other_code_is_another_run(self):
+        folder = self.open()
+        folder.claim(IDENTITY)
+        folder.stage("trace", {}, {}, lambda path: {})
+        with self.assertRaisesRegex(RunError, r"code.score: was '1', now '2'\n.*Give the old values, or another"):
+            folder.claim({"code": {"score": "2"}})
+        (self.path / CONFIGURATION_NAME).unlink()
+        with self.assertRaisesRegex(RunError, "earlier version of mlgo, which does not say what they rest on"):
+            folder.claim(IDENTITY)
+
+    def test_code_is_an_input_of_every_stage(self):
+        folder = self.open()
+        folder.claim(IDENTITY)
+        first = folder.stage("trace", {"corpus": "a"}, {}, lambda path: {})
+        (self.path / CONFIGURATION_NAME).unlink()
+        (self.path / "trace").rename(self.path / "kept")
+        folder.claim({"code": {"score": "2"}})
+        (self.path / "kept").rename(self.path / "trace")
+        again = folder.stage("trace", {"corpus": "a"}, {}, lambda path: {"again": True})
+        self.assertEqual((first.summary, again.summary), ({}, {"again": True}))
+        self.assertNotEqual(first.inputs["code"], again.inputs["code"])
+
+    def test_no_stage_runs_in_a_folder_that_says_nothing_of_its_results(self):
+        with self.assertRaisesRegex(AssertionError, "stage trace runs before the folder is claimed"):
+            self.open().stage("trace", {}, {}, lambda path: {})
+
+    def test_runs_in_folders_below_are_none_of_this_run(self):
+        below = RunFolder(self.path / "inlining")
+        self.addCleanup(below.close)
+        below.claim(IDENTITY)
+        below.stage("trace/train", {}, {}, lambda path: {})
+        self.assertFalse(self.open().claim(IDENTITY))
 
     def test_timings_of_other_types_are_an_error(self):
         folder = self.open()
         for content, message in (([], "is not a JSON object"), ({"trace": "long"}, "'trace' that is not a number")):
             files.write_json_atomically(self.path / TIMINGS_NAME, content)
             with self.assertRaisesRegex(RunError, f"timings .*{message}. Delete the file"):
-                folder.claim({})
+                folder.claim(IDENTITY)
 
     def test_a_folder_of_others_leads_no_write_elsewhere(self):
         outside = self.path.with_name("outside")

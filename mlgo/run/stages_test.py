@@ -12,7 +12,7 @@ class RunOnceTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name, "stage")
-        self.found = []
+        self.found, self.told = [], []
         self.fail = False
 
     def work(self, folder):
@@ -25,7 +25,7 @@ class RunOnceTest(unittest.TestCase):
 
     def run_once(self, **changes):
         asked = {"stage": "trace", "inputs": {"corpus": "1"}, "configuration": {"seed": 1}, **changes}
-        return stages.run_once(self.folder, work=self.work, tell=lambda line: None, **asked)
+        return stages.run_once(self.folder, work=self.work, tell=self.told.append, **asked)
 
     def test_second_run_is_skipped(self):
         first = self.run_once()
@@ -46,6 +46,15 @@ class RunOnceTest(unittest.TestCase):
         self.run_once(inputs={"corpus": "2"})
         self.run_once(inputs={"corpus": "2"}, configuration={"seed": 2})
         self.assertEqual(self.found, [[], [], []])
+        self.assertEqual(
+            self.told, ["trace: runs again, for corpus changed", "trace: runs again, for seed changed"], "in silence"
+        )
+
+    def test_a_stage_that_does_not_say_what_it_is_of_begins_anew(self):
+        self.run_once()
+        (self.folder / stages.STARTED_NAME).unlink()
+        self.run_once()
+        self.assertIn("does not say what its results rest on", self.told[0])
 
     def test_damaged_output_runs_the_stage_again(self):
         self.run_once()

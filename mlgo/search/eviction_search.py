@@ -11,6 +11,7 @@ from typing import Any
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
 from mlgo.run import files
+from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
 from mlgo.score.problem_score import score_of
 from mlgo.search.decision_file import EvictionSection, read_all, written
@@ -20,6 +21,8 @@ from mlgo.trace.setup import CompileSetup
 
 _REPORT = "found.tsv"
 _DECISIONS = f"{_REPORT}.decisions"
+#: Of the two files of a result; the last one is written last.
+_SUFFIXES = (_REPORT_SUFFIX, _DECISIONS_SUFFIX) = (".tsv", ".decisions")
 _REMEDY = "Delete the folder and run again"
 _COLUMNS = ("function", "questions", "default", "asked", "given", "best", "tries", "curve")
 
@@ -66,7 +69,8 @@ class EvictionSearch:
       model_dir: TFLite model of the policy; None: the search starts from the default alone.
       tries: module → tries of each of its functions on average, besides those from which the search starts.
       seed: of random changes, >= 0.
-      identity: JSON values that decide the result besides the modules: digests of the compiler and the policy.
+      identity: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
+      cache: of results, shared by runs; None: there is none.
     """
 
     setup: CompileSetup
@@ -74,6 +78,7 @@ class EvictionSearch:
     tries: Mapping[str, int]
     seed: int
     identity: Mapping[str, Any]
+    cache: Cache | None = None
 
     def run(
         self, folder: pathlib.Path, modules: Sequence[Module], done: Callable[[Module], None]
@@ -110,7 +115,7 @@ class EvictionSearch:
         """As `run`, with these limits. Args: per_root_cost: further flips, see eviction_tries.py."""
         options = {module.name: self._options(limits[module.name], per_root_cost) for module in modules}
         paths = {module.name: folder / self._key(module, options[module.name]) for module in modules}
-        left = [module for module in modules if not paths[module.name].with_suffix(".decisions").exists()]
+        left = [module for module in modules if not self._is_done(paths[module.name])]
         # The largest first: at the end no single one is waited for.
         left.sort(key=lambda module: (-module.bitcode_size, module.name))
         failures = {}
@@ -120,9 +125,27 @@ class EvictionSearch:
             if isinstance(outcome, CompileFailure):
                 failures[module.name] = outcome.detail
             else:
-                _write(paths[module.name], outcome)
+                self._write(paths[module.name], outcome)
             done(module)
         return {name: _read(path) for name, path in paths.items() if name not in failures}, failures
+
+    def _is_done(self, path: pathlib.Path) -> bool:
+        """Whether the result `path` is there, or was in the cache. Args: path: its name is the result's key."""
+        if path.with_suffix(_DECISIONS_SUFFIX).exists():
+            return True
+        found = None if self.cache is None else self.cache.fetch(path.name)
+        if found is None or not set(_SUFFIXES) <= found.keys():
+            return False
+        for suffix in _SUFFIXES:
+            files.write_atomically(path.with_suffix(suffix), found[suffix])
+        return True
+
+    def _write(self, path: pathlib.Path, outcome: CompileResult) -> None:
+        contents = dict(zip(_SUFFIXES, (outcome.files[_REPORT], outcome.files[_DECISIONS]), strict=True))
+        for suffix, content in contents.items():
+            files.write_atomically(path.with_suffix(suffix), content)
+        if self.cache is not None:
+            self.cache.store(path.name, contents)
 
     def _options(self, limits: TryLimits, per_root_cost: float) -> tuple[str, ...]:
         return (
@@ -175,13 +198,8 @@ def decision_file(found: Mapping[str, ModuleFound]) -> bytes:
     return written(section for name in sorted(found) if (section := found[name].decisions) is not None)
 
 
-def _write(path: pathlib.Path, outcome: CompileResult) -> None:
-    files.write_atomically(path.with_suffix(".tsv"), outcome.files[_REPORT])
-    files.write_atomically(path.with_suffix(".decisions"), outcome.files[_DECISIONS])
-
-
 def _read(path: pathlib.Path) -> ModuleFound:
-    report, decisions = path.with_suffix(".tsv"), path.with_suffix(".decisions")
+    report, decisions = map(path.with_suffix, _SUFFIXES)
     rows = csv.DictReader(io.StringIO(report.read_text("ascii")), delimiter="\t", quoting=csv.QUOTE_NONE)
     sections = read_all(decisions.read_bytes(), str(decisions))
     if tuple(rows.fieldnames or ()) != _COLUMNS:

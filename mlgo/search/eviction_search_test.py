@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.corpus.corpus import Module
 from mlgo.problems.problem import load_problem
+from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
 from mlgo.search.eviction_search import EvictionSearch, decision_file, named_once, ratios_after
 from mlgo.trace.setup import CompileSetup
@@ -52,10 +53,10 @@ class EvictionSearchTest(unittest.TestCase):
         problem = load_problem("regalloc_eviction")
         self.setup = CompileSetup(pathlib.Path("/clang"), problem, CompileLimits(), 1, 0.1, self.executor)
 
-    def run_search(self, *names: str, tries: int = 9):
+    def run_search(self, *names: str, tries: int = 9, cache: Cache | None = None, folder="found", clang="digest"):
         modules = [Module.at(name, self.folder / "bitcode", ["-cc1", f"-D{name}"]) for name in names]
-        search = EvictionSearch(self.setup, None, dict.fromkeys(names, tries), SEED, {"clang": "digest"})
-        return search.run(self.folder / "found", modules, lambda module: None)
+        search = EvictionSearch(self.setup, None, dict.fromkeys(names, tries), SEED, {"clang": clang}, cache)
+        return search.run(self.folder / folder, modules, lambda module: None)
 
     def test_found(self):
         found, failures = self.run_search("a", "broken")
@@ -89,6 +90,15 @@ class EvictionSearchTest(unittest.TestCase):
         # `b` has the same costs, so the functions of `a` keep their tries.
         self.run_search("a", "b")
         self.assertEqual([request.module.name for request in self.executor.requests[3:]], ["b", "b"])
+
+    def test_another_folder_has_results_from_the_cache(self):
+        cache = Cache(self.folder / "cache", 10**9)
+        first, _ = self.run_search("a", "broken", cache=cache)
+        again, failures = self.run_search("a", "broken", cache=cache, folder="other")
+        self.assertEqual((again, failures), (first, {"broken": "signal 11"}))
+        self.assertEqual([request.module.name for request in self.executor.requests], ["a", "broken", "a", "broken"])
+        self.run_search("a", cache=cache, folder="third", clang="another")
+        self.assertEqual(len(self.executor.requests), 6)
 
     def test_a_source_is_named_once(self):
         found, _ = self.run_search("a", "b", "copy_of_b")

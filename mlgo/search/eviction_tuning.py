@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.identity.code import SEARCHES, digest_of_code
 from mlgo.run import progress
+from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.run_folder import RunFolder
 from mlgo.search.budget import Budget
@@ -25,6 +27,7 @@ def tune_evictions(
     budget: Budget,
     seed: int,
     described: Mapping[str, Any],
+    cache: Cache | None = None,
 ) -> list[str]:
     """Searches `corpus`, writes into `folder`, and returns the lines of the summary; skips modules that were searched.
 
@@ -33,11 +36,13 @@ def tune_evictions(
         counted as one.
       seed: of random changes and bootstraps.
       described: JSON values that decide the result besides `corpus` and `budget`; they stand in result.json.
+      cache: of the results of modules, shared by runs; None: there is none.
 
     Raises: RunError: too many modules fail, or nothing is decided.
     """
     tries = budget.compiles_of(corpus.modules, _OTHER_COMPILES)
-    search = EvictionSearch(setup, model_dir, tries, seed, dict(described))
+    identity = {**described, "code": digest_of_code(SEARCHES)}
+    search = EvictionSearch(setup, model_dir, tries, seed, identity, cache)
     shown = progress.start("search", 2 * len(corpus.modules), "compiles")
 
     def done(_: Module) -> None:
@@ -45,6 +50,8 @@ def tune_evictions(
 
     found, failures = search.run(folder.path / "search", corpus.modules, done)
     shown.close()
+    if cache is not None:
+        cache.trim()
     if len(failures) > setup.max_failure_ratio * len(corpus.modules):
         name, why = min(failures.items())
         raise RunError(

@@ -10,6 +10,7 @@ from typing import Any
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.extraction.extraction import Extraction, extract
 from mlgo.evaluation.corpora.linked_code import code_of_modules
+from mlgo.evaluation.programs.build_inputs import build_inputs
 from mlgo.evaluation.programs.building import EMBEDDED, BuildFailure, Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, output_digests
@@ -59,7 +60,10 @@ class ProgramBuild:
             extract(Extraction(stage / _CORPUS, input=stage / _OBJECTS, input_type="directory"))
             return {"modules": len(Corpus.load(stage / _CORPUS).modules)}
 
-        inputs = {"program": self.program.digest(), "toolchain": self.toolchain.digest(), "clang": side.digest()}
+        try:
+            inputs = build_inputs(self.toolchain, side, self.program, LEVEL)
+        except BuildFailure as error:
+            raise self._failed(error) from error
         folder.stage(_STAGE, inputs, {"located": self.located}, work)
         return folder.path / _STAGE / _CORPUS
 

@@ -17,10 +17,12 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.evaluation.corpora import linked_code
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.corpora.sides import DEFAULT, Side, code_of_side, compile_side, object_path
+from mlgo.identity.code import SEARCHES, digest_of_code
+from mlgo.identity.programs import program_identity
 from mlgo.run import files, progress
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.manifest import digest_of_bytes, digest_of_file, digest_of_json
+from mlgo.run.manifest import digest_of_bytes, digest_of_json
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.added_code import AddedCode
 from mlgo.score.code_credit import Counting
@@ -36,7 +38,7 @@ from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
 from mlgo.search.replay import Replayed, write_replays
 from mlgo.search.tuned import Tuned
-from mlgo.trace.compile_cache import CODE_FOLDERS, digest_of_code, key_of
+from mlgo.trace.compile_cache import key_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import DecisionsGiven, Trace
@@ -232,7 +234,7 @@ class Tuning:
     ) -> CorpusSearch:
         """The search of `corpus`. Args: builds: module → its scores in a build that `counting` compares with."""
         settings = {name: value for name, value in self._of_search.items() if name not in ("compiles_limit", "budget")}
-        code = digest_of_code(folders=(*CODE_FOLDERS, "search"))
+        code = digest_of_code(SEARCHES)
         # Files that its modules share.
         carried = dataclasses.replace(corpus, modules=()).digest
         shared = {**self.inputs, **settings, **inputs, "code": code, "corpus": carried}
@@ -315,7 +317,7 @@ class Tuning:
             files.write_json_atomically(folder / _IMAGE_NAME, dataclasses.asdict(image))
             return {"code_bytes": image.size}
 
-        inputs = {**self.inputs, **inputs, "linker": digest_of_file(self.linker)}
+        inputs = {**self.inputs, **inputs, "linker": program_identity(self.linker)}
         configuration = {**self._of_search, "icf": self.icf, "modules": list(modules)}
         configuration["linked_as"] = "library" if self.linking is None else "program"
         self.folder.stage(_IMAGE, inputs, configuration, work)

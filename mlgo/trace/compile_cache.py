@@ -1,23 +1,18 @@
 """Keeps the results of compiles across runs: optimised modules and traces, by the content of all their inputs."""
 
 import dataclasses
-import hashlib
 import json
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.named_files import named_files
+from mlgo.identity.code import COMPILES, digest_of_code
 from mlgo.run import files
 from mlgo.run.cache import Cache
-from mlgo.run.manifest import digest_of_bytes
+from mlgo.run.manifest import digest_of_bytes, digest_of_file
 from mlgo.trace.outcomes import Outcome, read_record
-
-#: Folders of mlgo whose code determines the result of a compile and how it is stored. A change in one changes all keys.
-CODE_FOLDERS = ("compiler", "corpus", "problems", "score", "size_estimator", "trace")
-
-#: Sources, and the libraries that Python loads: a program has compiler/libtraining_log_reader.so but not its source.
-_CODE_SUFFIXES = (".cc", ".h", ".py", ".so")
 
 
 class CompileCache:
@@ -30,7 +25,7 @@ class CompileCache:
 
     def __init__(self, cache: Cache | None, identity: Mapping[str, Any]):
         self._cache = cache
-        self._identity = {**identity, "code": digest_of_code()} if cache else {}
+        self._identity = {**identity, "code": digest_of_code(COMPILES)} if cache else {}
 
     def optimised(
         self, folder: pathlib.Path, corpus: Corpus, work: Callable[[], Mapping[str, Any]]
@@ -95,23 +90,9 @@ def key_of(shared: Mapping[str, Any], module: Module) -> str:
         "command": list(module.command),
         "index": None if index is None else digest_of_bytes(index),
     }
+    if module.allowed_options and (named := named_files(module.command)):
+        described["named"] = [digest_of_file(path) for path in named]
     return digest_of_bytes(json.dumps(described, sort_keys=True).encode("utf-8"))
-
-
-def code_files(root: pathlib.Path, folders: Sequence[str] = CODE_FOLDERS) -> list[pathlib.Path]:
-    """The files below `root` that determine what is kept, as far as this program has them."""
-    found = (path for folder in folders for path in (root / folder).rglob("*"))
-    return sorted(path for path in found if path.suffix in _CODE_SUFFIXES and path.is_file())
-
-
-def digest_of_code(
-    root: pathlib.Path = pathlib.Path(__file__).parent.parent, folders: Sequence[str] = CODE_FOLDERS
-) -> str:
-    """sha256 over the names and contents of `code_files`. Args: root: mlgo's folder; folders: those that count."""
-    whole = hashlib.sha256()
-    for path in code_files(root, folders):
-        whole.update(f"{path.relative_to(root)}\0{digest_of_bytes(path.read_bytes())}\n".encode())
-    return whole.hexdigest()
 
 
 def _is_done(path: pathlib.Path) -> bool:

@@ -4,14 +4,15 @@ import functools
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.testing import fake_clang
 from mlgo.corpus.corpus import Corpus
+from mlgo.identity import code
 from mlgo.problems.regalloc_eviction.problem import PROBLEM
 from mlgo.run.cache import Cache
-from mlgo.trace import compile_cache
-from mlgo.trace.compile_cache import CompileCache, code_files, digest_of_code
+from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
@@ -98,21 +99,25 @@ class CompileCacheTest(unittest.TestCase):
         compiled, _ = self.traced("third", self.corpus("third_corpus", {"b": "good"}), other)
         self.assertEqual(compiled, ["b"])
 
-    def test_the_code_of_every_language_is_part_of_the_key(self):
-        root = self.folder / "mlgo"
-        in_key = ("compiler/reader.cc", "compiler/reader.so", "corpus/command.py", "score/logged.py")
-        not_in_key = ("compiler/README.md", "run/files.py")
-        for name in (*in_key, *not_in_key):
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            before = digest_of_code(root)
-            (root / name).write_text("content", encoding="utf-8")
-            self.assertEqual(digest_of_code(root) != before, name in in_key, name)
+    def test_other_code_is_another_key(self):
+        corpus = self.corpus("corpus", {"a": "good"})
+        self.traced("first", corpus)
+        with unittest.mock.patch("mlgo.trace.compile_cache.digest_of_code", return_value="other"):
+            other = CompileCache(Cache(self.folder / "cache", 10**9), {"clang": "1"})
+        self.assertEqual(self.traced("second", corpus, other)[0], ["a"])
 
     def test_this_program_has_the_reader_of_logs_and_the_scores(self):
-        mlgo = pathlib.Path(compile_cache.__file__).parent.parent
-        found = {str(path.relative_to(mlgo)) for path in code_files(mlgo)}
+        found = {f"{name}/{path.name}" for name in code.COMPILES for path in code.code_files(name)}
         expected = {"compiler/libtraining_log_reader.so", "corpus/command.py", "score/logged.py", "trace/trace.py"}
         self.assertEqual(expected - found, set())
+
+    def test_what_an_interrupted_run_has_finished_is_kept_too(self):
+        corpus = self.corpus("corpus", {"a": "good", "b": "good"})
+        first = corpus.select(["a"])
+        folder = self.folder / "first"
+        trace_corpus(folder, first, self.setup_used, "interrupted")
+        self.assertEqual(self.traced("first", corpus)[0], ["b"])
+        self.assertEqual(self.traced("second", corpus)[0], [])
 
     def test_optimised_modules(self):
         corpus = self.corpus("corpus", {"a": "good", "b": "crash"})

@@ -5,6 +5,7 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
+from mlgo.identity.run import run_identity
 from mlgo.learning.observations import concatenate
 from mlgo.problems.problem import Problem
 from mlgo.run import determinism
@@ -56,11 +57,13 @@ def clone_trace(
     if vocabulary is not None:
         input_checks.check_vocabulary(vocabulary, problem)
     folder, settings = RunFolder(output), _settings(configurations)
-    identity = {
-        "trace": traced.digest,
-        "vocabulary": vocabulary and digest_of_vocabulary(vocabulary, problem),
-        "configuration": settings,
-    }
+    identity = run_identity(
+        {
+            "trace": traced.digest,
+            "vocabulary": vocabulary and digest_of_vocabulary(vocabulary, problem),
+            "configuration": settings,
+        }
+    )
     folder.claim(identity)
     vocabulary, digest = vocabulary_of(folder, vocabulary, trace, traced, problem, configurations)
     figures = folder.stage(

@@ -8,10 +8,12 @@ from typing import Any
 from mlgo.compiler.preflight import preflight as check_compiler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
+from mlgo.identity.programs import compiler_identity
+from mlgo.identity.run import run_identity
 from mlgo.policy.greedy_model import write_greedy_model
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.run import files
-from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.manifest import digest_of_bytes
 from mlgo.run.run_folder import RunFolder
 from mlgo.run.tabular import encode_csv
 from mlgo.score.function_scores import FunctionScore
@@ -69,7 +71,7 @@ def record_trace(
     folder = RunFolder(output)
     input_checks.check_disk_space(folder.path, [chosen])
     check_compiler(setup.clang, setup.problem)
-    inputs = {"corpus": corpus.digest, "clang": digest_of_file(setup.clang)}
+    inputs = {"corpus": corpus.digest, "clang": compiler_identity(setup.clang)}
     if record is not None:
         inputs["policy"] = digest_of_bytes(files.encode_json(record["sha256"]))
     configuration = {
@@ -78,7 +80,7 @@ def record_trace(
         "max_failure_ratio": setup.max_failure_ratio,
         "compile_cpu_seconds": setup.limits.cpu_seconds,
     }
-    folder.claim({"inputs": inputs, "configuration": configuration})
+    folder.claim(run_identity({"inputs": inputs, "configuration": configuration}))
 
     def trace(stage: pathlib.Path) -> Mapping[str, Any]:
         model = write_greedy_model(network, setup.problem, folder.work, "policy") if network else None

@@ -1,14 +1,14 @@
 """The inputs of a training run, and the identity that they give it."""
 
 import dataclasses
-import importlib.metadata
 import pathlib
-import platform
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
+from mlgo.identity.programs import compiler_identity, program_identity
+from mlgo.identity.run import run_identity
 from mlgo.policy.directory import load_policy
 from mlgo.policy.peer_policy import load_any_policy
 from mlgo.problems.problem import Problem
@@ -19,10 +19,6 @@ from mlgo.size_estimator.estimated_code import EstimatedCode
 from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.trace.vocabulary import digest_of_vocabulary
 from mlgo.training.settings import Configurations
-
-#: Packages whose version can change a result.
-_PACKAGES = ("numpy", "tensorflow-cpu", "tf-agents", "tensorflow-probability", "zstandard")
-
 
 #: Names of the digests that `Estimation.digests` gives.
 ESTIMATION_INPUTS = ("size_estimator", "opt")
@@ -42,7 +38,7 @@ class Estimation:
 
     def digests(self) -> dict[str, str]:
         """Digests of the inputs that determine a score, by ESTIMATION_INPUTS."""
-        return {name: digest_of_file(getattr(self, name)) for name in ESTIMATION_INPUTS}
+        return {"size_estimator": digest_of_file(self.size_estimator), "opt": program_identity(self.opt)}
 
     def load(self) -> EstimatedCode:
         """Raises: RunError: the estimator is absent or damaged."""
@@ -87,33 +83,21 @@ class RunInputs:
 def identity_of(
     inputs: RunInputs, configurations: Configurations, corpora: Mapping[str, Corpus], problem: Problem
 ) -> dict[str, Any]:
-    """Everything that determines the result of a run, as JSON values: settings, digests of the inputs, and versions.
+    """Everything that determines the result of a run, as JSON values: settings, digests of the inputs and of our code,
+    and versions.
 
-    Raises: RunError: a policy to start from or to imitate is not a policy for `problem`.
+    Raises: RunError: a policy to start from or to imitate is not a policy for `problem`, or the compiler is unreadable.
     """
 
     def digest_of_policy(folder: pathlib.Path, load: Callable[..., Any] = load_policy) -> str:
         return digest_of_bytes(files.encode_json(load(folder, problem)[1]["sha256"]))
 
-    return {
-        "configuration": configurations.to_json(),
-        "inputs": {
-            **{f"{name}_corpus": corpus.digest for name, corpus in corpora.items()},
-            "clang": digest_of_file(inputs.clang),
-            "vocabulary": inputs.vocabulary and digest_of_vocabulary(inputs.vocabulary, problem),
-            "policy": inputs.policy and digest_of_policy(inputs.policy),
-            "imitated": [digest_of_policy(folder, load_any_policy) for folder in inputs.imitated],
-            **(inputs.estimation.digests() if inputs.estimation is not None else {}),
-        },
-        "versions": _versions(),
+    digests = {
+        **{f"{name}_corpus": corpus.digest for name, corpus in corpora.items()},
+        "clang": compiler_identity(inputs.clang),
+        "vocabulary": inputs.vocabulary and digest_of_vocabulary(inputs.vocabulary, problem),
+        "policy": inputs.policy and digest_of_policy(inputs.policy),
+        "imitated": [digest_of_policy(folder, load_any_policy) for folder in inputs.imitated],
+        **(inputs.estimation.digests() if inputs.estimation is not None else {}),
     }
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    return run_identity({"configuration": configurations.to_json(), "inputs": digests})

@@ -29,7 +29,7 @@ from mlgo.trace.compile_cache import CompileCache
 from mlgo.trace.optimised_corpus import optimise_corpus
 from mlgo.trace.setup import CompileSetup
 from mlgo.trace.trace import Trace, trace_corpus
-from mlgo.training import candidates, export, figures, former_runs, growth, input_checks, results, warm_start
+from mlgo.training import candidates, export, figures, growth, input_checks, results, warm_start
 from mlgo.training.cloning_run import vocabulary_of
 from mlgo.training.corpora import ModuleSplit, RunCorpora, open_corpora, split_modules, unseen_by
 from mlgo.training.growth import LEARNING
@@ -160,7 +160,6 @@ class TrainingRun:
         if not (self._out / run_folder.CONFIGURATION_NAME).exists():
             input_checks.check_modules(corpora["train"], self._setup)
         self._identity = identity_of(inputs, self._configurations, corpora, self.problem)
-        former_runs.rename(self._out)
         resumed = self._folder.claim(self._identity, growth.prepare(self._out, self._identity))
         self._known = CompileCache(inputs.cache, self._compiled_by())
         counts = ", ".join(f"{len(corpus.modules)} {name}" for name, corpus in corpora.items())
@@ -310,10 +309,7 @@ class TrainingRun:
             configurations.run.algorithm: dataclasses.asdict(configurations.learner),
         }
 
-        def continues(started: Any) -> bool:
-            return growth.extends(started, {"stage": LEARNING, "inputs": inputs, "configuration": configuration})
-
-        return self._folder.result_stage(LEARNING, inputs, configuration, work, continues)
+        return self._folder.result_stage(LEARNING, inputs, configuration, work, growth.extends)
 
     def _export(self, start: Manifest, learned: Manifest) -> Manifest:
         def work(folder: pathlib.Path) -> Mapping[str, Any]:

@@ -109,6 +109,20 @@ class EvaluateTest(unittest.TestCase):
         self.assertEqual(said.count("done before"), 9)
         self.assertEqual((self.folder / "out" / "result.json").read_bytes(), before)
 
+    def test_a_folder_of_other_results_stays(self):
+        before = command.outputs(self.folder / "out")
+        other = [flag.replace("few=", "other=") for flag in self.flags]
+        for flags, difference in (
+            ([*self.flags, "--icf"], "configuration.icf: was False, now True"),
+            ([*self.flags, "--seed=7"], "configuration.seed: was 1, now 7"),
+            (other, "inputs.corpora.few: was '[0-9a-f]+', now None"),
+        ):
+            code, said = command.run(*flags, program="evaluate")
+            self.assertEqual(code, ExitCode.USER_ERROR, said)
+            self.assertRegex(said, f"holds a run with another configuration:(.|\n)*{difference}")
+            self.assertIn("Give the old values, or another --output_dir, or delete", said)
+        self.assertEqual(command.outputs(self.folder / "out"), before)
+
     def test_a_policy_that_is_worse_than_allowed_ends_in_an_exit_code(self):
         # Done before, so only the judgement is new. The stock decision is never worse than itself.
         worst = max(self.result["linked_code"][side]["geometric_mean"] for side in ("stock", "generous"))

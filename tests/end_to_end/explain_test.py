@@ -119,13 +119,14 @@ class ExplainTest(unittest.TestCase):
         self.assertRegex(said, r"this function: score: [\d.,]+ under the default, [\d.,]+ under the policy")
 
     def test_equal_runs_give_equal_bytes_and_go_on_where_they_stopped(self):
-        self._run("stock", "--seed=3", "--modules=3")
-        folder = self.folder / "out" / "stock"
+        folder = self.folder / "out" / "equal"
+        flags = ("--seed=3", "--modules=3", f"--output_dir={folder}")
+        self._run("stock", *flags)
         before = {name: (folder / name).read_bytes() for name in _OUTPUTS}
-        self.assertEqual(self._summary("stock")["modules"], 3)
-        self.assertIn("done before", self._run("stock", "--seed=3", "--modules=3"))
+        self.assertEqual(json.loads(before["explanation.json"])["modules"], 3)
+        self.assertIn("done before", self._run("stock", *flags))
         shutil.rmtree(folder)
-        self.assertNotIn("done before", self._run("stock", "--seed=3", "--modules=3", "--workers=1"))
+        self.assertNotIn("done before", self._run("stock", *flags, "--workers=1"))
         self.assertEqual({name: (folder / name).read_bytes() for name in _OUTPUTS}, before)
 
     def test_a_module_that_fails_is_left_out_and_named(self):

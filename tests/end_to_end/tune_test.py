@@ -111,7 +111,8 @@ class TuneTest(unittest.TestCase):
         self.assertIn("Give inlining_for_size or regalloc_eviction", said)
 
     def test_no_function_of_evictions_is_worse(self):
-        code, said = self.tune("evictions", "--problem=regalloc_eviction")
+        flags = ("--problem=regalloc_eviction", f"--cache_dir={self.folder / 'eviction_cache'}")
+        code, said = self.tune("evictions", *flags)
         self.assertEqual(code, ExitCode.DONE, said)
         with open(self.folder / "evictions" / "functions.csv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -126,6 +127,10 @@ class TuneTest(unittest.TestCase):
             "functions whose cost fell most", (self.folder / "evictions" / "report.html").read_text(encoding="utf-8")
         )
         self.assertTrue(said.rstrip().endswith("report.html"), said)
+        code, said = self.tune("evictions_again", *flags)
+        self.assertEqual(code, ExitCode.DONE, said)
+        self.assertIn("CPU seconds of the compiles of this run: 0.0", said)
+        self.assertEqual(command.differing(self.folder / "evictions", self.folder / "evictions_again"), [])
 
 
 if __name__ == "__main__":

@@ -114,11 +114,12 @@ class Extraction:
 
 def extract(extraction: Extraction) -> Report:
     """Writes the corpus. Raises: RunError: an input is not usable, or no module was extracted."""
-    listing = _listing(extraction)
-    # Names are relative to the base only where a path leads out of its own folder: elsewhere they are mlgo-utils'.
-    named, unnamed = naming.named(listing.objects, extraction.base if extraction.obj_base_dir else None)
     override = UNSPECIFIED_OVERRIDE if extraction.is_local else None
+    # Before anything is read: of two commands with one --output_dir, the later one stops.
     with CorpusWriter(extraction.output_dir, extraction.thinlto_build is not None, override) as writer:
+        listing = _listing(extraction)
+        # Names are relative to the base only where a path leads out of its own folder: elsewhere they are mlgo-utils'.
+        named, unnamed = naming.named(listing.objects, extraction.base if extraction.obj_base_dir else None)
         read = _module_reader(extraction, writer)
         differences = _set_override(extraction, writer) if extraction.is_local else []
         quiet = extraction.verbosity in ("WARNING", "ERROR")

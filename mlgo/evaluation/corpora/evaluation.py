@@ -16,10 +16,10 @@ from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.corpora.decisions import check_decisions
 from mlgo.evaluation.corpora.sides import DEFAULT, Side
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
+from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
-from mlgo.run.manifest import digest_of_file
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.score.problem_score import score_of
@@ -127,7 +127,7 @@ class Evaluation:
         code = {side.name: sides_of.code_of_side(self.folder.path / name / side.name, modules) for side in everyone}
         linked, summaries, coverage = {}, {}, None
         if self.linker is not None and only is None:
-            linker_digest = digest_of_file(self.linker)
+            linker_digest = program_identity(self.linker)
             linked = {DEFAULT: self._linked(name, corpus, everyone[0], modules, linker_digest)}
             of_default = {module: sum(functions.values()) for module, functions in code[DEFAULT].items()}
             # Before the other images: an image of few of the modules is no measure.

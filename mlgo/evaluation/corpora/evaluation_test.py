@@ -76,6 +76,7 @@ class EvaluationTest(unittest.TestCase):
         fake_clang.write_corpus(root / "corpus", {name: name.encode() for name in _MODULES})
         cls.corpus = Corpus.load(root / "corpus")
         cls.folder = RunFolder(root / "out")
+        cls.folder.claim({"code": {}})
         cls.clang = root / "no_clang"
 
     def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER, linker=None):

@@ -20,7 +20,6 @@ from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
-from mlgo.run.manifest import digest_of_file
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
@@ -82,7 +81,7 @@ def compiler_sides(values: Sequence[str], problem: Problem, taken: Collection[st
         return name in (DEFAULT, *taken) or threshold_of(name) is not None or side_and_cost(name) is not None
 
     return [
-        Side(other.name, digest_of_file(other.clang), flags=other.flags, clang=other.clang)
+        Side(other.name, other.identity(), flags=other.flags, clang=other.clang)
         for other in other_compilers(values, is_taken)
     ]
 

@@ -8,11 +8,13 @@ import pathlib
 import shutil
 from collections.abc import Sequence
 
+from mlgo.evaluation.programs.linked_files import linked_files
 from mlgo.evaluation.programs.program import Program, is_c_plus_plus
 from mlgo.evaluation.programs.target import HOST, Target
+from mlgo.identity.programs import compiler_identity, flags_identity, program_identity
 from mlgo.run import child, files, locate, progress
 from mlgo.run.exit_codes import RunError
-from mlgo.run.manifest import digest_of_bytes, digest_of_file
+from mlgo.run.manifest import digest_of_bytes, digest_of_file, digest_of_json
 from mlgo.trace.optimised_corpus import CODE_GENERATION_FLAG, KEEP_USE_LISTS_FLAG
 
 #: Flags of a compile whose object has the bitcode and the command of its module, for a corpus.
@@ -63,8 +65,9 @@ class Side:
     decides_after_optimiser: bool = False
 
     def digest(self) -> str:
-        """Digest of compiler, flags and model."""
-        return digest_of_bytes(_identity(self.clang) + ("\0".join(self.flags) + self.model_digest).encode())
+        """Digest of compiler, flags, the files that these name, and model."""
+        content = "\0".join(self.flags) + self.model_digest + "".join(flags_identity(self.flags))
+        return digest_of_bytes(_identity(self.clang) + content.encode())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,11 +97,16 @@ class Toolchain:
             flags += [f"--sysroot={self.sysroot}", f"--gcc-install-dir={self.sysroot}/{self.target.gcc}"]
         return flags
 
-    def digest(self) -> str:
-        """Digest of linker, libraries and target."""
-        names = ("libc.a", "libm.a", "crt1.o") if self.sysroot is not None else ()
-        libraries = [digest_of_file(self.sysroot / self.target.libraries / name) for name in names]
-        return digest_of_bytes("".join([digest_of_file(self.linker), *libraries, self.target.digest()]).encode())
+    def digest(self, libraries: Sequence[str] = (), directory: pathlib.Path = pathlib.Path("/")) -> str:
+        """Digest of linker, driver, target, and all files that the linker reads besides objects.
+
+        Args: libraries: linker flags of a program; directory: where it is linked.
+        """
+        return _digest_of_links(self, tuple(libraries), directory)
+
+    def link_flags(self) -> list[str]:
+        """Flags of every link."""
+        return [*self.target_flags(), "-static", f"--ld-path={self.linker}"]
 
 
 def sysroot_given(path: str | None, target: Target = HOST) -> pathlib.Path | None:
@@ -195,7 +203,7 @@ class Store:
         settings: Sequence[str],
     ) -> pathlib.Path:
         """Where the image is, or will be, that the side's linker makes of `bitcode`. Such a link may take an hour."""
-        linker = digest_of_file(side.linker or toolchain.linker)
+        linker = program_identity(side.linker or toolchain.linker)
         content = [side.digest(), toolchain.digest(), linker, *settings, *program.libraries, *self.inputs]
         return self._place([*content, *map(digest_of_file, bitcode)], ".image")
 
@@ -246,9 +254,7 @@ def link(
     command = [
         str(toolchain.driver),
         language,
-        *toolchain.target_flags(),
-        "-static",
-        f"--ld-path={toolchain.linker}",
+        *toolchain.link_flags(),
         "-Wl,--gc-sections",
         "-Wl,--build-id=none",
         "-Wl,--no-demangle",
@@ -266,11 +272,22 @@ def link(
 
 
 @functools.cache
+def _digest_of_links(toolchain: Toolchain, libraries: Sequence[str], directory: pathlib.Path) -> str:
+    """See Toolchain.digest."""
+    programs = program_identity(toolchain.linker), compiler_identity(toolchain.driver), toolchain.target.digest()
+    # As C++, whose libraries include those of C.
+    command = [str(toolchain.driver), "--driver-mode=g++", *toolchain.link_flags(), *libraries, "-###", os.devnull]
+    read = [digest_of_file(path) for path in linked_files(command, directory, toolchain.sysroot)]
+    return digest_of_json([*programs, *read, *flags_identity(libraries, directory)])
+
+
+@functools.cache
 def _identity(clang: pathlib.Path) -> bytes:
-    # The version counts too, because a dynamically linked clang is a small file. Its path does not count.
-    version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS).output
+    # The version is in recorded digests (models/); the path of the clang in it does not count.
+    path = {"PATH": os.defpath}
+    version = child.run([clang, "--version"], pathlib.Path("/"), _COMPILE_SECONDS, environment=path).output
     kept = b"\n".join(line for line in version.splitlines() if not line.startswith(b"InstalledDir"))
-    return digest_of_file(clang).encode() + kept
+    return compiler_identity(clang).encode() + kept
 
 
 def run_tool(

@@ -16,7 +16,9 @@ from typing import ClassVar, Protocol
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import run_program
 from mlgo.evaluation.programs.target import Target
+from mlgo.identity.programs import program_identity
 from mlgo.run import locate
+from mlgo.run.manifest import digest_of_json
 
 #: Cachegrind's event -> ours (Valgrind manual, "Cachegrind Output File Format"): instruction fetches, data reads, data
 #: writes.
@@ -43,6 +45,10 @@ class Counter(Protocol):
     """What counts a program's runs. Attributes: name: in results and messages."""
 
     name: ClassVar[str]
+
+    def digest(self) -> str:
+        """Digest of the programs that count."""
+        ...
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
         """(counts, digest of the output), both by run.
@@ -83,6 +89,14 @@ class Cachegrind:
 
     valgrind: pathlib.Path
     tools: pathlib.Path | None
+
+    def digest(self) -> str:
+        """As Counter."""
+        folders = (
+            [self.tools] if self.tools is not None else [*self.valgrind.resolve().parents[1].glob("lib*/valgrind")]
+        )
+        tools = [path for folder in folders for path in sorted(folder.glob("cachegrind-*"))]
+        return digest_of_json(list(map(program_identity, [self.valgrind, *tools])))
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
         """As Counter."""
@@ -136,6 +150,10 @@ class Emulator:
     name: ClassVar[str] = "qemu"
 
     target: Target
+
+    def digest(self) -> str:
+        """As Counter."""
+        return self.target.digest()
 
     def count(self, program: Program, image: pathlib.Path) -> tuple[dict[str, Counts], dict[str, str]]:
         """As Counter."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import cost, run_time, size
 from mlgo.evaluation.programs.all_sides import Table, of_all_sides
+from mlgo.evaluation.programs.build_inputs import build_inputs, link_inputs, preprocessing_side, read_digest
 from mlgo.evaluation.programs.building import BuildFailure, Side, Toolchain
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.image import symbol_differences
@@ -17,8 +18,9 @@ from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure
 from mlgo.evaluation.programs.sides import DEFAULT
+from mlgo.identity.programs import program_identity
 from mlgo.run import files, progress
-from mlgo.run.manifest import Manifest, digest_of_file
+from mlgo.run.manifest import Manifest, digest_of_file, digest_of_json
 
 _MEASURED = "measured.json"
 _REDO = "Delete its folder; the stage then runs again"
@@ -60,6 +62,9 @@ class ProgramEvaluation:
     lto: Sequence[str] = ()
     # A build uses all cores, and finds the objects of the builds before it.
     _building: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
+    # What compilers read of programs, of which several sides have one; filled under the lock.
+    _read: dict[Any, str] = dataclasses.field(default_factory=dict, repr=False, compare=False)
+    _reading: threading.Lock = dataclasses.field(default_factory=threading.Lock, repr=False, compare=False)
 
     def sizes(
         self,
@@ -100,7 +105,7 @@ class ProgramEvaluation:
                 ).to_json(),
             )
 
-        for name, found in self._of_all("size", table, programs, sides, measured).items():
+        for name, found in self._of_all("size", size.LEVEL, table, programs, sides, measured).items():
             table.rows[name] = {side: of_side["sizes"] for side, of_side in found.items()}
             executed[name] = {
                 side: run_time.figures(of_side["counts"]) for side, of_side in found.items() if of_side["counts"]
@@ -130,7 +135,7 @@ class ProgramEvaluation:
                 ),
             )
 
-        for name, found in self._of_all("run", table, programs, sides, counted).items():
+        for name, found in self._of_all("run", run_time.LEVEL, table, programs, sides, counted).items():
             by_run[name] = {side: of_side["counts"] for side, of_side in found.items()}
             table.rows[name] = {side: run_time.all_figures(of_side) for side, of_side in found.items()}
         return table, by_run
@@ -174,7 +179,6 @@ class ProgramEvaluation:
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """The compile cost at `level`: (side -> measure -> figures as cost.summarize_cost, omitted program ->
         reason)."""
-        digests = {f"compiler {side.name}": side.digest() for side in sides}
         chosen = {program.name: cost.chosen_sources(program, settings.sources) for program in programs}
         bar = progress.start(f"cost at {level}", sum(map(len, chosen.values())), "sources")
         samples: cost.Samples = {}
@@ -183,7 +187,7 @@ class ProgramEvaluation:
         def measured(program: Program, sources: Sequence[str]) -> dict[str, Any]:
             return self._measured(
                 f"cost/{program.name}/{level.removeprefix('-')}",
-                {**self._inputs(program.digest()), **digests},
+                {**link_inputs(self.toolchain, program), **self._compilers(program, sides, level)},
                 {"level": level, "turns": settings.turns, "sources": sources},
                 lambda _: cost.measure_sources(
                     self.toolchain, sides, program, level, sources, settings.turns, bar.advance
@@ -203,20 +207,22 @@ class ProgramEvaluation:
     def _of_all(
         self,
         what: str,
+        level: str,
         table: Table,
         programs: Sequence[Program],
         sides: Sequence[Side],
         measure: Callable[[Program, Mapping[str, str], Side], dict[str, Any]],
     ) -> dict[str, dict[str, dict[str, Any]]]:
-        """As `of_all_sides`. Args: what: the title of its bar; measure: takes the inputs of a stage too."""
-        compilers = {side.name: {"compiler": side.digest(), **self._linker(side)} for side in sides}
-        inputs = {program.name: self._inputs(program.digest()) for program in programs}
+        """As `of_all_sides`.
+
+        Args: what: the title of its bar; level: of optimisation; measure: takes the inputs of a stage too.
+        """
         with contextlib.closing(progress.start(what, len(programs) * len(sides), "builds")) as bar:
             return of_all_sides(
                 table,
                 programs,
                 sides,
-                lambda program, side: measure(program, {**inputs[program.name], **compilers[side.name]}, side),
+                lambda program, side: measure(program, self._inputs(program, side, level), side),
                 self.toolchain.workers,
                 bar,
             )
@@ -243,10 +249,26 @@ class ProgramEvaluation:
 
     def _linker(self, side: Side) -> dict[str, str]:
         """The same for its inputs."""
-        return {"linker": digest_of_file(side.linker)} if self._lto_of(side) and side.linker else {}
+        return {"linker": program_identity(side.linker)} if self._lto_of(side) and side.linker else {}
 
-    def _inputs(self, program: str) -> dict[str, str]:
-        return {"program": program, "toolchain": self.toolchain.digest()}
+    def _inputs(self, program: Program, side: Side, level: str) -> dict[str, str]:
+        read = self._read_digest(program, side, level)
+        return {**build_inputs(self.toolchain, side, program, level, read), **self._linker(side)}
+
+    def _read_digest(self, program: Program, side: Side, level: str) -> str:
+        side = preprocessing_side(side)
+        key = (program.name, side.clang, side.flags, level)
+        with self._reading:
+            if key not in self._read:
+                self._read[key] = read_digest(self.toolchain, side, program, level)
+            return self._read[key]
+
+    def _compilers(self, program: Program, sides: Sequence[Side], level: str) -> dict[str, str]:
+        """The same of the compilers whose cost is compared, which compile the same."""
+        return {
+            f"compiler {side.name}": digest_of_json([side.digest(), self._read_digest(program, side, level)])
+            for side in sides
+        }
 
     def _measured(
         self,

@@ -6,11 +6,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.programs.build_inputs import build_inputs
 from mlgo.evaluation.programs.building import BuildFailure, Side, compile_objects, link, run_tool
 from mlgo.evaluation.programs.evaluation import ProgramEvaluation
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.running import RunFailure, run_program
 from mlgo.evaluation.programs.target import HOST, Target
+from mlgo.identity.programs import program_identity
 from mlgo.run import locate, progress
 from mlgo.run.exit_codes import RunError
 from mlgo.run.manifest import digest_of_file
@@ -82,12 +84,11 @@ def _training_of(program: Program) -> Program:
 
 def _profile(evaluation: ProgramEvaluation, training: Program, level: str, tools: ProfileTools) -> pathlib.Path:
     stage = f"profile/{training.name}/{level.removeprefix('-')}"
+    side = Side("instrumented", evaluation.toolchain.driver)
     inputs = {
-        "program": training.digest(),
-        "toolchain": evaluation.toolchain.digest(),
-        "compiler": Side("instrumented", evaluation.toolchain.driver).digest(),
+        **build_inputs(evaluation.toolchain, side, training, level),
         "runtime": digest_of_file(tools.runtime),
-        "profdata": digest_of_file(tools.profdata),
+        "profdata": program_identity(tools.profdata),
     }
 
     def work(folder: pathlib.Path) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import pathlib
-import sys
 import tempfile
 import unittest
 
@@ -22,7 +21,10 @@ class ProfilesTest(unittest.TestCase):
         self.source = self.folder / "main.c"
         self.source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
         self.stages: list[str] = []
-        toolchain = Toolchain(None, self.source, pathlib.Path(sys.executable), 1)
+        driver = self.folder / "driver"
+        driver.write_text("#!/bin/sh\n", encoding="utf-8")
+        driver.chmod(0o755)
+        toolchain = Toolchain(None, self.source, driver, 1)
         self.evaluation = ProgramEvaluation(lambda name, *_: self.stages.append(name), self.folder, toolchain)
         self.tools = ProfileTools(self.source, self.source)
 

@@ -10,7 +10,7 @@ from mlgo.evaluation.corpora.coverage import Coverage
 from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs import run_time, size, tables
 from mlgo.evaluation.programs.all_sides import Table
-from mlgo.evaluation.programs.building import Side
+from mlgo.evaluation.programs.building import Side, Toolchain
 from mlgo.evaluation.programs.counters import Counter
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf
@@ -67,6 +67,19 @@ class Plan:
     seen: frozenset[str]
     seed: int
 
+    def inputs(self, toolchain: Toolchain) -> dict[str, Any]:
+        """Digests of the tools that the results rest on."""
+        costs = {f"{side.name}, cost at {level}": side.digest() for level, sides in self.cost.items() for side in sides}
+        return {**self.compilers(toolchain), **costs, "counter": self.counter.digest()}
+
+    def compilers(self, toolchain: Toolchain) -> dict[str, str]:
+        """Digests of the linker with its libraries, and of the sides."""
+        return {
+            "linker": toolchain.digest(),
+            **{f"{side.name} at {size.LEVEL}": side.digest() for side in self.sizes},
+            **{f"{side.name} at {run_time.LEVEL}": side.digest() for side in self.runs},
+        }
+
 
 def seen_given(names: Sequence[str], programs: Sequence[Program]) -> frozenset[str]:
     """The programs that --seen names. Raises: RunError: one is not among `programs`, or none is left."""
@@ -84,11 +97,7 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
     result: dict[str, Any] = {
         "kind": "programs",
         "seed": plan.seed,
-        "digests": {
-            "linker": evaluation.toolchain.digest(),
-            **{f"{side.name} at {size.LEVEL}": side.digest() for side in plan.sizes},
-            **{f"{side.name} at {run_time.LEVEL}": side.digest() for side in plan.runs},
-        },
+        "digests": plan.compilers(evaluation.toolchain),
         "programs": {program.name: _described(program) for program in programs},
         "counters": {"counts": plan.counter.name, "perf": False},
         **{part: {} for part in _PARTS},

@@ -1,0 +1,72 @@
+"""Which edits of mlgo's code make earlier results another version's."""
+
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.identity import code
+
+_COMMAND = '''"""Compares policies."""
+flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.")
+limit = 3
+'''
+
+
+class CodeTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
+        for name in ("score/logged.py", "run/files.py", "reporting/page.py", "score/README.md", "score/logged_test.py"):
+            self.write(name, "x = 1\n")
+        self.write("score/testing/fake.py", "x = 1\n")
+        self.write("evaluate.py", _COMMAND)
+        self.write("commands/measuring.py", _COMMAND)
+
+    def write(self, name, content):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+    def changed(self, name, content):
+        """The parts whose digest another content of the file `name` changes."""
+        before = code.code_digests(self.root)
+        self.write(name, content)
+        now = code.code_digests(self.root)
+        return {part for part in {*before, *now} if before.get(part) != now.get(part)}
+
+    def test_parts(self):
+        self.assertEqual(set(code.code_digests(self.root)), {"*.py", "commands", "run", "score"})
+
+    def test_what_can_change_a_result_counts(self):
+        self.assertEqual(self.changed("score/logged.py", "x = 2\n"), {"score"})
+        self.assertEqual(self.changed("score/reader.so", "1"), {"score"})
+        self.assertEqual(self.changed("compiler/limited_exec", "1"), {"compiler"})
+        self.assertEqual(self.changed("evaluate.py", _COMMAND.replace("limit = 3", "limit = 4")), {"*.py"})
+        self.assertEqual(
+            self.changed("commands/measuring.py", _COMMAND.replace('"seed", 1', '"seed", 2')), {"commands"}
+        )
+
+    def test_what_cannot_does_not(self):
+        for name in ("reporting/page.py", "score/README.md", "score/logged_test.py", "score/testing/fake.py"):
+            self.assertEqual(self.changed(name, "x = 2\n"), set(), name)
+        for was, now in (("Seed of the bootstraps.", "Seed of all draws."), ("Compares policies.", "Compares two.")):
+            self.assertEqual(self.changed("evaluate.py", _COMMAND.replace(was, now)), set())
+            self.assertEqual(
+                self.changed("commands/measuring.py", f"# A comment.\n{_COMMAND.replace(was, now)}"), set()
+            )
+
+    def test_a_cache_depends_on_the_folders_below_its_results(self):
+        before = [code.digest_of_code(folders, self.root) for folders in (code.COMPILES, code.SEARCHES)]
+        self.write("search/moves.py", "")
+        after = [code.digest_of_code(folders, self.root) for folders in (code.COMPILES, code.SEARCHES)]
+        self.assertEqual([one == other for one, other in zip(before, after)], [True, False])
+        self.write("run/files.py", "x = 2\n")
+        self.assertNotEqual(code.digest_of_code(code.COMPILES, self.root), after[0])
+
+    def test_the_real_code(self):
+        self.assertIn("identity", code.code_digests())
+
+
+if __name__ == "__main__":
+    unittest.main()
