@@ -8,6 +8,7 @@ else is refused: it may read, write or run something (mlgo/corpus/options).
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from mlgo.corpus.command_length import check_length
 from mlgo.corpus.options.parsing import CommandError, GivenOption, parse_command
 from mlgo.corpus.options.verdict import Verdict, judge
 
@@ -112,13 +113,16 @@ def compile_command(
       thinlto_index: the module's ThinLTO index; the bitcode is then taken as what ThinLTO has after importing.
       allowed: see `portable_command`.
 
-    Raises: CommandError: see `portable_command`; or the command is one of ThinLTO's and there is no index.
+    Raises: CommandError: see `portable_command`; or the command is one of ThinLTO's and there is no index, or it is
+      longer than mlgo/corpus/command_length.py allows.
     """
     # clang accepts one action only; `-emit-llvm-bc` among `extra_flags` asks for bitcode instead of an object.
     action = [] if "-emit-llvm-bc" in extra_flags else ["-emit-obj"]
     portable = portable_command(recorded, allowed)
     thinlto = _thinlto(recorded, portable, thinlto_index)
-    return ["-cc1", *portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+    command = ["-cc1", *portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+    check_length(command, "a module's command")
+    return command
 
 
 def _thinlto(recorded: Sequence[str], portable: Sequence[str], index: str | None) -> list[str]:
