@@ -16,9 +16,16 @@ import pathlib
 
 from absl import app, flags
 
-from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, define_gin_flags, executor_given
+from mlgo.commands.compiling import (
+    clang_given,
+    corpus_given,
+    define_compile_limit,
+    define_compiler_flags,
+    define_gin_flags,
+    executor_given,
+    limits_given,
+)
 from mlgo.commands.main import parse_flags, refuse_arguments
-from mlgo.compiler.request import CompileLimits
 from mlgo.problems.inlining_for_size.problem import PROBLEM
 from mlgo.run import files, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
@@ -46,6 +53,7 @@ def _define_flags() -> None:
     flags.DEFINE_string("opt", None, "LLVM's opt, of the same version as the clang. Default: //development:opt.")
     flags.DEFINE_integer("seed", 1, "Seed of the network's initial weights.", lower_bound=0)
     define_compiler_flags()
+    define_compile_limit()
     define_gin_flags()
 
 
@@ -55,7 +63,7 @@ def _train(arguments: list[str]) -> int:
     clang = clang_given()
     opt = locate.user_path(FLAGS.opt) if FLAGS.opt else locate.runfile("development/opt")
     with executor_given(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, PROBLEM, CompileLimits(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
+        setup = CompileSetup(clang, PROBLEM, limits_given(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
         training, held_out = (_examples(part, output, setup, opt) for part in ("train", "held_out"))
     held_out = held_out.without_names_of(training)
     estimator = fit(training, EstimatorConfig(), FLAGS.seed)

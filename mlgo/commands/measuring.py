@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 from absl import flags
 
-from mlgo.commands.compiling import clang_given, executor_given
+from mlgo.commands.compiling import clang_given, define_compile_limit, executor_given, limits_given
 from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
-from mlgo.compiler.request import CompileLimits
 from mlgo.problems.problem import Problem
 from mlgo.run import locate
 from mlgo.run.manifest import digest_of_file
@@ -33,9 +32,7 @@ def define_measuring_flags() -> None:
         lower_bound=0.0,
         upper_bound=1.0,
     )
-    flags.DEFINE_integer(
-        "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU seconds that one compile may use.", lower_bound=1
-    )
+    define_compile_limit()
 
 
 @contextlib.contextmanager
@@ -50,9 +47,8 @@ def compiling_given(problem: Problem, output: str) -> Iterator[tuple[RunFolder, 
     folder = RunFolder(locate.output_directory(FLAGS.output_dir, output))
     folder.remove_work()
     with executor_given(clang, FLAGS.workers) as executor:
-        limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
         workers = FLAGS.workers or available_cores()
-        setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
+        setup = CompileSetup(clang, problem, limits_given(), workers, FLAGS.max_failure_ratio, executor)
         yield folder, setup, digest_of_file(clang)
     folder.remove_work()
 

@@ -97,8 +97,9 @@ def compile_module(
 def prepared(
     request: CompileRequest, directory: str, advisor_flags: Sequence[str] = (), output: str = OBJECT
 ) -> list[str] | CompileFailure:
-    """Places the inputs in `directory`; returns the command (see `clang_command`), or why the module cannot be compiled:
-    a file or a command of one module that cannot be used must not end the work on others.
+    """Places the inputs in `directory`; returns the command (see `clang_command`), or why there is no compile.
+
+    A file or a command of one module that cannot be used must not end the work on others.
 
     Raises: RunError: there is no room. OSError: see `place_inputs`.
     """
@@ -197,7 +198,10 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
 
 
 def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
-    """A module as text; empty when clang cannot read it, or it is too long. Raises: CompileDisturbed: clang was ended from outside."""
+    """A module as text; empty when clang cannot read it, or it is too long.
+
+    Raises: CompileDisturbed: clang was ended from outside.
+    """
     printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
     with start_clang(request, directory, [str(request.clang), *printing]) as process:
         outcome = wait_for_end(process, request.limits.wall_seconds)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from mlgo.corpus import front_end
 from mlgo.corpus.command import CommandError, portable_command
-from mlgo.corpus.command_length import check_length
 from mlgo.corpus.command_changes import CommandChanges
+from mlgo.corpus.command_length import check_length
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.driver_options import driver_options, is_for_driver

@@ -23,7 +23,9 @@ def check_length(words: Iterable[str], subject: str) -> None:
     lengths = [len(os.fsencode(word)) for word in words]
     remedy = "Make it shorter: an option that is repeated counts once, and long lists belong into files"
     if (longest := max(lengths, default=0)) > MOST_WORD_BYTES:
-        raise CommandError(subject, f"has a word of {longest:,} bytes, more than the {MOST_WORD_BYTES:,} allowed", remedy)
+        raise CommandError(
+            subject, f"has a word of {longest:,} bytes, more than the {MOST_WORD_BYTES:,} allowed", remedy
+        )
     if (total := sum(lengths) + _BYTES_PER_WORD * len(lengths)) > MOST_BYTES:
         wrong = f"has {len(lengths):,} words, {total:,} bytes in memory, more than the {MOST_BYTES:,} allowed"
         raise CommandError(subject, wrong, remedy)
