@@ -150,7 +150,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.says(), "two")
 
     def test_two_at_a_time_are_refused(self):
-        with prefix.prefix.opened(self.prefix):
+        with prefix.opened(self.prefix):
             with self.assertRaisesRegex(RunError, "is in use by another installation"):
                 self.install("one")
 

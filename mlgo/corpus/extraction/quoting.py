@@ -22,8 +22,8 @@ _SHELL_ESCAPE = re.compile(r'\\(["\\$`]|\n)')
 
 #: The response file of Chromium's largest link has 3 MB.
 _MOST_BYTES = 64 * 1024**2
-#: Of one command: response files, counted each time that they are named, and words. A file may name another twice, which
-#: does the same: 20 short files stand for a million.
+#: Of one command: response files, counted each time that they are named, and words. A file may name another twice, and
+#: so on: 20 short files stand for a million.
 _MOST_FILES = 256
 _MOST_WORDS = 2_000_000
 
