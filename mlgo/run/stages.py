@@ -62,7 +62,7 @@ def _started(path: pathlib.Path) -> Any:
     """What STARTED_NAME holds; None: nothing that can be read."""
     try:
         return json.loads(read_regular(path, files.MAX_JSON_BYTES))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

@@ -6,9 +6,13 @@ import posixpath
 import re
 from collections.abc import Callable
 
+from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.extraction import archive, bitcode, object_file
 from mlgo.corpus.extraction.outcome import LeftOut
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_file
+
+_MOST_BYTES = CompileLimits.object_bytes
 
 
 def original_object(directory: pathlib.Path, name: str) -> bytes | None:
@@ -19,7 +23,7 @@ def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     at N).o for an archive's member (lld/ELF/LTO.cpp, BitcodeCompiler::compile).
     """
     place = directory / name
-    content = place.read_bytes() if place.is_file() else _member(directory, name)
+    content = _read(place) if place.is_file() else _member(directory, name)
     if content is not None and not bitcode.is_bitcode(content):
         return content
     folder, last = posixpath.split(name)
@@ -30,7 +34,12 @@ def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     ending = f".lto.{stem}.o"
     # One object may be part of several programs; the module's name does not identify the program.
     found = [path for path in beside.iterdir() if path.name.endswith(ending) and path.is_file()]
-    return found[0].read_bytes() if len(found) == 1 else None
+    return _read(found[0]) if len(found) == 1 else None
+
+
+def _read(path: pathlib.Path) -> bytes:
+    """Raises: RunError: the file cannot be read, or is larger than an object may be."""
+    return read_file(path, _MOST_BYTES, "original object", "build it again, or leave the module out")
 
 
 def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:

@@ -165,7 +165,10 @@ def _difference(
     for made in (outcome, reference):
         if isinstance(made, CompileFailure):
             return Difference(Reason.COMPILE_FAILED, f"{made.kind.value}: {made.detail}")
-    original = originals(module.name) if originals is not None else reference.object_bytes
+    try:
+        original = originals(module.name) if originals is not None else reference.object_bytes
+    except RunError as error:
+        return Difference(Reason.MISSING_ORIGINAL, str(error))
     if original is None:
         return Difference(
             Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
