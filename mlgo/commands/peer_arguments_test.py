@@ -170,6 +170,11 @@ class PeerArgumentsTest(unittest.TestCase):
         with self.assertRaisesRegex(RunError, "includes '.*gin', the file number 33. Include fewer files"):
             self.translated(_COMPILING, f"--gin_files={gin}")
 
+    def test_a_name_that_is_too_long_is_refused(self):
+        gin = self.write("common", f"include '{'a' * 300}.gin'\n")
+        with self.assertRaisesRegex(RunError, "gin file .*: cannot be read: File name too long"):
+            self.translated(_COMPILING, f"--gin_files={gin}")
+
     def test_values_without_bounds_are_refused(self):
         for value, message in (
             ("[" * 5000, "has brackets inside brackets"),

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from mlgo.corpus.command_length import check_length
 from mlgo.corpus.options.parsing import CommandError, GivenOption, parse_command
-from mlgo.corpus.options.verdict import Verdict, judge
+from mlgo.corpus.options.verdict import Verdict, can_be_allowed, expanded_word, judge
 
 __all__ = [
     "THINLTO_INDEX",
@@ -49,7 +49,9 @@ class RefusedOptionsError(CommandError):
         super().__init__(
             "a module's command",
             f"has {', '.join(options)}, which may do more than change code",
-            f"Remove it, or, if you trust the corpus, give --allow_option='{options[0]}'",
+            f"Remove it, or, if you trust the corpus, give --allow_option='{options[0]}'"
+            if all(map(can_be_allowed, options))
+            else "Write the words of response files into the command: no --allow_option allows an @",
         )
         self.options = tuple(options)
 
@@ -79,7 +81,8 @@ def refused_options(recorded: Sequence[str], allowed: Collection[str] = ()) -> l
 
 def _names(options: Iterable[GivenOption]) -> list[str]:
     """Names for messages. A word that is no option may be anything: a part of it shows what it is."""
-    shown = (re.sub(r"[\x00-\x1f\x7f]", "?", option.name) for option in options)
+    names = (expanded_word(option) or option.name for option in options)
+    shown = (re.sub(r"[\x00-\x1f\x7f]", "?", name) for name in names)
     return list(
         dict.fromkeys(name if len(name) <= _SHOWN_CHARACTERS else f"{name[:_SHOWN_CHARACTERS]}..." for name in shown)
     )

@@ -162,7 +162,7 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
 def _is_deep(value: Any) -> bool:
     """Whether more than `_DEEPEST` lists and objects of a JSON value are inside each other."""
     level = [value]
-    for _ in range(_DEEPEST + 1):
+    for _ in range(_DEEPEST):
         inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
         level = [each for values in inner for each in values if isinstance(each, (dict, list))]
         if not level:

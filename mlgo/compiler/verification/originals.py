@@ -1,6 +1,7 @@
 """Finds the original object of a module by the module's name."""
 
 import functools
+import os
 import pathlib
 import posixpath
 import re
@@ -23,13 +24,13 @@ def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     at N).o for an archive's member (lld/ELF/LTO.cpp, BitcodeCompiler::compile).
     """
     place = directory / name
-    content = _read(place) if place.is_file() else _member(directory, name)
+    content = _read(place) if os.path.isfile(place) else _member(directory, name)
     if content is not None and not bitcode.is_bitcode(content):
         return content
     folder, last = posixpath.split(name)
     stem = last if last.endswith(")") else posixpath.splitext(last)[0]
     beside = directory / folder
-    if not beside.is_dir():
+    if not os.path.isdir(beside):
         return None
     ending = f".lto.{stem}.o"
     # One object may be part of several programs; the module's name does not identify the program.
@@ -53,7 +54,7 @@ def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:
 def _member(directory: pathlib.Path, name: str) -> bytes | None:
     # Archives and members may have parentheses in their names: what stands before one of them must be a file.
     for start in (match.start() for match in re.finditer(r"\(", name)):
-        if name.endswith(")") and (directory / name[:start]).is_file():
+        if name.endswith(")") and os.path.isfile(directory / name[:start]):
             return _in_archive(directory / name[:start], name[start + 1 : -1])
     return None
 
