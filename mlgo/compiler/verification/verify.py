@@ -129,7 +129,9 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
         except RunError as error:
             if corpus.command_override is not None:
                 raise  # It is the corpus's, not one module's.
-            found[module.name] = Difference(Reason.COMPILE_FAILED, str(error))
+            # Without the path, which is of this machine.
+            subject = "its command" if isinstance(error, CorpusError) else error.subject
+            found[module.name] = Difference(Reason.COMPILE_FAILED, f"{subject} {error.wrong}")
             continue
         if not refused:
             continue
