@@ -15,7 +15,15 @@ from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest,
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.compiler.verification.likely import with_likely_reason
 from mlgo.corpus import command, self_contained
-from mlgo.corpus.corpus import BITCODE_SUFFIX, COMMAND_SUFFIX, DESCRIPTION_NAME, THINLTO_INDEX_SUFFIX, Corpus, Module
+from mlgo.corpus.corpus import (
+    BITCODE_SUFFIX,
+    COMMAND_SUFFIX,
+    DESCRIPTION_NAME,
+    THINLTO_INDEX_SUFFIX,
+    Corpus,
+    CorpusError,
+    Module,
+)
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
 
