@@ -11,9 +11,9 @@ Exit codes: 0 done, 2 wrong flag or input, 10 the module cannot be compiled; the
 
 import sys
 
-from mlgo.commands.arguments import command_parser
+from mlgo.commands.arguments import add_compile_limit, command_parser
 from mlgo.compiler.driver_command import with_cc1_override
-from mlgo.compiler.request import CompileFailure
+from mlgo.compiler.request import CompileFailure, CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.refusal import check_commands
 from mlgo.environments import stock_compiles
@@ -37,6 +37,7 @@ def run(arguments: list[str]) -> int:
     add("--clang", help="a clang 22. Default: the packaged one; for the wheel, clang-22 of the PATH")
     text = "option that the command may have although it may do more than change code (docs/corpora.md). Repeatable"
     add("--allow_option", action="append", default=[], metavar="OPTION", help=text)
+    add_compile_limit(parser, CompileLimits.cpu_seconds)
     flags = parser.parse_args(arguments)
     problem = load_problem(flags.problem)
     policy = locate.user_path(flags.policy) if flags.policy else None
@@ -45,7 +46,8 @@ def run(arguments: list[str]) -> int:
     whole = with_cc1_override(Corpus.load(locate.user_path(flags.corpus), flags.allow_option), clang)
     corpus = whole.select([flags.module])
     check_commands(corpus)
-    outcome = stock_compiles.compile_by(network, stock_compiles.request_for(clang, corpus.modules[0], problem))
+    request = stock_compiles.request_for(clang, corpus.modules[0], problem, CompileLimits(flags.compile_cpu_seconds))
+    outcome = stock_compiles.compile_by(network, request)
     if isinstance(outcome, CompileFailure) or outcome.object_bytes is None:
         reason = f"{outcome.kind.value}: {outcome.detail}" if isinstance(outcome, CompileFailure) else "no object"
         wrong = f"cannot be compiled: {reason}"

@@ -18,9 +18,10 @@ Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 modules fai
 import contextlib
 import sys
 
-from mlgo.commands.arguments import command_parser
+from mlgo.commands.arguments import add_compile_limit, command_parser
 from mlgo.compiler.driver_command import with_cc1_override
 from mlgo.compiler.executor import available_cores
+from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
 from mlgo.corpus.refusal import check_commands
@@ -50,6 +51,7 @@ def run(arguments: list[str]) -> int:
     add("--json", metavar="FILE", help="file for all scores. Default: none")
     text = "percentage, such as 0.1%%: exit code 12 when the geometric mean is worse than the default by more"
     add("--fail_if_worse_than", help=text)
+    add_compile_limit(parser, CompileLimits.cpu_seconds)
     flags = parser.parse_args(arguments)
     allowed = flag_values.percent_given("--fail_if_worse_than", flags.fail_if_worse_than)
     problem = load_problem(flags.problem)
@@ -59,7 +61,8 @@ def run(arguments: list[str]) -> int:
     check_commands(corpus)
     corpus = fitting_modules(problem, corpus, progress.tell)
     tell_properties(corpus, progress.tell)
-    requests = [stock_compiles.request_for(clang, module, problem) for module in corpus.modules]
+    limits = CompileLimits(flags.compile_cpu_seconds)
+    requests = [stock_compiles.request_for(clang, module, problem, limits) for module in corpus.modules]
     with contextlib.closing(progress.start("evaluate", len(requests), "modules")) as shown:
         scores = stock_compiles.score_modules(network, requests, max(1, flags.workers), shown.advance)
     summary = stock_compiles.summary_of(scores, problem, flags.seed)

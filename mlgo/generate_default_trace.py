@@ -33,14 +33,15 @@ from absl import flags
 from mlgo.commands.compiling import (
     clang_given,
     corpus_given,
+    define_compile_limit,
     define_compiler_flags,
     define_gin_flags,
     define_module_filter,
     executor_given,
+    limits_given,
 )
 from mlgo.commands.main import problem_given, refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
-from mlgo.compiler.request import CompileLimits
 from mlgo.policy.directory import policy_folder
 from mlgo.problems.problem import problem_names
 from mlgo.run import locate
@@ -70,9 +71,7 @@ flags.DEFINE_float("sampling_rate", 1.0, "Part of the modules to compile, a rand
 define_module_filter("Compile only modules")
 flags.DEFINE_integer("seed", RunSettings.seed, "Seed of the sample.", lower_bound=0)
 flags.DEFINE_float("max_failure_ratio", RunSettings.max_failure_ratio, "Part of the modules that may fail.", 0.0, 1.0)
-flags.DEFINE_integer(
-    "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU seconds that one compile may use.", lower_bound=1
-)
+define_compile_limit()
 _ALIASES = {
     "data_path": "corpus",
     "output_path": "output_dir",
@@ -89,7 +88,6 @@ def main(arguments: list[str]) -> int:
     problem = problem_given(FLAGS.problem)
     corpus = corpus_given(locate.user_path(FLAGS.corpus), problem)
     selection = Selection(FLAGS.sampling_rate, FLAGS.module_filter, FLAGS.seed)
-    limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
     policy, performance = (path and locate.user_path(path) for path in (FLAGS.policy, FLAGS.output_performance_path))
     policy = policy and policy_folder(policy)
     if not FLAGS.output_dir and (performance is None or FLAGS.output_format != "arrays"):
@@ -98,7 +96,7 @@ def main(arguments: list[str]) -> int:
         )
     clang, workers = clang_given(), FLAGS.workers or available_cores()
     with _folder_given() as output, executor_given(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
+        setup = CompileSetup(clang, problem, limits_given(), workers, FLAGS.max_failure_ratio, executor)
         as_tfrecord = FLAGS.output_format == "tfrecord"
         print(record_trace(corpus, selection, setup, output, policy, performance, as_tfrecord))
     return ExitCode.DONE

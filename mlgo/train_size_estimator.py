@@ -15,9 +15,16 @@ import dataclasses
 
 from absl import app, flags
 
-from mlgo.commands.compiling import clang_given, corpus_given, define_compiler_flags, define_gin_flags, executor_given
+from mlgo.commands.compiling import (
+    clang_given,
+    corpus_given,
+    define_compile_limit,
+    define_compiler_flags,
+    define_gin_flags,
+    executor_given,
+    limits_given,
+)
 from mlgo.commands.main import parse_flags, refuse_arguments
-from mlgo.compiler.request import CompileLimits
 from mlgo.identity.programs import compiler_identity, program_identity
 from mlgo.identity.run import run_identity
 from mlgo.problems.inlining_for_size.problem import PROBLEM
@@ -49,6 +56,7 @@ def _define_flags() -> None:
     flags.DEFINE_string("opt", None, "LLVM's opt, of the same version as the clang. Default: //development:opt.")
     flags.DEFINE_integer("seed", 1, "Seed of the network's initial weights.", lower_bound=0)
     define_compiler_flags()
+    define_compile_limit()
     define_gin_flags()
 
 
@@ -62,7 +70,7 @@ def _train(arguments: list[str]) -> int:
     inputs |= {"clang": compiler_identity(clang), "opt": program_identity(opt)}
     folder.claim(run_identity({"inputs": inputs, "seed": FLAGS.seed}))
     with executor_given(clang, FLAGS.workers) as executor:
-        setup = CompileSetup(clang, PROBLEM, CompileLimits(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
+        setup = CompileSetup(clang, PROBLEM, limits_given(), FLAGS.workers or 1, _MAX_FAILURE_RATIO, executor)
         training, held_out = (collect(output / "optimised" / part, corpora[part], setup, opt, part) for part in _PARTS)
     held_out = held_out.without_names_of(training)
     estimator = fit(training, EstimatorConfig(), FLAGS.seed)

@@ -17,10 +17,11 @@ Exit codes: 0 all objects are equal, 2 a flag or an input is not usable, 10 the 
 import contextlib
 import sys
 
-from mlgo.commands.arguments import command_parser
+from mlgo.commands.arguments import add_compile_limit, command_parser
 from mlgo.commands.command_flags import flag_changes
 from mlgo.commands.peer_arguments import translated
 from mlgo.compiler.driver_command import with_usable_commands
+from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.verification import originals, report
 from mlgo.compiler.verification.comparison import Comparer
 from mlgo.compiler.verification.verify import verify
@@ -48,6 +49,7 @@ def run(arguments: list[str]) -> int:
     text = "the originals' section of the bitcode. Default: %(default)s"
     add("--bitcode_section_name", default=".llvmbc", help=text)
     add("--workers", "--num_workers", type=int, help="compiles at a time. Default: one per core")
+    add_compile_limit(parser, CompileLimits.cpu_seconds)
     text = "option that commands may have although it may do more than change code (docs/corpora.md). Repeatable"
     add("--allow_option", action="append", default=[], metavar="OPTION", help=text)
     text = "words after every command, quoted as in a shell. Repeatable"
@@ -79,7 +81,7 @@ def run(arguments: list[str]) -> int:
     comparer = Comparer(objcopy, (flags.bitcode_section_name, flags.cmd_section_name))
     find = originals.finder(locate.user_path(flags.obj_base_dir)) if flags.obj_base_dir is not None else None
     with contextlib.closing(progress.start("verify", len(corpus.modules), "modules")) as shown:
-        found = verify(corpus, clang, comparer, find, flags.workers, shown)
+        found = verify(corpus, clang, comparer, find, flags.workers, shown, CompileLimits(flags.compile_cpu_seconds))
     if flags.json:
         content = report.to_json(corpus, clang, found, with_originals=find is not None)
         files.write_json_atomically(locate.user_path(flags.json), content)

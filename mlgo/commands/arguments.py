@@ -10,6 +10,23 @@ def command_parser(name: str, documentation: str) -> argparse.ArgumentParser:
     )
 
 
+#: Help of --compile_cpu_seconds, of all commands that compile modules of a corpus.
+COMPILE_CPU_SECONDS = "CPU seconds that one compile may use. A module that needs more fails."
+
+
+def add_compile_limit(parser: argparse.ArgumentParser, default: int) -> None:
+    """Adds --compile_cpu_seconds. Args: default: CompileLimits.cpu_seconds."""
+    text = f"{COMPILE_CPU_SECONDS} Default: %(default)s"
+    parser.add_argument("--compile_cpu_seconds", type=_positive, default=default, metavar="SECONDS", help=text)
+
+
+def _positive(text: str) -> int:
+    """The whole number `text`. Raises: ValueError: it is below 1; argparse then names the flag."""
+    if (value := int(text)) < 1:
+        raise ValueError
+    return value
+
+
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
     """Adds --verbosity as LLVM's mlgo-utils has it."""
     levels = ("DEBUG", "INFO", "WARNING", "ERROR")

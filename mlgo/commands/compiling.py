@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from absl import flags
 
+from mlgo.commands.arguments import COMPILE_CPU_SECONDS
 from mlgo.commands.command_flags import flag_changes
 from mlgo.commands.help import flag_group
 from mlgo.compiler import server_executor, walls
 from mlgo.compiler.driver_command import with_usable_commands
 from mlgo.compiler.executor import Executor, available_cores
 from mlgo.compiler.repeats import CountingExecutor
+from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.command_changes import CommandChanges
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.fitting import fitting_modules, tell_properties
@@ -94,6 +96,17 @@ def define_gin_flags() -> None:
     flags.DEFINE_multi_string(
         "gin_bindings", [], "Setting of ml-compiler-opt, such as clang_path=\"'/llvm/bin/clang'\". Repeatable."
     )
+
+
+@flag_group("Compiles")
+def define_compile_limit() -> None:
+    """Defines --compile_cpu_seconds."""
+    flags.DEFINE_integer("compile_cpu_seconds", CompileLimits.cpu_seconds, COMPILE_CPU_SECONDS, lower_bound=1)
+
+
+def limits_given() -> CompileLimits:
+    """What --compile_cpu_seconds says that one compile may use."""
+    return CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
 
 
 def changes_given() -> CommandChanges:

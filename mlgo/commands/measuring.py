@@ -6,11 +6,10 @@ from typing import Any
 
 from absl import flags
 
-from mlgo.commands.compiling import clang_given, executor_given
+from mlgo.commands.compiling import clang_given, define_compile_limit, executor_given, limits_given
 from mlgo.commands.help import flag_group
 from mlgo.compiler.executor import available_cores
 from mlgo.compiler.preflight import preflight
-from mlgo.compiler.request import CompileLimits
 from mlgo.identity.programs import compiler_identity
 from mlgo.identity.run import run_identity
 from mlgo.problems.problem import Problem
@@ -35,9 +34,7 @@ def define_measuring_flags() -> None:
         lower_bound=0.0,
         upper_bound=1.0,
     )
-    flags.DEFINE_integer(
-        "compile_cpu_seconds", RunSettings.compile_cpu_seconds, "CPU seconds that one compile may use.", lower_bound=1
-    )
+    define_compile_limit()
 
 
 @contextlib.contextmanager
@@ -66,9 +63,8 @@ def compiling_given(
     }
     folder.claim(run_identity({"inputs": {"clang": compiler, **inputs}, "configuration": configuration}))
     with executor_given(clang, FLAGS.workers) as executor:
-        limits = CompileLimits(cpu_seconds=FLAGS.compile_cpu_seconds)
         workers = FLAGS.workers or available_cores()
-        setup = CompileSetup(clang, problem, limits, workers, FLAGS.max_failure_ratio, executor)
+        setup = CompileSetup(clang, problem, limits_given(), workers, FLAGS.max_failure_ratio, executor)
         yield folder, setup, compiler
     folder.remove_work()
 

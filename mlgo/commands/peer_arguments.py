@@ -6,6 +6,7 @@ for our settings of the papers' sizes (mlgo/learning/algorithms/*/papers_*.gin).
 """
 
 import dataclasses
+import os
 import pathlib
 import re
 import shlex
@@ -92,7 +93,7 @@ def translated(
             if learns and papers:
                 files.append(str(papers))
             continue
-        found = bindings_of_file(path, lambda name: _existing(user_path(name))) if path.is_file() else []
+        found = bindings_of_file(path, lambda name: _existing(user_path(name))) if os.path.isfile(path) else []
         if any(peer_settings.is_peers(binding.key) for binding in found):
             sort(found)
         else:
@@ -143,7 +144,8 @@ def _came_with(binding: Binding, given: Mapping[str, list[str]]) -> bool:
 
 
 def _existing(path: pathlib.Path) -> pathlib.Path | None:
-    return path if path.is_file() else None
+    # Not `path.is_file()`, which raises for a name that is too long.
+    return path if os.path.isfile(path) else None
 
 
 def _known_agent(name: str, stem: str) -> str:
@@ -241,7 +243,7 @@ class _Translation:
             if not isinstance(value, dict) or not all(isinstance(each, str) for item in value.items() for each in item):
                 raise _refused(binding, value, "it is a dictionary of texts")
             return [f"--replace_flags={option}={new}" for option, new in value.items()]
-        if name == "vocabulary" and not self._user_path(str(value)).is_dir():
+        if name == "vocabulary" and not os.path.isdir(self._user_path(str(value))):
             self._note(binding.key, "the folder does not exist, and a vocabulary is made from the trace")
             return []
         if isinstance(value, Reference) or not isinstance(value, (str, int)):

@@ -158,8 +158,32 @@ class PeerArgumentsTest(unittest.TestCase):
 
     def test_files_that_include_themselves_end(self):
         gin = self.write("common", "include 'compiler_opt/rl/inlining/gin_configs/common.gin'\nclang_path=None\n")
-        with self.assertRaisesRegex(RunError, "files deep in files"):
+        with self.assertRaisesRegex(RunError, "includes '.*common.gin', which includes it. Remove"):
             self.translated(_COMPILING, f"--gin_files={gin}")
+
+    def test_files_that_include_twice_as_many_end(self):
+        for level in range(12):
+            include = f"include 'compiler_opt/rl/inlining/gin_configs/{level + 1}.gin'\n"
+            self.write(str(level), include * 2)
+        self.write("12", "clang_path=None\n")
+        gin = "compiler_opt/rl/inlining/gin_configs/0.gin"
+        with self.assertRaisesRegex(RunError, "includes '.*gin', the file number 33. Include fewer files"):
+            self.translated(_COMPILING, f"--gin_files={gin}")
+
+    def test_a_name_that_is_too_long_is_refused(self):
+        gin = self.write("common", f"include '{'a' * 300}.gin'\n")
+        with self.assertRaisesRegex(RunError, "gin file .*: cannot be read: File name too long"):
+            self.translated(_COMPILING, f"--gin_files={gin}")
+
+    def test_values_without_bounds_are_refused(self):
+        for value, message in (
+            ("[" * 5000, "has brackets inside brackets"),
+            ("'a' " * 20_000, "has 80,011 characters, more than the 65,536 allowed"),
+            ("9" * 5000, "has the number 999"),
+            ("{[1]: 2}", "is not written in gin's syntax: unhashable type"),
+        ):
+            with self.subTest(value[:20]), self.assertRaisesRegex(RunError, message):
+                self.translated(_TRAINING, f"--gin_bindings=clang_path={value}")
 
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.text(max_size=40))

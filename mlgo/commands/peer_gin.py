@@ -11,11 +11,11 @@ from typing import Any
 from gin import config_parser
 
 from mlgo.run.exit_codes import RunError
+from mlgo.run.gin_text import MOST_BYTES, REMEDY, check_text
 from mlgo.run.regular_file import read_text
 
-_MOST_BYTES = 1024**2
-_MOST_INCLUDES = 16
-_REMEDY = "Write every setting as `CLASS.FIELD = VALUE` with a literal value"
+#: Files that one file includes, directly or not; ml-compiler-opt's include three.
+_MOST_INCLUDES = 32
 #: Modules that ml-compiler-opt's files import, so that their settings exist. Nothing is imported.
 _IMPORTED = re.compile(r"(compiler_opt|tf_agents|gin\.tf)(\..*)?")
 
@@ -61,9 +61,10 @@ def bindings_of_file(path: pathlib.Path, locate: Callable[[str], pathlib.Path | 
     """The settings in a gin file and in the files that it includes, in their order.
 
     Args: locate: the file that a name in `include` stands for; None: there is none.
-    Raises: RunError: a file cannot be read, is not gin, or imports a module that is not ml-compiler-opt's.
+    Raises: RunError: a file cannot be read, is not gin, imports a module that is not ml-compiler-opt's, or includes
+      itself or too many files.
     """
-    return list(_of_file(path, locate, _MOST_INCLUDES))
+    return list(_File(locate).bindings(path, ()))
 
 
 def bindings_of_flags(values: Sequence[str]) -> list[Binding]:
@@ -74,30 +75,50 @@ def bindings_of_flags(values: Sequence[str]) -> list[Binding]:
     return found
 
 
-def _of_file(path: pathlib.Path, locate: Callable[[str], pathlib.Path | None], left: int) -> Iterator[Binding]:
-    source = f"gin file ({path})"
+class _File:
+    """Reads a file and what it includes. Args: locate: see `bindings_of_file`."""
 
-    def included(name: str, source: str) -> Iterator[Binding]:
-        found = locate(name) or path.parent / pathlib.PurePosixPath(name).name
-        if not left:
-            raise RunError(source, f"includes {name!r}, files deep in files", "Include less")
-        return _of_file(found, locate, left - 1)
+    def __init__(self, locate: Callable[[str], pathlib.Path | None]):
+        self._locate = locate
+        self._includes = 0
 
-    return _of_text(read_text(path, _MOST_BYTES, "gin file", _REMEDY), source, included)
+    def bindings(self, path: pathlib.Path, inside: tuple[pathlib.Path, ...]) -> Iterator[Binding]:
+        """Args: inside: the files that are being read, from the outermost."""
+        source = f"gin file ({path})"
+
+        def included(name: str, source: str) -> Iterator[Binding]:
+            found = self._locate(name) or path.parent / pathlib.PurePosixPath(name).name
+            self._includes += 1
+            if found in (*inside, path):
+                raise RunError(source, f"includes {name!r}, which includes it", "Remove the circle")
+            if self._includes > _MOST_INCLUDES:
+                raise RunError(source, f"includes {name!r}, the file number {self._includes}", "Include fewer files")
+            return self.bindings(found, (*inside, path))
+
+        return _of_text(read_text(path, MOST_BYTES, "gin file", REMEDY), source, included)
 
 
 def _of_text(text: str, source: str, included: Callable[[str, str], Iterator[Binding]]) -> Iterator[Binding]:
+    check_text(text, source)
     file = io.StringIO(text)
     file.name = source
     try:
         statements = list(config_parser.ConfigParser(file, _Described()))
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+    except (
+        tokenize.TokenError,
+        SyntaxError,
+        TypeError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         first = (str(error) or type(error).__name__).partition("\n")[0].strip()
-        raise RunError(source, f"is not written in gin's syntax: {first}", _REMEDY) from error
+        raise RunError(source, f"is not written in gin's syntax: {first}", REMEDY) from error
     for statement in statements:
         if isinstance(statement, config_parser.ImportStatement):
             if not _IMPORTED.fullmatch(statement.module):
-                raise RunError(source, f"imports the module {statement.module}, which would run it", _REMEDY)
+                raise RunError(source, f"imports the module {statement.module}, which would run it", REMEDY)
         elif isinstance(statement, config_parser.IncludeStatement):
             yield from included(statement.filename, source)
         elif isinstance(statement, config_parser.BindingStatement):

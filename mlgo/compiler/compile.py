@@ -1,5 +1,6 @@
 """Runs one compile inside limits and classifies its outcome."""
 
+import errno
 import os
 import pathlib
 import re
@@ -7,7 +8,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from mlgo.compiler import empty_object, scratch
+from mlgo.compiler import empty_object, machine, scratch
 from mlgo.compiler.inputs import BITCODE, DECISIONS, INDEX, MODEL, UnusableInput, place_inputs
 from mlgo.compiler.process import CANNOT_START, Cancellation, LimitedProcess, ProcessOutcome, wait_for_end
 from mlgo.compiler.request import (
@@ -20,8 +21,10 @@ from mlgo.compiler.request import (
 )
 from mlgo.compiler.training_log import TrainingLog, TrainingLogError, read_training_log
 from mlgo.corpus import command
+from mlgo.corpus.corpus import CorpusError
 from mlgo.run import signals
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_regular
 
 # Names inside the temporary directory, beside those of the inputs.
 OBJECT, _LOG, _TEXT = "module.o", "training.log", "module.ll"
@@ -80,15 +83,33 @@ def compile_module(
     Raises:
       Cancelled: `cancellation` was triggered.
       CompileDisturbed: the machine ended the compile.
+      OSError: the machine lacks memory or files, or a disk does not work.
       RunError: clang cannot be started, or there is no room for temporary files; both would stop every other compile.
     """
     with scratch.scratch_directory(request.workdir) as directory:
-        try:
-            place_inputs(request, directory)
-        except UnusableInput as error:
-            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
-        outcome = run(clang_command(request), directory, request.limits, cancellation)
+        command_line = prepared(request, directory)
+        if isinstance(command_line, CompileFailure):
+            return command_line
+        outcome = run(command_line, directory, request.limits, cancellation)
         return result_of(request, directory, outcome)
+
+
+def prepared(
+    request: CompileRequest, directory: str, advisor_flags: Sequence[str] = (), output: str = OBJECT
+) -> list[str] | CompileFailure:
+    """Places the inputs in `directory`; returns the command (see `clang_command`), or why there is no compile.
+
+    A file or a command of one module that cannot be used must not end the work on others.
+
+    Raises: RunError: there is no room. OSError: see `place_inputs`.
+    """
+    try:
+        place_inputs(request, directory)
+        return clang_command(request, advisor_flags, output)
+    except command.CommandError as error:
+        return CompileFailure(request.module.name, FailureKind.BAD_FLAGS, str(error))
+    except (UnusableInput, CorpusError) as error:
+        return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, str(error))
 
 
 def result_of(request: CompileRequest, directory: str, outcome: ProcessOutcome) -> CompileResult | CompileFailure:
@@ -119,11 +140,16 @@ def collect(
     """The result of a successful compile, from the files in `directory`; a failure when a requested file is missing."""
     files = {}
     for name in (*([OBJECT] if request.want_object else []), *request.extra_files):
+        shown = "object" if name == OBJECT else name
         try:
-            files[name] = pathlib.Path(directory, name).read_bytes()
+            files[name] = read_regular(os.path.join(directory, name), request.limits.object_bytes)
         except FileNotFoundError:
-            missing = "object" if name == OBJECT else name
-            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {missing} file")
+            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, f"exit code 0, but no {shown} file")
+        except OSError as error:
+            if machine.is_shortage(error):
+                raise
+            why = f"exit code 0, but its {shown} file cannot be read: {error.strerror}"
+            return CompileFailure(request.module.name, FailureKind.COMPILE_ERROR, why)
     if request.module.has_thinlto_index and (why := _lost_module(request, directory)):
         return CompileFailure(request.module.name, FailureKind.EMPTY_OBJECT, why)
     return CompileResult(request.module.name, log, files.pop(OBJECT, None), outcome.cpu_seconds, files)
@@ -156,7 +182,9 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
     Only an object that looks empty costs time: clang then prints the module.
     """
     made = pathlib.Path(directory, OBJECT)
-    if not made.is_file() or not empty_object.may_be_empty(content := made.read_bytes()):
+    if not made.is_file() or made.stat().st_size > request.limits.object_bytes:
+        return None
+    if not empty_object.may_be_empty(content := made.read_bytes()):
         return None
     # With flags that request bitcode instead of an object, the bitcode has the same name.
     if empty_object.is_bitcode(content) and empty_object.defines_something(_printed(request, directory, OBJECT)):
@@ -170,14 +198,18 @@ def _lost_module(request: CompileRequest, directory: str) -> str | None:
 
 
 def _printed(request: CompileRequest, directory: str, bitcode: str) -> str:
-    """A module as text; empty when clang cannot read it. Raises: CompileDisturbed: clang was ended from outside."""
+    """A module as text; empty when clang cannot read it, or it is too long.
+
+    Raises: CompileDisturbed: clang was ended from outside.
+    """
     printing = ["-cc1", "-emit-llvm", "-disable-llvm-passes", "-w", "-o", _TEXT, "-x", "ir", bitcode]
     with start_clang(request, directory, [str(request.clang), *printing]) as process:
         outcome = wait_for_end(process, request.limits.wall_seconds)
     raise_if_disturbed(outcome, request.limits)
-    if outcome.exit_code != 0:
+    text = pathlib.Path(directory, _TEXT)
+    if outcome.exit_code != 0 or text.stat().st_size > request.limits.object_bytes:
         return ""
-    return pathlib.Path(directory, _TEXT).read_text("utf-8", "surrogateescape")
+    return text.read_text("utf-8", "surrogateescape")
 
 
 def start_clang(request: CompileRequest, directory: str, command_line: Sequence[str]) -> LimitedProcess:
@@ -186,14 +218,24 @@ def start_clang(request: CompileRequest, directory: str, command_line: Sequence[
 
 
 def _start(command_line: Sequence[str], directory: str, limits: CompileLimits) -> LimitedProcess:
-    return LimitedProcess(
-        command_line,
-        directory,
-        {**compiler_environment(), "TMPDIR": directory},
-        limits.cpu_seconds,
-        limits.address_space_bytes,
-        limits.log_bytes,
-    )
+    try:
+        return LimitedProcess(
+            command_line,
+            directory,
+            {**compiler_environment(), "TMPDIR": directory},
+            limits.cpu_seconds,
+            limits.address_space_bytes,
+            limits.log_bytes,
+        )
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        # Of this machine: commands have a limit of their own (mlgo/corpus/command_length.py).
+        raise RunError(
+            f"compiler {command_line[0]}",
+            "cannot be started: this machine's limit for a command and the environment is too low",
+            "Raise it with `ulimit -s 8192`, or make PATH shorter",
+        ) from error
 
 
 def compiler_environment() -> Mapping[str, str]:

@@ -1,14 +1,17 @@
 """Every way a compile can end, against the fake clang; limits, process groups, determinism of place."""
 
 import dataclasses
+import errno
 import os
 import pathlib
+import subprocess
 import unittest
+from unittest import mock
 
 import numpy as np
 
 from mlgo.compiler import process
-from mlgo.compiler.compile import clang_command, classify, compile_module
+from mlgo.compiler.compile import clang_command, classify, compile_module, run_process
 from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
 from mlgo.compiler.request import (
     CompileDisturbed,
@@ -110,6 +113,30 @@ class FailureTest(FakeClangTestCase):
         self.clang = pathlib.Path(fake_clang.install(self.root, PROBLEM, ml_support=False))
         self.fails("good", FailureKind.BAD_FLAGS, "Unknown command line argument '-regalloc-enable-advisor")
 
+    def test_a_command_that_cannot_be_used_is_the_module_s_failure(self):
+        request = self.request()
+        path = self.root / "corpus" / "a" / "b.c.cmd"
+        for content, kind, message in (
+            (b"-O2\0" * 200_000, FailureKind.BAD_FLAGS, "has 200,0.. words, .*, more than the 1,048,576 allowed"),
+            (b"-target-cpu\0" + b"a" * 200_000, FailureKind.BAD_FLAGS, "has a word of 200,000 bytes"),
+            (b"-fplugin=x\0", FailureKind.BAD_FLAGS, "has -fplugin=x, which may do more than change code"),
+            (b"-mllvm\0", FailureKind.BAD_FLAGS, "lacks its argument"),
+            (b"", FailureKind.COMPILE_ERROR, "b.c.cmd.* is empty"),
+        ):
+            with self.subTest(message):
+                path.write_bytes(content)
+                outcome = self.compile(request)
+                self.assertIsInstance(outcome, CompileFailure, outcome)
+                self.assertEqual(outcome.kind, kind)
+                self.assertRegex(outcome.detail, message)
+        self.assertEqual(list(self.work.iterdir()), [])
+
+    def test_the_size_of_an_object_is_limited(self):
+        limits = CompileLimits(cpu_seconds=20, object_bytes=8)
+        self.fails(
+            "good", FailureKind.COMPILE_ERROR, "its object file cannot be read: it has", want_object=True, limits=limits
+        )
+
     def test_logs(self):
         self.fails(
             "no_log",
@@ -137,6 +164,11 @@ class FailureTest(FakeClangTestCase):
             self.compile(self.request("no_space"))
         with self.assertRaisesRegex(RunError, "absent: cannot be started: .*No such file.* give the path of a clang"):
             self.compile(dataclasses.replace(self.request(), clang=self.root / "absent"))
+        with (
+            mock.patch.object(subprocess, "Popen", side_effect=OSError(errno.E2BIG, os.strerror(errno.E2BIG))),
+            self.assertRaisesRegex(RunError, "this machine's limit for a command .*ulimit -s"),
+        ):
+            run_process([str(self.clang)], str(self.work), CompileLimits())
 
 
 class ProcessGroupTest(FakeClangTestCase):

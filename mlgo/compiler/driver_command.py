@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from mlgo.corpus import front_end
 from mlgo.corpus.command import CommandError, portable_command
 from mlgo.corpus.command_changes import CommandChanges
+from mlgo.corpus.command_length import check_length
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.driver_options import driver_options, is_for_driver
@@ -52,6 +53,7 @@ def cc1_command(override: Sequence[str], clang: pathlib.Path, allowed: Sequence[
     Raises: RunError: see `with_cc1_override`.
     """
     given = driver_options(override)
+    check_length(override, "the global_command_override")
     shown = _asked(clang, given.for_driver)
     try:
         cc1 = front_end.recorded_command(front_end.front_end_command(shown, chosen_table().major))

@@ -72,6 +72,10 @@ class DriverCommandTest(unittest.TestCase):
             (["-c", "-MJ", str(proof)], "has the driver's option -MJ"),
             (["-c", "-fnonsense"], "is no compile for clang.s driver .*unknown argument: .-fnonsense."),
             (["-c", "-mllvm"], "ends after -mllvm"),
+            (["-fsyntax-only", "-c", "-fPIC"], "is no compile for clang.s driver .*writes no object"),
+            (["-mcpu=help", "-c", "-nostdlib"], "is no compile for clang.s driver .*writes no object"),
+            (["-c", "-fPIC", *["-O2"] * 200_000], "has 200,002 words, .*, more than the 1,048,576 allowed"),
+            (["-c", "-fPIC", "-fvisibility=" + "a" * 200_000], "has a word of 200,013 bytes, more than the 131,071"),
         ):
             with self.subTest(message), self.assertRaisesRegex(RunError, message):
                 if override[-1] == "-mllvm":

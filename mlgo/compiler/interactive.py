@@ -28,7 +28,6 @@ from mlgo.compiler import compile as compiling
 from mlgo.compiler import machine, scratch
 from mlgo.compiler.attempts import Attempts
 from mlgo.compiler.hang import HangGuard
-from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
 from mlgo.compiler.interactive_stream import Observation, ObservationStream
 from mlgo.compiler.process import Cancellation, Cancelled
@@ -111,15 +110,13 @@ class InteractiveCompile:
         self._answered, self._attempt_outcome = 0, None
         with ExitStack() as stack:
             self._directory = stack.enter_context(scratch.scratch_directory(request.workdir))
-            try:
-                place_inputs(request, self._directory)
-            except UnusableInput as error:
+            command = compiling.prepared(request, self._directory, self._flags)
+            if isinstance(command, CompileFailure):
                 self._release = weakref.finalize(self, stack.pop_all().close)
-                self._end_attempt(FailureKind.COMPILE_ERROR, str(error))
+                self._end_attempt(command.kind, command.detail)
                 return
             self._inbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.in"), stack)
             self._outbound = _fifo(os.path.join(self._directory, f"{_CHANNEL}.out"), stack)
-            command = compiling.clang_command(request, self._flags)
             self._process = stack.enter_context(compiling.start_clang(request, self._directory, command))
             self._stream = ObservationStream(
                 request.problem, f"interactive channel of {request.module.name}", self._include_default

@@ -195,26 +195,36 @@ def run_confined(
 
     Args:
       command: a program and its arguments; files are absolute paths or relative to `directory`.
-      seconds: of time, and CPU seconds.
+      seconds: CPU seconds; it is killed too when it does nothing for as long (mlgo/compiler/hang.py).
       given: its standard input.
       walls: a tool that copies permissions (llvm-objcopy) works behind LANDLOCK only.
 
     Returns: exit code, and what it wrote to stdout and stderr.
-    Raises: OSError: it cannot be started. subprocess.TimeoutExpired: it was killed after `seconds`.
+    Raises: OSError: it cannot be started. subprocess.TimeoutExpired: it reached one of its limits.
     """
     program = os.path.abspath(command[0])
     limits = [walls, str(os.getpid()), str(seconds), str(_TOOL_ADDRESS_SPACE_BYTES), str(_TOOL_FILE_BYTES)]
-    done = subprocess.run(
-        [limited_exec(), *limits, program, *command[1:]],
-        cwd=directory,
-        input=given,
-        capture_output=True,
-        timeout=seconds,
-        check=False,
-    )
-    if done.returncode == CANNOT_START:
-        raise OSError(errno.ENOEXEC, done.stderr.decode("utf-8", "replace").strip())
-    return done
+    line = [limited_exec(), *limits, program, *command[1:]]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(line, cwd=directory, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        guard = HangGuard(process.pid, seconds)
+        try:
+            while True:
+                try:
+                    said, errors = process.communicate(given, max(0.0, guard.seconds_left()))
+                    break
+                except subprocess.TimeoutExpired:
+                    # The load of the machine must not decide: only what hangs is late.
+                    if guard.is_hung():
+                        raise
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode == -signal.SIGXCPU:
+        raise subprocess.TimeoutExpired(line, seconds)
+    if process.returncode == CANNOT_START:
+        raise OSError(errno.ENOEXEC, errors.decode("utf-8", "replace").strip())
+    return subprocess.CompletedProcess(line, process.returncode, said, errors)
 
 
 def _kill_group(group: int) -> None:

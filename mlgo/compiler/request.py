@@ -60,12 +60,15 @@ class CompileLimits:
       cpu_seconds: CPU time of the compiler process; LLVM's slowest unit at -O2 takes about 60 s here.
       address_space_bytes: virtual memory of each process.
       log_bytes: size of any file it writes, the training log above all.
+      object_bytes: size of an object, and of any other file that is read as a whole. Objects of large C++ units with
+        debug information have 100 MB.
       wall_factor: a compile that does nothing for `wall_factor * cpu_seconds` is hung.
     """
 
     cpu_seconds: int = 300
     address_space_bytes: int = 8 * 1024**3
     log_bytes: int = 4 * 1024**3
+    object_bytes: int = 512 * 1024**2
     wall_factor: float = 10.0
 
     def __post_init__(self):

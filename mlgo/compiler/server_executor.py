@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from mlgo.compiler import machine, scratch
 from mlgo.compiler import server as servers
 from mlgo.compiler.attempts import certain_outcome
-from mlgo.compiler.compile import clang_command, compile_module
+from mlgo.compiler.compile import compile_module, prepared
 from mlgo.compiler.executor import Executor, LocalExecutor, available_cores, run_groups
-from mlgo.compiler.inputs import UnusableInput, place_inputs
 from mlgo.compiler.process import Cancellation, ProcessOutcome
 from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileLimits, CompileRequest, CompileResult
 
@@ -132,8 +131,10 @@ class ServerPool:
                 self._lent() as server,
                 scratch.scratch_directory(first.workdir) as directory,
             ):
-                place_inputs(first, directory)
-                command_line = clang_command(first, output=servers.STDOUT if first.want_object else servers.NO_OUTPUT)
+                output = servers.STDOUT if first.want_object else servers.NO_OUTPUT
+                command_line = prepared(first, directory, output=output)
+                if isinstance(command_line, CompileFailure):
+                    return []
                 with server.shared(command_line, directory, first.limits, cancellation) as shared:
                     for request in requests if shared is not None else ():
                         # Inside the shared directory: what has been begun there can write nowhere else.
@@ -143,7 +144,7 @@ class ServerPool:
                         outcomes.append(certain_outcome(request, cancellation, self.run, together))
                         if shared.has_ended:
                             break
-        except (CompileDisturbed, UnusableInput):
+        except CompileDisturbed:
             pass  # The caller compiles the others one by one.
         return outcomes
 

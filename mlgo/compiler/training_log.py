@@ -19,6 +19,7 @@ import numpy as np
 from mlgo.compiler import training_log_native
 from mlgo.compiler.training_log_scan import Layout, Scan, ScanError, ScanFailure
 from mlgo.problems.problem import LOG_TYPE_OF_NUMPY_NAME, NUMPY_NAME_OF_LOG_TYPE, Problem, TensorSpec
+from mlgo.run import files
 from mlgo.run.exit_codes import RunError
 
 # A log above this size is refused before it is read. The largest of the built-in corpus has about 30 MB.
@@ -205,9 +206,9 @@ def check_interactive_header(line: bytes, problem: Problem, include_default: boo
 
 def _header_object(line: bytes, at: str) -> dict[str, Any]:
     try:
-        header = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise TrainingLogError(at, f"the header is not JSON: {error}", _COMPILE_AGAIN) from error
+        header = files.parse_json(line, at, _COMPILE_AGAIN)
+    except RunError as error:
+        raise TrainingLogError(at, f"the header {error.wrong}", _COMPILE_AGAIN) from error
     if not isinstance(header, dict) or not isinstance(header.get("features"), list):
         raise TrainingLogError(at, 'the header is not an object with a list "features"', _COMPILE_AGAIN)
     return header

@@ -365,7 +365,7 @@ class HeaderTest(unittest.TestCase):
         self.check(b"", "is empty")
         self.check(b"{", "has no header line")
         self.check(b" " * (1 << 21), "has no newline in its first 1048576 bytes")
-        self.check(b"[" * 100_000 + b"\n", "not JSON")
+        self.check(b"[" * 100_000 + b"\n", "nested too deeply")
         self.check(b"[]\n", 'not an object with a list "features"')
 
     def test_a_missing_file(self):

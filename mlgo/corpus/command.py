@@ -8,8 +8,9 @@ else is refused: it may read, write or run something (mlgo/corpus/options).
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from mlgo.corpus.command_length import check_length
 from mlgo.corpus.options.parsing import CommandError, GivenOption, parse_command
-from mlgo.corpus.options.verdict import Verdict, judge
+from mlgo.corpus.options.verdict import Verdict, can_be_allowed, expanded_word, judge
 
 __all__ = [
     "THINLTO_INDEX",
@@ -48,7 +49,9 @@ class RefusedOptionsError(CommandError):
         super().__init__(
             "a module's command",
             f"has {', '.join(options)}, which may do more than change code",
-            f"Remove it, or, if you trust the corpus, give --allow_option='{options[0]}'",
+            f"Remove it, or, if you trust the corpus, give --allow_option='{options[0]}'"
+            if all(map(can_be_allowed, options))
+            else "Write the words of response files into the command: no --allow_option allows an @",
         )
         self.options = tuple(options)
 
@@ -78,7 +81,8 @@ def refused_options(recorded: Sequence[str], allowed: Collection[str] = ()) -> l
 
 def _names(options: Iterable[GivenOption]) -> list[str]:
     """Names for messages. A word that is no option may be anything: a part of it shows what it is."""
-    shown = (re.sub(r"[\x00-\x1f\x7f]", "?", option.name) for option in options)
+    names = (expanded_word(option) or option.name for option in options)
+    shown = (re.sub(r"[\x00-\x1f\x7f]", "?", name) for name in names)
     return list(
         dict.fromkeys(name if len(name) <= _SHOWN_CHARACTERS else f"{name[:_SHOWN_CHARACTERS]}..." for name in shown)
     )
@@ -112,13 +116,16 @@ def compile_command(
       thinlto_index: the module's ThinLTO index; the bitcode is then taken as what ThinLTO has after importing.
       allowed: see `portable_command`.
 
-    Raises: CommandError: see `portable_command`; or the command is one of ThinLTO's and there is no index.
+    Raises: CommandError: see `portable_command`; or the command is one of ThinLTO's and there is no index, or it is
+      longer than mlgo/corpus/command_length.py allows.
     """
     # clang accepts one action only; `-emit-llvm-bc` among `extra_flags` asks for bitcode instead of an object.
     action = [] if "-emit-llvm-bc" in extra_flags else ["-emit-obj"]
     portable = portable_command(recorded, allowed)
     thinlto = _thinlto(recorded, portable, thinlto_index)
-    return ["-cc1", *portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+    command = ["-cc1", *portable, *thinlto, *extra_flags, *action, "-o", output, "-x", "ir", bitcode]
+    check_length(command, "a module's command")
+    return command
 
 
 def _thinlto(recorded: Sequence[str], portable: Sequence[str], index: str | None) -> list[str]:

@@ -41,8 +41,9 @@ THINLTO_INDEX_SUFFIX = ".thinlto.bc"
 # What follows the digits names a copy; `.` and `..` are folders.
 _CARRIED_FILE = re.compile(r"[0-9a-f]{16}-(?!\.\.?\Z).+", re.DOTALL)
 
-# A cc1 command of LLVM's own build is below 20 KB; this leaves room for long macro lists and still fits in memory.
-MAX_COMMAND_BYTES = 16 * 1024 * 1024
+# A cc1 command of LLVM's own build is below 20 KB; this leaves room for long macro lists. A million words take seconds
+# each time that they are judged.
+MAX_COMMAND_BYTES = 4 * 1024 * 1024
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

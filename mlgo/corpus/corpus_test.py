@@ -219,7 +219,7 @@ class StrangeFilesTest(CorpusCase):
     def test_command(self):
         (module, _) = Corpus.load(self.root).modules
         for message in self.each("a/one.c.cmd"):
-            with self.assertRaisesRegex(CorpusError, f"one.c.cmd: .*({message}|more than the 16777216 allowed)"):
+            with self.assertRaisesRegex(CorpusError, f"one.c.cmd: .*({message}|more than the 4194304 allowed)"):
                 str(module.command)
 
     def test_carried_files_that_would_be_folders_are_none(self):

@@ -32,6 +32,7 @@ _OUTPUTS_WITH_VALUE = frozenset({"-o", "-MF", "-MT", "-MQ", "-MJ", "--serialize-
 _POLICY = re.compile(r"--?(enable-ml-inliner|regalloc-enable-advisor|regalloc-enable-priority-advisor)=.*")
 
 _VERSION = re.compile(r"\bclang version (?P<major>\d+)\.[^\s]*")
+_SHOWN_CHARACTERS = 80
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
@@ -54,7 +55,8 @@ def driver_arguments(arguments: Sequence[str], level: str) -> list[str]:
 def front_end_command(shown: str, llvm_major: int) -> list[str]:
     """The one `-cc1` command, without the program, in what `clang -### -c` shows.
 
-    Raises: RunError: this is no clang of LLVM `llvm_major`, or it does not compile with one front end.
+    Raises: RunError: this is no clang of LLVM `llvm_major`, it does not compile with one front end, or the front end
+      writes no file: a flag such as -fsyntax-only or -mcpu=help asks for something else than an object.
     """
     version = _VERSION.search(shown)
     if version is None or int(version["major"]) != llvm_major:
@@ -76,6 +78,12 @@ def front_end_command(shown: str, llvm_major: int) -> list[str]:
             "the compile",
             f"has {len(commands)} front ends, not 1: {shown.strip().splitlines()[-1:]}",
             "compile for one target and from source in this configuration",
+        )
+    if "-o" not in commands[0] or not _ACTIONS.intersection(commands[0]):
+        raise RunError(
+            "the compile",
+            f"has a front end that writes no object: {' '.join(commands[0])[:_SHOWN_CHARACTERS]} ...",
+            "remove flags that only check or print something, such as -fsyntax-only, -mcpu=help or -M",
         )
     return commands[0]
 

@@ -16,6 +16,7 @@ CLANG = pathlib.Path(sys.argv.pop(1)).absolute()
 LLVM_MAJOR = int(sys.argv.pop(1))
 
 VERSION = "Debian clang version 22.1.8 (1~deb12u1)\nTarget: x86_64-pc-linux-gnu\n (in-process)\n"
+END = ["-emit-obj", "-o", "-", "-x"]
 CC1 = ' "/a b/clang" "-cc1" "-O2" "-emit-obj" "-D" "A=\\"x\\$\\"" "-o" "-" "-x" "c" "m.c"\n'
 
 
@@ -40,9 +41,9 @@ class FrontEndCommandTest(unittest.TestCase):
     def test_any_word_survives(self, words):
         # As llvm::sys::printArg writes them (llvm/lib/Support/Program.cpp).
         quoted = "".join(
-            ' "' + "".join("\\" + c if c in '"\\$' else c for c in word) + '"' for word in ["-cc1", *words, "-x"]
+            ' "' + "".join("\\" + c if c in '"\\$' else c for c in word) + '"' for word in ["-cc1", *words, *END]
         )
-        self.assertEqual(front_end.front_end_command(VERSION + ' "clang"' + quoted + "\n", 22), ["-cc1", *words, "-x"])
+        self.assertEqual(front_end.front_end_command(VERSION + ' "clang"' + quoted + "\n", 22), ["-cc1", *words, *END])
 
     def test_another_compiler(self):
         for shown, found in (
@@ -55,6 +56,11 @@ class FrontEndCommandTest(unittest.TestCase):
     def test_no_single_front_end(self):
         for jobs in ("", CC1 + CC1, CC1.replace("-cc1", "-cc1as")):
             with self.assertRaisesRegex(RunError, r"has \d front ends, not 1"):
+                front_end.front_end_command(VERSION + jobs, 22)
+
+    def test_a_front_end_that_writes_no_object(self):
+        for jobs in (CC1.replace('"-o" "-"', ""), CC1.replace("-emit-obj", "-E"), CC1.replace("-emit-obj", "-analyze")):
+            with self.subTest(jobs), self.assertRaisesRegex(RunError, "writes no object: -cc1 .*remove flags"):
                 front_end.front_end_command(VERSION + jobs, 22)
 
 

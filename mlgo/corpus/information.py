@@ -12,6 +12,7 @@ from mlgo.corpus.corpus import Corpus, Module
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
 from mlgo.corpus.level import commands_are_recorded, level_of_module
 from mlgo.corpus.options.parsing import parse_command
+from mlgo.corpus.options.verdict import can_be_allowed
 from mlgo.corpus.properties import Property
 from mlgo.problems.problem import load_problem, problem_names
 
@@ -188,7 +189,7 @@ def lines(information: Information) -> Iterable[str]:
     for name, reason in list(information.unusable.items())[:5]:
         yield f"unusable command of {name}: {reason}"
     yield from (
-        f"refused unless allowed (--allow_option='{name}'): in {count:,} commands, may do more than change code"
+        f"refused {_how_allowed(name)}: in {count:,} commands, may do more than change code"
         for name, count in information.refused.items()
     )
     if information.machine_paths:
@@ -222,3 +223,7 @@ def _option(name: str, option: Option) -> str:
     if len(option.values) > MAX_SHOWN_VALUES:
         return f"{name}: {len(option.values)} values"
     return f"{name}: " + ", ".join(f"{value or '(none)'} ({count})" for value, count in shown)
+
+
+def _how_allowed(name: str) -> str:
+    return f"unless allowed (--allow_option='{name}')" if can_be_allowed(name) else f"always ({name})"

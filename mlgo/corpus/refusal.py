@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from mlgo.corpus.command import CommandError, refused_options
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.description import UNSPECIFIED_OVERRIDE
+from mlgo.corpus.options.verdict import can_be_allowed
 
 _SHOWN = 8
 
@@ -66,22 +67,25 @@ def notes(corpus: Corpus) -> list[str]:
     """
     if corpus.command_override == UNSPECIFIED_OVERRIDE or not (refusals := find_refusals(corpus)):
         return []
-    return [
-        f"note: commands have options that may do more than change code: {describe(refusals)}; whoever compiles the"
-        f" corpus must allow them ({_flags(refusals)})"
-    ]
+    flags = _flags(refusals)
+    rest = f"whoever compiles the corpus must allow them ({flags})" if flags else "no compile takes them"
+    return [f"note: commands have options that may do more than change code: {describe(refusals)}; {rest}"]
 
 
 def check_commands(corpus: Corpus) -> None:
     """Raises: CorpusError: commands of `corpus` have options that are refused; the message lists them."""
     if not (refusals := find_refusals(corpus)):
         return
+    flags = _flags(refusals)
     raise CorpusError(
         f"corpus {corpus.path}",
         f"has commands with options that may do more than change code: {describe(refusals)}",
-        f"Build and extract it without them, or, if you trust the corpus, give {_flags(refusals)}",
+        "Build and extract it without them" + (f", or, if you trust the corpus, give {flags}" if flags else ""),
     )
 
 
 def _flags(refusals: Mapping[str, Refusal]) -> str:
+    """The flags that help; "" if one of the options cannot be allowed."""
+    if not all(map(can_be_allowed, refusals)):
+        return ""
     return " ".join(f"--allow_option='{option}'" for option in list(refusals)[:_SHOWN])

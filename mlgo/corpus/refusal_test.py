@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
-from mlgo.corpus.command import portable_command
+from mlgo.corpus.command import CommandError, portable_command
 from mlgo.corpus.corpus import Corpus, CorpusError
 from mlgo.corpus.refusal import Refusal, check_commands, find_refusals, notes
 from mlgo.corpus.writer import CorpusWriter
@@ -38,6 +38,18 @@ class RefusalTest(unittest.TestCase):
             " --allow_option='-mllvm -stats' --allow_option='-ast-view'",
         )
         self.assertIn("-mllvm -stats (2 modules, such as a), -ast-view (c)", notes(corpus)[0])
+
+    def test_no_flag_is_advised_for_a_response_file(self):
+        for word, name in (("@a.rsp", "@a.rsp"), ("-target-cpu", "@b.rsp")):
+            command = ("-O2", word) if word == name else ("-O2", word, name)
+            corpus = Corpus.load(self.corpus(command), [word, name])
+            with self.assertRaises(CorpusError) as raised:
+                check_commands(corpus)
+            self.assertIn(f"{name} (a). Build and extract it without them", str(raised.exception))
+            self.assertNotIn("--allow_option", str(raised.exception))
+            self.assertIn("no compile takes them", notes(corpus)[0])
+            with self.assertRaisesRegex(CommandError, f"has {name}, .*. Write the words of response files into"):
+                portable_command(command, corpus.allowed_options)
 
     def test_allowed_options_are_kept_and_part_of_the_digest(self):
         path = self.corpus(("-O2", *_STATS))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from mlgo.compiler.attempts import certain_outcome
 from mlgo.compiler.interactive import InteractiveCompile
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
 from mlgo.environments.scores import ChannelScore, channel_score
 from mlgo.evaluation.statistics import RatioSummary, summarize
@@ -33,11 +33,18 @@ def load_stock_policy(folder: pathlib.Path, problem: Problem) -> PolicyNetwork:
     return network
 
 
-def request_for(clang: pathlib.Path, module: Module, problem: Problem) -> CompileRequest:
+def request_for(clang: pathlib.Path, module: Module, problem: Problem, limits: CompileLimits) -> CompileRequest:
     """A compile to an object, with what the score of the problem needs."""
     score = channel_score(problem)
     return CompileRequest(
-        clang, module, problem, want_log=False, want_object=True, extra_flags=score.flags, extra_files=score.files
+        clang,
+        module,
+        problem,
+        want_log=False,
+        want_object=True,
+        extra_flags=score.flags,
+        extra_files=score.files,
+        limits=limits,
     )
 
 

@@ -2,13 +2,15 @@
 
     freeze_peer_policy --policy=DIR --problem=NAME --model=OUT.tflite
 
-It runs in its own process, which TensorFlow's C++ code may abort. A fault of the policy is written to stdout as a JSON
+It runs in its own process, which TensorFlow's C++ code may abort, and limits its CPU time and memory: a graph of a few
+operations can ask for tensors of any size. A fault of the policy is written to stdout as a JSON
 list [subject, wrong, remedy].
 """
 
 import argparse
 import json
 import pathlib
+import resource
 import sys
 import tempfile
 
@@ -19,6 +21,9 @@ from mlgo.problems.problem import Problem, load_problem
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import write_atomically
 
+#: A policy of the papers' sizes takes 20 s and 2 GB.
+CPU_SECONDS = 600
+_ADDRESS_SPACE_BYTES = 64 * 1024**3
 REMEDY = "Name the folder saved_policy of a training with ml-compiler-opt, or the folder of a policy of ours"
 
 
@@ -57,6 +62,13 @@ def frozen_graph(policy: pathlib.Path, problem: Problem) -> PolicyGraph:
         return PolicyGraph(graph, kept, tf.identity(decision, name=problem.action_spec.name))
 
 
+def _limit(kind: int, value: int) -> None:
+    """Lowers a limit of this process."""
+    _, hard = resource.getrlimit(kind)
+    soft = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (soft, hard))
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policy", type=pathlib.Path, required=True, help="directory of the SavedModel; absolute")
@@ -78,4 +90,6 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    _limit(resource.RLIMIT_CPU, CPU_SECONDS)
+    _limit(resource.RLIMIT_AS, _ADDRESS_SPACE_BYTES)
     sys.exit(main(sys.argv[1:]))

@@ -65,7 +65,9 @@ def _converted(folder: pathlib.Path, problem: Problem) -> bytes:
             return model.read_bytes()
     try:
         answer = json.loads(done.stdout)
-    except ValueError:
+        if not isinstance(answer, list) or len(answer) != 3 or not all(isinstance(text, str) for text in answer):
+            raise ValueError("it is no message of freeze_peer_policy.py")
+    except (ValueError, RecursionError):
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         wrong = (
             f"made TensorFlow end with status {done.returncode}: {' / '.join(lines[-_SHOWN_LINES:]) or 'no message'}"

@@ -27,6 +27,10 @@ PARTIAL_SUFFIX = ".partial"
 #: bytes.
 MAX_JSON_BYTES = 256 * 1024 * 1024
 
+#: Lists and objects inside each other; ours have ten. Python's encoder recurses deeper than its parser of JSON: what is
+#: read must not end what works with it.
+_DEEPEST = 64
+
 #: Longer integers are refused: every integer below fits a float. Digests are texts; sizes have 20 digits at most.
 _MAX_DIGITS = 40
 
@@ -130,10 +134,10 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
 
     Raises:
       RunError: `content` is not UTF-8, not JSON, or has what readers understand in different ways: NaN and infinite
-        numbers, integers of hundreds of digits, or two fields of one name in an object.
+        numbers, integers of hundreds of digits, or two fields of one name in an object; or is nested too deeply.
     """
     try:
-        return json.loads(
+        value = json.loads(
             content.decode("utf-8"),
             object_pairs_hook=_object_of,
             parse_constant=_finite,
@@ -150,6 +154,20 @@ def parse_json(content: bytes, subject: str, remedy: str) -> Any:
         raise RunError(subject, "is nested too deeply", remedy) from error
     except ValueError as error:  # Of a hook above.
         raise RunError(subject, f"is not JSON: {error}", remedy) from error
+    if _is_deep(value):
+        raise RunError(subject, "is nested too deeply", remedy)
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether more than `_DEEPEST` lists and objects of a JSON value are inside each other."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
+        level = [each for values in inner for each in values if isinstance(each, (dict, list))]
+        if not level:
+            return False
+    return True
 
 
 def _object_of(fields: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -87,6 +87,7 @@ class JsonTest(unittest.TestCase):
             b"\xff": "is not UTF-8 at byte 0. Make it",
             b"{": "is not JSON at line 1 column 2: .*. Make it",
             b"[" * 100_000: "is nested too deeply. Make it",
+            b'[{"a":' * 32 + b"[1]" + b"}]" * 32: "is nested too deeply. Make it",
             b"[1e999]": "is not JSON: the number 1e999 is not finite. Make it",
             b"[-Infinity]": "is not JSON: the number -Infinity is not finite. Make it",
             b"[NaN]": "is not JSON: the number NaN is not finite. Make it",

@@ -57,6 +57,10 @@ class Fields:
             raise self.error(f"has a field {name!r} that is not an object of texts")
         return values
 
+    def integers_by_name(self) -> dict[str, int]:
+        """All fields, integers. Raises: RunError: one is none."""
+        return {name: self.read(name, int) for name in self._value}
+
     def inner(self, name: str) -> "Fields":
         """The fields of the object `name`. Raises: RunError: it is not one."""
         return Fields(self.read(name, dict), f"{self._subject}, field {name!r}", self._remedy)

@@ -8,6 +8,7 @@ from typing import Any
 
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_regular
 
 Record = Mapping[str, Any]
 
@@ -40,7 +41,7 @@ def read(path: pathlib.Path, what: str, remedy: str) -> list[dict[str, Any]]:
     Raises: RunError: the file cannot be read, or a line is no JSON object; names the line.
     """
     try:
-        content = path.read_bytes()
+        content = read_regular(path, files.MAX_JSON_BYTES)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -62,6 +63,6 @@ def keep(path: pathlib.Path, wanted: Callable[[Record], bool], what: str, remedy
     """
     left = [record for record in read(path, what, remedy) if wanted(record)]
     content = b"".join(map(encode, left))
-    if path.exists() and path.read_bytes() != content:
+    if path.exists() and read_regular(path, files.MAX_JSON_BYTES) != content:
         files.write_atomically(path, content)
     return left

@@ -1,5 +1,6 @@
 """Files of JSON lines: what a killed process leaves, and what is refused."""
 
+import os
 import pathlib
 import tempfile
 import unittest
@@ -30,6 +31,12 @@ class JsonLinesTest(unittest.TestCase):
         self.assertEqual(self.read(), [{"n": 1}])
         self.assertEqual(json_lines.keep(self.path, lambda record: True, "figures", "Delete them"), [{"n": 1}])
         self.assertEqual(self.path.read_bytes(), whole)
+
+    def test_what_is_no_file_is_not_read(self):
+        self.path.parent.mkdir()
+        os.mkfifo(self.path)
+        with self.assertRaisesRegex(RunError, "figures .*cannot be read: it is a pipe, not a file. Delete them"):
+            self.read()
 
     def test_unwanted_records_are_removed(self):
         for number in range(4):

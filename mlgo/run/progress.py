@@ -1,10 +1,13 @@
 """Progress of a stage: a bar with rate and remaining time on a terminal, otherwise a line at most every ten seconds.
 
+A unit may take long: a minute without a line ends with one.
 All output goes to stderr; stdout is for results.
 """
 
 import sys
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Protocol, TextIO
 
@@ -12,6 +15,8 @@ from mlgo.run.printable import printable, printable_message
 
 #: Minimum time between two lines.
 PLAIN_INTERVAL_SECONDS = 10.0
+#: After as long without a line, one says that the stage goes on.
+SILENT_SECONDS = 60.0
 
 
 class Progress(Protocol):
@@ -53,25 +58,42 @@ class PlainLines:
         self._first, self._done, self._note = done, done, ""
         self._start = clock()
         self._shown = self._start
+        self._lock, self._closed = threading.Lock(), threading.Event()
         self._is_silent = is_inner
         resumed = f", resuming after {done}" if done else ""
         if not is_inner:
             self._print(f"{stage}: {total} {unit}{resumed}")
 
     def advance(self, count: int = 1, note: str = "") -> None:
-        self._done += count
-        self._note = note or self._note
-        now = self._clock()
-        if now - self._shown >= PLAIN_INTERVAL_SECONDS and self._done < self._total:
-            self._shown, self._is_silent = now, False
-            rate = (self._done - self._first) / max(now - self._start, 1e-9)
-            left = (self._total - self._done) / rate if rate > 0 else 0.0
-            self._print(
-                f"{self._stage}: {self._done} of {self._total} {self._unit},"
-                f" {rate:.3g} {self._unit}/s, {format_duration(left)} left{self._remark()}"
-            )
+        with self._lock:
+            self._done += count
+            self._note = note or self._note
+            now = self._clock()
+            if count and now - self._shown >= PLAIN_INTERVAL_SECONDS and self._done < self._total:
+                self._shown, self._is_silent = now, False
+                rate = (self._done - self._first) / max(now - self._start, 1e-9)
+                left = (self._total - self._done) / rate if rate > 0 else 0.0
+                self._print(
+                    f"{self._stage}: {self._done} of {self._total} {self._unit},"
+                    f" {rate:.3g} {self._unit}/s, {format_duration(left)} left{self._remark()}"
+                )
+
+    def say_alive(self) -> None:
+        """Prints a line when there was none for a minute."""
+        with self._lock:
+            now = self._clock()
+            if now - self._shown >= SILENT_SECONDS and not self._closed.is_set():
+                self._shown, self._is_silent = now, False
+                passed = format_duration(now - self._start)
+                self._print(f"{self._stage}: {self._done} of {self._total} {self._unit} after {passed}{self._remark()}")
+
+    def watched(self) -> "PlainLines":
+        """Itself, whose `say_alive` a thread calls until it is closed or no longer used."""
+        threading.Thread(target=_keep_alive, args=(weakref.ref(self), self._closed), daemon=True).start()
+        return self
 
     def close(self) -> None:
+        self._closed.set()
         seconds = self._clock() - self._start
         if self._is_silent:
             return
@@ -84,6 +106,12 @@ class PlainLines:
 
     def _print(self, line: str) -> None:
         print(printable(line), file=self._stream, flush=True)
+
+
+def _keep_alive(lines: Callable[[], PlainLines | None], closed: threading.Event) -> None:
+    while not closed.wait(SILENT_SECONDS) and (found := lines()) is not None:
+        found.say_alive()
+        del found
 
 
 class Bar:
@@ -129,12 +157,12 @@ def start(stage: str, total: int, unit: str, done: int = 0, stream: TextIO | Non
     stream = sys.stderr if stream is None else stream
     if stream.isatty():
         return Bar(stage, total, unit, stream, done)
-    return PlainLines(stage, total, unit, stream, done)
+    return PlainLines(stage, total, unit, stream, done).watched()
 
 
 def start_inner(stage: str, total: int, unit: str) -> Progress:
     """Progress of a part of a stage, as lines: the stage may have the terminal's bar. A short part prints nothing."""
-    return PlainLines(stage, total, unit, sys.stderr, is_inner=True)
+    return PlainLines(stage, total, unit, sys.stderr, is_inner=True).watched()
 
 
 def format_duration(seconds: float) -> str:

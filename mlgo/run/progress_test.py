@@ -3,6 +3,7 @@
 import contextlib
 import io
 import unittest
+from unittest import mock
 
 from mlgo.run import progress
 
@@ -31,6 +32,33 @@ class PlainLinesTest(unittest.TestCase):
                 "trace: 50 of 100 modules in 0:50 (0 failed)",
             ],
         )
+
+    def test_a_minute_without_a_line_ends_with_one(self):
+        shown = progress.PlainLines("verify", 3, "modules", self.stream, clock=lambda: self.now)
+        for self.now, count, note in ((5.0, 1, ""), (59.0, 0, "at slow.c"), (100.0, 0, "")):
+            shown.advance(count, note)
+            shown.say_alive()
+        self.now = 150.0
+        shown.say_alive()
+        shown.close()
+        self.now = 300.0
+        shown.say_alive()
+        self.assertEqual(
+            self.lines(),
+            [
+                "verify: 3 modules",
+                "verify: 1 of 3 modules after 1:40 (at slow.c)",
+                "verify: 1 of 3 modules in 2:30 (at slow.c)",
+            ],
+        )
+
+    def test_what_is_started_is_watched_until_it_is_closed(self):
+        with mock.patch.object(progress, "SILENT_SECONDS", 0.0):
+            shown = progress.start("verify", 3, "modules", stream=self.stream)
+            while len(self.lines()) < 3:
+                pass
+            shown.close()
+        self.assertRegex(self.lines()[1], r"verify: 0 of 3 modules after \d:\d\d")
 
     def test_resumed_work_does_not_count_into_the_rate(self):
         shown = progress.PlainLines("trace", 100, "modules", self.stream, done=60, clock=lambda: self.now)

@@ -77,7 +77,7 @@ def started_in(folder: pathlib.Path) -> Any:
     """What STARTED_NAME in the folder of a stage holds; None: nothing that can be read."""
     try:
         return json.loads(read_regular(folder / STARTED_NAME, files.MAX_JSON_BYTES))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

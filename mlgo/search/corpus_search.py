@@ -28,6 +28,8 @@ from mlgo.trace.setup import CompileSetup
 
 #: Kinds of files of a module.
 _DECISIONS, _RESULT = "decisions", "json"
+#: Content of the result of a module that could not be compiled.
+_NOTHING_FOUND = {"best": None}
 _REMEDY = "Delete the folder and run again"
 #: Changes that were not tried, of which a result names so many.
 _NEXT_TRIES = 3
@@ -162,7 +164,7 @@ def results_in(folder: pathlib.Path, modules: Iterable[Module]) -> dict[str, Mod
     for module in modules:
         path = _path(folder, module.name, _RESULT)
         content = files.read_json(path, "search of a module", _REMEDY)
-        if content.get("best") is not None:
+        if content != _NOTHING_FOUND:
             found[module.name] = _parsed(content, path)
     return found
 
@@ -181,7 +183,7 @@ def sources_of(modules: Iterable[Module]) -> dict[str, str | None]:
 
 def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
     if found is None:
-        files.write_json_atomically(_path(folder, module.name, _RESULT), {"best": None})
+        files.write_json_atomically(_path(folder, module.name, _RESULT), _NOTHING_FOUND)
         return
     attempt = found.best.attempt
     # A whole policy needs no list. Otherwise all decisions: a policy's answers depend on what was inlined before.
@@ -207,19 +209,21 @@ def _write(folder: pathlib.Path, module: Module, found: Found | None) -> None:
 
 def _parsed(content: Any, path: pathlib.Path) -> ModuleResult:
     fields = Fields(content, f"search of a module ({path})", _REMEDY)
-    policy = content.get("policy")
+    curve = fields.read("curve", list)
+    if not all(isinstance(point, list) and list(map(type, point)) in ([int, float], [int, int]) for point in curve):
+        raise fields.error("has a field 'curve' that is no list of numbers of compiles and sizes")
     return ModuleResult(
         default=fields.read("default", float),
-        policy=None if policy is None else fields.read("policy", float),
+        policy=None if content.get("policy") is None else fields.read("policy", float),
         best=fields.read("best", float),
         questions=fields.read("questions", int),
         compiles=fields.read("compiles", int),
         tried=fields.read("tried", int),
         complete=fields.read("complete", bool),
-        curve=tuple((int(compiles), float(size)) for compiles, size in content["curve"]),
+        curve=tuple((int(compiles), float(size)) for compiles, size in curve),
         untried=fields.read("untried", int),
         untried_compiles=fields.read("untried_compiles", int),
-        next_tries=tuple(map(str, content["next_tries"])),
+        next_tries=tuple(fields.texts("next_tries")),
     )
 
 

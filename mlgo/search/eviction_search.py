@@ -13,6 +13,7 @@ from mlgo.corpus.corpus import Module
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_file, read_text
 from mlgo.score.problem_score import score_of
 from mlgo.search.decision_file import EvictionSection, read_all, written
 from mlgo.search.eviction_tries import TryLimits, flips_per_root_cost
@@ -127,7 +128,7 @@ class EvictionSearch:
             else:
                 self._write(paths[module.name], outcome)
             done(module)
-        return {name: _read(path) for name, path in paths.items() if name not in failures}, failures
+        return {name: read_found(path) for name, path in paths.items() if name not in failures}, failures
 
     def _is_done(self, path: pathlib.Path) -> bool:
         """Whether the result `path` is there, or was in the cache. Args: path: its name is the result's key."""
@@ -198,17 +199,23 @@ def decision_file(found: Mapping[str, ModuleFound]) -> bytes:
     return written(section for name in sorted(found) if (section := found[name].decisions) is not None)
 
 
-def _read(path: pathlib.Path) -> ModuleFound:
+def read_found(path: pathlib.Path) -> ModuleFound:
+    """Raises: RunError: a file is absent or damaged. The compiler wrote them, for a module that is not trusted."""
     report, decisions = map(path.with_suffix, _SUFFIXES)
-    rows = csv.DictReader(io.StringIO(report.read_text("ascii")), delimiter="\t", quoting=csv.QUOTE_NONE)
-    sections = read_all(decisions.read_bytes(), str(decisions))
-    if tuple(rows.fieldnames or ()) != _COLUMNS:
+    text = read_text(report, files.MAX_JSON_BYTES, "result of a search", _REMEDY)
+    rows = csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
+    sections = read_all(read_file(decisions, files.MAX_JSON_BYTES, "decisions of a search", _REMEDY), str(decisions))
+    try:
+        columns = tuple(rows.fieldnames or ())
+    except csv.Error as error:
+        raise RunError(str(report), f"is no result of a search: {error}", _REMEDY) from error
+    if columns != _COLUMNS:
         raise RunError(str(report), "is no result of a search", _REMEDY)
     if len(sections) != 1 or not isinstance(sections[0], EvictionSection):
         raise RunError(str(decisions), "has another form than one section of evictions", _REMEDY)
     try:
         functions = tuple(_function(row) for row in rows)
-    except (AttributeError, TypeError, ValueError) as error:  # A field is missing, or is no number.
+    except (AttributeError, TypeError, ValueError, csv.Error) as error:  # A field is missing, too long, or no number.
         raise RunError(str(report), f"has a damaged line {rows.line_num}", _REMEDY) from error
     return ModuleFound(functions, sections[0] if functions else None)
 

@@ -4,6 +4,9 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mlgo.run.json_fields import Fields
 
 #: Links that choose module by module at most: each takes seconds where a corpus has thousands of modules.
 _MOST_LINKS = 300
@@ -30,6 +33,17 @@ class Image:
     def size(self) -> int:
         """Code bytes of the whole image."""
         return sum(self.sizes.values())
+
+
+def parsed_image(value: Any, subject: str, remedy: str) -> Image:
+    """The image that a JSON value describes. Raises: RunError: it is none."""
+    fields = Fields(value, subject, remedy)
+    starts = fields.inner("starts")
+    return Image(
+        fields.texts_by_name("side_of"),
+        fields.inner("sizes").integers_by_name(),
+        {name: starts.inner(name).integers_by_name() for name in fields.read("starts", dict)},
+    )
 
 
 def most_links(modules: int, starts: int, one_by_one: bool) -> int:

@@ -33,7 +33,7 @@ from mlgo.search.budget import Budget, parted
 from mlgo.search.build import Attempt
 from mlgo.search.corpus_search import CorpusSearch, ModuleResult, results_in, section_in, sources_of
 from mlgo.search.decision_file import Section, read, written
-from mlgo.search.image import Image, most_links, smallest_image
+from mlgo.search.image import Image, most_links, parsed_image, smallest_image
 from mlgo.search.module_search import DEFAULT as BY_DEFAULT
 from mlgo.search.module_search import POLICY as BY_POLICY
 from mlgo.search.replay import Replayed, write_replays
@@ -322,7 +322,7 @@ class Tuning:
         configuration["linked_as"] = "library" if self.linking is None else "program"
         self.folder.stage(_IMAGE, inputs, configuration, work)
         path = self.folder.path / _IMAGE / _IMAGE_NAME
-        return Image(**files.read_json(path, "choice of objects", _REMEDY))
+        return parsed_image(files.read_json(path, "choice of objects", _REMEDY), f"choice of objects ({path})", _REMEDY)
 
     def _section(self, module: Module, side: str) -> Section:
         """The decisions of `side` for a module, which stand for any source."""

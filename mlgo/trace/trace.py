@@ -276,11 +276,13 @@ def _contexts(content: Mapping[str, np.ndarray], what: str) -> tuple[str, ...]:
     try:
         names = json.loads(content[CONTEXTS_NAME].tobytes())
         numbers = content[OBSERVATION_CONTEXT_NAME]
-        if not isinstance(names, list) or len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("they are no list of texts")
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names):
             raise ValueError("decisions refer to others")
-    except ValueError as error:
+    except (KeyError, ValueError, RecursionError) as error:
         raise RunError(what, f"has damaged names of functions: {error}", "Trace again into another folder") from error
-    return tuple(map(str, names))
+    return tuple(names)
 
 
 def _encode(log: TrainingLog, problem: Problem) -> bytes:

@@ -13,6 +13,7 @@ import numpy as np
 from mlgo.learning.algorithms.registry import current_names
 from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
+from mlgo.run.json_fields import Fields
 
 #: Palette of the learning curve: readable for the colour-blind (Okabe and Ito, 2008).
 _BLUE, _VERMILION, _GREY = "#0072b2", "#d55e00", "#7f7f7f"
@@ -75,7 +76,12 @@ class Metrics:
         """Writes the figures of the finished iterations again, after which this run goes on."""
         files.write_atomically(self._path, metrics_lines(iterations, validations))
         done = len(iterations)
-        json_lines.keep(self._seconds, lambda record: record["iteration"] < done, "seconds", "Delete the file")
+        what, remedy = "seconds", "Delete the file"
+
+        def is_kept(record: Mapping[str, Any]) -> bool:
+            return Fields(record, f"{what} ({self._seconds})", remedy).read("iteration", int) < done
+
+        json_lines.keep(self._seconds, is_kept, what, remedy)
 
     def validation(self, record: Mapping[str, Any]) -> None:
         """A validation has ended."""

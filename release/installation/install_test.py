@@ -1,6 +1,7 @@
 """The command on compilers that are shell scripts."""
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -8,6 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 from mlgo.run.exit_codes import ExitCode, RunError
 from release.installation import install, policies, prefix
@@ -108,6 +110,15 @@ class InstallTest(unittest.TestCase):
         self.prefix.write_text("")
         with self.assertRaisesRegex(RunError, "cannot be written to: File exists"):
             self.install("one")
+
+    def test_an_error_of_the_caller_is_none_of_the_prefix(self):
+        with self.assertRaisesRegex(FileNotFoundError, "elsewhere"), prefix.opened(self.prefix):
+            raise FileNotFoundError("elsewhere")
+        with (
+            prefix.opened(self.prefix) as made,
+            self.assertRaisesRegex(RunError, "cannot be written to: No space left"),
+        ):
+            made.add("new", mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left")), lambda folder: None)
 
     def test_files_of_others_are_never_deleted(self):
         self.install("one")

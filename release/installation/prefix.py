@@ -69,19 +69,25 @@ class Prefix:
                 check(self.versions / free)
                 return free
             free = f"{name}-{number}"
-        partial = pathlib.Path(tempfile.mkdtemp(dir=self.versions, prefix=f".{free}.", suffix=PARTIAL_SUFFIX))
+        with _writing(self.path):
+            partial = pathlib.Path(tempfile.mkdtemp(dir=self.versions, prefix=f".{free}.", suffix=PARTIAL_SUFFIX))
         try:
-            unpack(partial)
+            with _writing(self.path):
+                unpack(partial)
             check(partial)
-            os.chmod(partial, 0o755)
-            os.rename(partial, self.versions / free)
-            flush(self.versions)
+            with _writing(self.path):
+                os.chmod(partial, 0o755)
+                os.rename(partial, self.versions / free)
+                flush(self.versions)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
         return free
 
     def switch(self, name: str) -> None:
-        """Makes `name` the current version, in one step; `previous` then names the one that was current."""
+        """Makes `name` the current version, in one step; `previous` then names the one that was current.
+
+        Raises: RunError: the prefix cannot be written.
+        """
         for link, target in FIXED_LINKS.items():
             self._link(link, target)
         current = self.version()
@@ -93,6 +99,7 @@ class Prefix:
         """Removes all versions but the current and the previous one.
 
         Returns: (names of removed versions, names of versions that stay because files in them are not this command's).
+        Raises: RunError: the prefix cannot be written.
         """
         removed, kept = [], []
         for path in sorted(self.versions.iterdir()):
@@ -101,9 +108,10 @@ class Prefix:
             if contents.differences(path):
                 kept.append(path.name)
                 continue
-            retired = pathlib.Path(tempfile.mkdtemp(dir=self.versions, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX))
-            os.rename(path, retired / path.name)
-            shutil.rmtree(retired)
+            with _writing(self.path):
+                retired = tempfile.mkdtemp(dir=self.versions, prefix=f".{path.name}.", suffix=PARTIAL_SUFFIX)
+                os.rename(path, os.path.join(retired, path.name))
+                shutil.rmtree(retired)
             removed.append(path.name)
         return removed, kept
 
@@ -113,10 +121,11 @@ class Prefix:
         if path.is_symlink() and os.readlink(path) == target:
             return
         temporary = self.versions / f".{name}{PARTIAL_SUFFIX}"
-        temporary.unlink(missing_ok=True)
-        os.symlink(target, temporary)
-        os.replace(temporary, path)
-        flush(self.path)
+        with _writing(self.path):
+            temporary.unlink(missing_ok=True)
+            os.symlink(target, temporary)
+            os.replace(temporary, path)
+            flush(self.path)
 
 
 @contextlib.contextmanager
@@ -125,19 +134,26 @@ def opened(path: pathlib.Path) -> Iterator[Prefix]:
 
     Raises: RunError: it holds files of others, is locked, or cannot be written.
     """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        _refuse_foreign(path)
-        if not (path / MARKER).exists():
-            write_json_atomically(path / MARKER, {"format": _FORMAT, "written_by": "mlgo, //release:install"})
-        (path / VERSIONS).mkdir(exist_ok=True)
-        lock = os.open(path / VERSIONS, os.O_RDONLY | os.O_DIRECTORY)
-        try:
+    with contextlib.ExitStack() as stack:
+        # Not around the caller's block, whose errors are others.
+        with _writing(path):
+            path.mkdir(parents=True, exist_ok=True)
+            _refuse_foreign(path)
+            if not (path / MARKER).exists():
+                write_json_atomically(path / MARKER, {"format": _FORMAT, "written_by": "mlgo, //release:install"})
+            (path / VERSIONS).mkdir(exist_ok=True)
+            lock = os.open(path / VERSIONS, os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, lock)
             _lock(lock, path)
             _remove_partial(path)
-            yield Prefix(path)
-        finally:
-            os.close(lock)
+        yield Prefix(path)
+
+
+@contextlib.contextmanager
+def _writing(path: pathlib.Path) -> Iterator[None]:
+    """Around changes of the prefix at `path`. Raises: RunError: in place of an OSError."""
+    try:
+        yield
     except OSError as error:
         raise RunError(
             f"--prefix={path}", f"cannot be written to: {error.strerror}", f"Free space or correct its mode. {_OTHER}"

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 
+from mlgo.commands.peer_gin import bindings_of_file
 from mlgo.run.exit_codes import RunError
 from mlgo.training import settings
 from mlgo.training.gin_files import set_configuration
@@ -20,6 +21,10 @@ WORDS = (
     b"@",
     b"@gin.singleton()",
     b"%",
+    b"%rate",
+    b"a = [%b, %b]\n",
+    b"b = [%a, %a]\n",
+    b"((((((((",
     b" = ",
     b"'''",
     b"\\\n",
@@ -31,6 +36,8 @@ _MODULE = "this"
 def run(content: bytes) -> None:
     with path_of(content) as path, contextlib.suppress(ValueError, TypeError, AttributeError, SyntaxError, RunError):
         set_configuration([path], [])
+    with path_of(content) as path, contextlib.suppress(RunError):
+        bindings_of_file(path, lambda name: None)
     assert _MODULE not in sys.modules, "the file imported a module"
 
 

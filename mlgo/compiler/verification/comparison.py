@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import pathlib
 import re
+import subprocess
 import tempfile
 from collections.abc import Sequence
 
@@ -110,6 +111,8 @@ class Comparer:
                     f"cannot be started: {error.strerror}",
                     "give the path of llvm-objcopy",
                 ) from error
+            except subprocess.TimeoutExpired:
+                return None  # The object takes llvm-objcopy too long: as it stands, it differs.
             signals.check_not_killed(self.objcopy, done.returncode)
             return taken.read_bytes() if done.returncode == 0 and taken.is_file() else None
 

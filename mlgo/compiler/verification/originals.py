@@ -1,14 +1,19 @@
 """Finds the original object of a module by the module's name."""
 
 import functools
+import os
 import pathlib
 import posixpath
 import re
 from collections.abc import Callable
 
+from mlgo.compiler.request import CompileLimits
 from mlgo.corpus.extraction import archive, bitcode, object_file
 from mlgo.corpus.extraction.outcome import LeftOut
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_file
+
+_MOST_BYTES = CompileLimits.object_bytes
 
 
 def original_object(directory: pathlib.Path, name: str) -> bytes | None:
@@ -19,18 +24,23 @@ def original_object(directory: pathlib.Path, name: str) -> bytes | None:
     at N).o for an archive's member (lld/ELF/LTO.cpp, BitcodeCompiler::compile).
     """
     place = directory / name
-    content = place.read_bytes() if place.is_file() else _member(directory, name)
+    content = _read(place) if os.path.isfile(place) else _member(directory, name)
     if content is not None and not bitcode.is_bitcode(content):
         return content
     folder, last = posixpath.split(name)
     stem = last if last.endswith(")") else posixpath.splitext(last)[0]
     beside = directory / folder
-    if not beside.is_dir():
+    if not os.path.isdir(beside):
         return None
     ending = f".lto.{stem}.o"
     # One object may be part of several programs; the module's name does not identify the program.
     found = [path for path in beside.iterdir() if path.name.endswith(ending) and path.is_file()]
-    return found[0].read_bytes() if len(found) == 1 else None
+    return _read(found[0]) if len(found) == 1 else None
+
+
+def _read(path: pathlib.Path) -> bytes:
+    """Raises: RunError: the file cannot be read, or is larger than an object may be."""
+    return read_file(path, _MOST_BYTES, "original object", "build it again, or leave the module out")
 
 
 def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:
@@ -44,7 +54,7 @@ def finder(directory: pathlib.Path) -> Callable[[str], bytes | None]:
 def _member(directory: pathlib.Path, name: str) -> bytes | None:
     # Archives and members may have parentheses in their names: what stands before one of them must be a file.
     for start in (match.start() for match in re.finditer(r"\(", name)):
-        if name.endswith(")") and (directory / name[:start]).is_file():
+        if name.endswith(")") and os.path.isfile(directory / name[:start]):
             return _in_archive(directory / name[:start], name[start + 1 : -1])
     return None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlgo.compiler.verification.comparison import Reason
 from mlgo.compiler.verification.verify import Verification
-from mlgo.corpus.corpus import Corpus
+from mlgo.corpus.corpus import Corpus, CorpusError
 
 _SHOWN, _SHOWN_NAMES = 20, 3
 
@@ -22,7 +22,7 @@ def to_json(corpus: Corpus, clang: pathlib.Path, found: Verification, with_origi
     return {
         "clang": version.stdout.partition("\n")[0],
         "compared_with": "original objects" if with_originals else "the corpus where it lies",
-        "corpus_digest": corpus.digest,
+        "corpus_digest": _digest(corpus),
         "different": {
             name: {"reason": why.reason.value, "detail": why.detail} for name, why in found.different.items()
         },
@@ -30,6 +30,14 @@ def to_json(corpus: Corpus, clang: pathlib.Path, found: Verification, with_origi
         "reasons": _counts(found),
         "same": list(found.same),
     }
+
+
+def _digest(corpus: Corpus) -> str | None:
+    """None: a file of a module cannot be read, as the report says of that module."""
+    try:
+        return corpus.digest
+    except CorpusError:
+        return None
 
 
 def lines(found: Verification, with_originals: bool) -> Iterator[str]:

@@ -6,19 +6,28 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from mlgo.compiler import executor
 from mlgo.compiler.repeats import Repeats
-from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
+from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult
 from mlgo.compiler.verification.comparison import Comparer, Difference, Reason
 from mlgo.compiler.verification.likely import with_likely_reason
 from mlgo.corpus import command, self_contained
-from mlgo.corpus.corpus import Corpus, Module
+from mlgo.corpus.corpus import (
+    BITCODE_SUFFIX,
+    COMMAND_SUFFIX,
+    DESCRIPTION_NAME,
+    THINLTO_INDEX_SUFFIX,
+    Corpus,
+    CorpusError,
+    Module,
+)
 from mlgo.run import progress
 from mlgo.run.exit_codes import RunError
+
+_LIMITS = CompileLimits()
 
 #: The original object of a module, by the module's name; None: it is not there.
 Originals = Callable[[str], bytes | None]
@@ -49,6 +58,7 @@ def verify(
     originals: Originals | None = None,
     workers: int | None = None,
     shown: progress.Progress | None = None,
+    limits: CompileLimits = _LIMITS,
 ) -> Verification:
     """Verifies every module of `corpus`.
 
@@ -60,6 +70,7 @@ def verify(
       originals: the objects to compare with; None: what the corpus gives where it lies.
       workers: compiles at a time; None: all cores.
       shown: advanced once per module.
+      limits: of each compile. A module has four at most: here and in the copy, and each failure is repeated.
 
     Raises: RunError: the corpus cannot be linked, or clang or llvm-objcopy cannot be started.
     """
@@ -70,18 +81,21 @@ def verify(
     repeats = Repeats()
     with moved(corpus) as copy:
         moved_modules = [module for module in copy.modules if module.name not in found.different]
-        here = None if originals is not None else _objects(usable, clang, workers, repeats)
-        there = _objects(moved_modules, clang, workers, repeats)
+        here = None if originals is not None else _objects(usable, clang, limits, workers, repeats)
+        there = _objects(moved_modules, clang, limits, workers, repeats)
         with concurrent.futures.ThreadPoolExecutor(workers or executor.available_cores()) as pool:
             # Compiles run ahead in order; comparisons, one or two processes each, must not delay them.
             waiting: collections.deque = collections.deque()
-            for module, outcome in zip(usable, there):
+            for module in usable:
+                shown.advance(0, f"{found.note()}, at {module.name}")
+                outcome = next(there)
                 reference = next(here) if here is not None else None
                 waiting.append((module.name, pool.submit(_difference, module, outcome, reference, originals, comparer)))
                 while len(waiting) > 64:
                     _settle(*waiting.popleft(), found, shown)
             while waiting:
                 _settle(*waiting.popleft(), found, shown)
+    shown.advance(0, found.note())
     if (line := repeats.describe()) is not None:
         progress.tell(line)
     return found.result()
@@ -103,6 +117,10 @@ class _Found:
         if difference is not None:
             self.local_names[name] = difference
 
+    def note(self) -> str:
+        """A remark for the progress."""
+        return f"{len(self.different)} different"
+
     def result(self) -> Verification:
         return Verification(
             tuple(self.same), *(dict(sorted(each.items())) for each in (self.different, self.local_names))
@@ -110,12 +128,22 @@ class _Found:
 
 
 def _refused(corpus: Corpus) -> dict[str, Difference]:
-    """The modules that no compile takes, by name, because of options in their commands."""
+    """The modules that no compile takes, by name, because of their commands."""
     found = {}
     for module in corpus.modules:
-        if not (refused := command.refused_options(module.command, module.allowed_options)):
+        try:
+            recorded = module.command
+            refused = command.refused_options(recorded, module.allowed_options)
+        except RunError as error:
+            if corpus.command_override is not None:
+                raise  # It is the corpus's, not one module's.
+            # Without the path, which is of this machine.
+            subject = "its command" if isinstance(error, CorpusError) else error.subject
+            found[module.name] = Difference(Reason.COMPILE_FAILED, f"{subject} {error.wrong}")
             continue
-        if outside := self_contained.outside(module.command):
+        if not refused:
+            continue
+        if outside := self_contained.outside(recorded):
             found[module.name] = Difference(Reason.NOT_SELF_CONTAINED, f"its command says {outside[0]}")
         else:
             why = f"refused: its command has {', '.join(refused)}, which may do more than change code"
@@ -125,13 +153,13 @@ def _refused(corpus: Corpus) -> dict[str, Difference]:
 
 def _settle(name: str, answer, found: _Found, shown: progress.Progress) -> None:
     found.add(name, answer.result())
-    shown.advance(note=f"{len(found.different)} different" if found.different else "")
+    shown.advance()
 
 
 def _objects(
-    modules: Sequence[Module], clang: pathlib.Path, workers: int | None, repeats: Repeats
+    modules: Sequence[Module], clang: pathlib.Path, limits: CompileLimits, workers: int | None, repeats: Repeats
 ) -> Iterator[CompileResult | CompileFailure]:
-    requests = (CompileRequest(clang, module, want_log=False, want_object=True) for module in modules)
+    requests = (CompileRequest(clang, module, want_log=False, want_object=True, limits=limits) for module in modules)
     return executor.run_ordered(requests, workers, repeats.add)
 
 
@@ -147,7 +175,10 @@ def _difference(
     for made in (outcome, reference):
         if isinstance(made, CompileFailure):
             return Difference(Reason.COMPILE_FAILED, f"{made.kind.value}: {made.detail}")
-    original = originals(module.name) if originals is not None else reference.object_bytes
+    try:
+        original = originals(module.name) if originals is not None else reference.object_bytes
+    except RunError as error:
+        return Difference(Reason.MISSING_ORIGINAL, str(error))
     if original is None:
         return Difference(
             Reason.MISSING_ORIGINAL, "no object of this name, or several of local ThinLTO, are in --obj_base_dir"
@@ -163,19 +194,32 @@ def moved(corpus: Corpus) -> Iterator[Corpus]:
         target = pathlib.Path(directory, "elsewhere" + "".join(corpus.path.suffixes))
         try:
             if corpus.path.is_dir():
-                shutil.copytree(corpus.path, target, copy_function=_link)
+                for name in _files_of(corpus):
+                    _link(corpus.path / name, target / name)
             else:
                 _link(corpus.path, target)
-        except (OSError, shutil.Error) as error:
+        except OSError as error:
             raise RunError(
                 f"corpus {corpus.path}", f"cannot be linked into {directory}: {error}", "set TMPDIR"
             ) from error
         yield corpus.reopened(target)
 
 
-def _link(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def _files_of(corpus: Corpus) -> Iterator[str]:
+    """The files of a corpus directory, and no others: links may lead anywhere, and in circles."""
+    yield DESCRIPTION_NAME
+    whole = Corpus.load(corpus.path)
+    suffixes = (BITCODE_SUFFIX, COMMAND_SUFFIX, THINLTO_INDEX_SUFFIX)
+    names = (f"{module.name}{suffix}" for module in whole.modules for suffix in suffixes)
+    for name in (*names, *whole.carried_files):
+        if os.path.lexists(corpus.path / name):
+            yield name
+
+
+def _link(source: pathlib.Path, target: pathlib.Path) -> None:
     """Makes `target` the same file as `source`. Corpora are large: nothing is copied."""
-    source = os.path.realpath(source)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source = pathlib.Path(os.path.realpath(source))
     try:
         os.link(source, target)
     except OSError:  # Another file system, or one without hard links.

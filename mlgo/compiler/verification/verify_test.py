@@ -1,12 +1,14 @@
 """Corpora that verify, and corpora that do not, for every reason. Arguments: clang, llvm-objcopy."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from mlgo.compiler.request import CompileLimits
 from mlgo.compiler.verification.comparison import Comparer, Reason
 from mlgo.compiler.verification.verify import verify
 from mlgo.corpus.corpus import Corpus, join_command
@@ -55,6 +57,37 @@ class VerifyTest(unittest.TestCase):
         self.assertEqual(self.reasons(corpus), unmoved)
         missing = {**unmoved, "a b/good": Reason.MISSING_ORIGINAL, "a b/text": Reason.SECTIONS_DIFFER}
         self.assertEqual(self.reasons(corpus, {"a b/text": b"something else"}.get), missing)
+
+    def test_no_module_ends_the_work_on_others(self):
+        names = ("lengthy", "empty", "cut_off", "pipe", "assembly", "good")
+        corpus = self.corpus(**dict.fromkeys(names, COMMAND))
+        folder = self.root / "corpus" / "a b"
+        (folder / "lengthy.cmd").write_bytes(b"-cc1\0" + b"-O2\0" * 200_000)
+        (folder / "empty.cmd").write_bytes(b"")
+        (folder / "cut_off.cmd").write_bytes(b"-mllvm\0")
+        (folder / "pipe.bc").unlink()
+        os.mkfifo(folder / "pipe.bc")
+        # As text: a writer of bitcode would assemble it for the table of symbols.
+        (folder / "assembly.bc").write_text(r'module asm ".rept 1000000000\0A.byte 1\0A.endr"')
+        limits = CompileLimits(cpu_seconds=1, address_space_bytes=1 << 30)
+        found = verify(corpus, CLANG, Comparer(OBJCOPY), workers=2, limits=limits)
+        self.assertEqual(found.same, ("a b/good",))
+        for name, message in (
+            ("lengthy", "bad_flags: a module's command: has 200,0.. words"),
+            ("empty", "^its command is empty$"),
+            ("cut_off", "last option -mllvm lacks its argument"),
+            ("pipe", "compile_error: .*module.bc is not a regular file"),
+            ("assembly", "timeout: it used more than 1 CPU seconds|out_of_memory: "),
+        ):
+            difference = found.different[f"a b/{name}"]
+            self.assertIs(difference.reason, Reason.COMPILE_FAILED)
+            self.assertRegex(difference.detail, message)
+
+    def test_links_in_the_corpus_s_folder_are_not_followed_in_circles(self):
+        corpus = self.corpus(good=COMMAND)
+        for name in ("one", "two"):
+            (self.root / "corpus" / name).symlink_to(".")
+        self.assertEqual(self.reasons(corpus), {})
 
     def test_what_only_the_old_place_has_is_missed(self):
         corpus = self.corpus(profiled=(*COMMAND, "-fprofile-sample-use=../profile"))

@@ -41,8 +41,11 @@ def objects_of(entries: Sequence[Any], base: str, reader: Callable = quoting.res
             arguments = entry.get("arguments")
             if arguments is None:
                 arguments = quoting.split_shell(entry["command"])
-            if any(argument.startswith("@") for argument in arguments):
+            try:
                 arguments = list(quoting.expand_response_files(arguments, reader(directory)))
+            except RunError as error:
+                omissions.append(Omission(f"entry {index}", Kind.NO_OBJECT, f"{error.subject} {error.wrong}"))
+                continue
             output = output_of(arguments, entry.get("file")) or entry.get("output")
             if output and output not in _NO_FILES:
                 source = absolute(directory, entry["file"]) if entry.get("file") else None

@@ -3,8 +3,9 @@
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
+from mlgo.run.exit_codes import RunError
 from mlgo.run.regular_file import read_regular
 
 _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
@@ -19,10 +20,12 @@ _RESPONSE = re.compile(
 _ANY_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _SHELL_ESCAPE = re.compile(r'\\(["\\$`]|\n)')
 
-#: Response files may name response files; clang and ld stop somewhere too.
-_DEEPEST = 20
 #: The response file of Chromium's largest link has 3 MB.
-_MOST_BYTES = 256 * 1024**2
+_MOST_BYTES = 64 * 1024**2
+#: Of one command: response files, counted each time that they are named, and words. A file may name another twice, and
+#: so on: 20 short files stand for a million.
+_MOST_FILES = 256
+_MOST_WORDS = 2_000_000
 
 
 def split_shell(text: str) -> list[str]:
@@ -38,18 +41,39 @@ def split_response(text: str) -> list[str]:
     return _split(text, _RESPONSE, unescaped, unescaped)
 
 
-def expand_response_files(arguments: Sequence[str], read: Callable[[str], str | None], depth: int = 0) -> Iterator[str]:
+def expand_response_files(arguments: Iterable[str], read: Callable[[str], str | None]) -> Iterator[str]:
     """`arguments` with each `@file` replaced by what is in the file; one that cannot be read stays, as clang has it.
 
     Args:
       read: the text of a response file by the name after the `@`; None: there is none.
+
+    Raises: RunError: a file names itself, directly or not, or there are too many files or words.
     """
-    for argument in arguments:
-        text = read(argument[1:]) if argument.startswith("@") and len(argument) > 1 and depth < _DEEPEST else None
+    files = words = 0
+    # What is being read: the name of a file, "" for `arguments`, and its words that are left.
+    inside: list[tuple[str, Iterator[str]]] = [("", iter(arguments))]
+    while inside:
+        argument = next(inside[-1][1], None)
+        if argument is None:
+            inside.pop()
+            continue
+        name = argument[1:] if argument.startswith("@") else ""
+        if name and any(name == outer for outer, _ in inside):
+            raise _unusable(name, "names itself")
+        text = read(name) if name else None
         if text is None:
             yield argument
+            words += 1
         else:
-            yield from expand_response_files(split_response(text), read, depth + 1)
+            inside.append((name, iter(split_response(text))))
+            files += 1
+        if files > _MOST_FILES or words > _MOST_WORDS:
+            wrong = f"is one of more than {_MOST_FILES} files, or of {_MOST_WORDS:,} words, that the command stands for"
+            raise _unusable(inside[-1][0] or name, wrong)
+
+
+def _unusable(name: str, wrong: str) -> RunError:
+    return RunError(f"response file {name} of a command", wrong, "Give a command without it, or write the file again")
 
 
 def response_file_reader(directory: str) -> Callable[[str], str | None]:

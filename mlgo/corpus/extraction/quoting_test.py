@@ -8,6 +8,7 @@ import unittest
 from hypothesis import given, settings, strategies
 
 from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader, split_response, split_shell
+from mlgo.run.exit_codes import RunError
 
 # Blanks that only Unicode knows are part of a path.
 _WORDS = strategies.lists(strategies.text(alphabet="ab -o\"'\\$\n\t\u00a0\udcff", max_size=6), max_size=5)
@@ -61,7 +62,14 @@ class ResponseFileTest(unittest.TestCase):
                 return list(expand_response_files(words, response_file_reader(folder)))
 
             self.assertEqual(expand("-c", "@one.rsp", "@"), ["-c", "-o", "a b.o", "caf\udce9.c", "@absent", "@"])
-            self.assertEqual(set(expand("@loop.rsp")), {"x", "@loop.rsp"})
+            with self.assertRaisesRegex(RunError, "response file loop.rsp of a command: names itself. Give"):
+                expand("@loop.rsp")
+
+    def test_files_that_name_a_file_twice_and_so_on(self):
+        read = {**{str(level): f"x @{level + 1} @{level + 1}" for level in range(40)}, "many": "x " * 2_000_001}.get
+        for words in (["@0"], ["@many"], ["@many2"] * 300):
+            with self.subTest(words[0]), self.assertRaisesRegex(RunError, "more than 256 files, or of 2,000,000 words"):
+                list(expand_response_files(words, lambda name: "x" if name == "many2" else read(name)))
 
 
 if __name__ == "__main__":

@@ -30,20 +30,26 @@ class Verdict(enum.Enum):
 
 def judge(option: GivenOption, allowed: Collection[str] = ()) -> Verdict:
     """What becomes of `option`. Args: allowed: names (see `normal_name`) of further options that are kept."""
-    if allowed and is_allowed(option, allowed) and not _is_expanded(option):
+    if allowed and is_allowed(option, allowed) and expanded_word(option) is None:
         return Verdict.KEPT
     return _judge(option)
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def _judge(option: GivenOption) -> Verdict:
-    if _is_expanded(option):
+    if expanded_word(option) is not None:
         return Verdict.REFUSED
     return _judge_llvm(option) if option.words[0] == LLVM else _judge_clang(option)
 
 
-def _is_expanded(option: GivenOption) -> bool:
-    return any(word.startswith(_EXPANDED) for word in option.words)
+def expanded_word(option: GivenOption) -> str | None:
+    """The word that a compiler replaces by those in a file; such an option is refused although it is allowed."""
+    return next((word for word in option.words if word.startswith(_EXPANDED)), None)
+
+
+def can_be_allowed(name: str) -> bool:
+    """Whether --allow_option helps for the refused option that a message calls `name`: not for a response file."""
+    return not name.startswith(_EXPANDED)
 
 
 def is_allowed(option: GivenOption, allowed: Collection[str]) -> bool:

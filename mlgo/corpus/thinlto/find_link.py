@@ -1,8 +1,6 @@
 """Finds the linker's command line: in a shell line, through a compiler driver, in a ninja build, in a bazel aquery."""
 
-import collections
 import dataclasses
-import json
 import os
 import pathlib
 import re
@@ -12,8 +10,9 @@ from typing import Any
 
 from mlgo.corpus.extraction import quoting
 from mlgo.corpus.options.driver import output_of
-from mlgo.run import signals
+from mlgo.run import files, signals
 from mlgo.run.exit_codes import RunError
+from mlgo.run.regular_file import read_regular
 
 _LINKER = re.compile(r"(.*-)?(ld|lld|ld\.lld|ld\.gold|ld\.bfd|ld64|ld64\.lld|lld-link|wasm-ld)(-[0-9.]+)?(\.exe)?")
 _LLD_FOR_ELF = re.compile(r"(.*-)?(ld|lld|ld\.lld)(-[0-9.]+)?(\.exe)?")
@@ -92,7 +91,8 @@ def ninja_link(
 def _from_database(
     database: str, output: str | None, where: pathlib.Path, read: str
 ) -> tuple[tuple[str, ...], pathlib.Path]:
-    for entry in json.loads(database):
+    entries = files.parse_json(os.fsencode(database), read, "check the command where the build ran")
+    for entry in entries:
         # ninja's name of `./lib.so` is `lib.so`.
         if output is not None and os.path.normpath(entry.get("output") or ".") == os.path.normpath(output):
             command, place = _command_of_shell_line(entry["command"], where)
@@ -201,24 +201,20 @@ def _ask_driver(link: Sequence[str], working_directory: pathlib.Path) -> LinkLin
 
 
 def _expanded(words: Sequence[str], working_directory: pathlib.Path) -> list[str]:
-    """`words` with response files replaced by what is in them, to any depth but never round in circles."""
-    expanded: list[str] = []
-    queue = collections.deque((word, ()) for word in words)
-    while queue:
-        word, inside = queue.popleft()
-        if not word.startswith("@") or len(word) == 1:
-            expanded.append(word)
-            continue
-        path = working_directory / word[1:]
-        if not path.is_file() or path in inside or path.stat().st_size > _RESPONSE_FILE_LIMIT:
+    """`words` with response files replaced by what is in them. Raises: RunError: one is missing, or names itself."""
+
+    def read(name: str) -> str:
+        path = working_directory / name
+        try:
+            return os.fsdecode(read_regular(path, _RESPONSE_FILE_LIMIT))
+        except OSError as error:
             raise RunError(
                 f"response file {path} of the link command",
-                "includes itself" if path in inside else "does not exist or is too large",
+                "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}",
                 "keep it (ninja -d keeprsp), or give --ninja_dir and --target",
-            )
-        content = os.fsdecode(path.read_bytes())
-        queue.extendleft((word, (*inside, path)) for word in reversed(quoting.split_response(content)))
-    return expanded
+            ) from error
+
+    return list(quoting.expand_response_files(words, read))
 
 
 def _run(command: Sequence[str], where: pathlib.Path, read: str, may_fail: bool = False) -> str:

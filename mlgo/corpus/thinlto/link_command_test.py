@@ -109,7 +109,7 @@ class LinkCommandTest(unittest.TestCase):
         (self.build / "outer").write_text('-m elf_x86_64\n-pie "@inner file"\n', encoding="utf-8")
         self.assertEqual(command_override(["ld.lld", "@outer", "-plugin-opt=mcpu=x86-64"], self.build), OVERRIDE)
         (self.build / "inner file").write_text("@outer", encoding="utf-8")
-        with self.assertRaisesRegex(RunError, "outer of the link command: includes itself"):
+        with self.assertRaisesRegex(RunError, "response file .*outer of a command: names itself"):
             command_override(["ld.lld", "@outer"], self.build)
         with self.assertRaisesRegex(RunError, "response file .*gone .*does not exist"):
             command_override(["ld.lld", "@gone"], self.build)

@@ -20,6 +20,7 @@ from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.json_fields import Fields
 from mlgo.run.run_folder import RunFolder
 from mlgo.score.code_size import COMDAT_WEIGHTED_CODE, ESTIMATED_CODE
 from mlgo.score.problem_score import score_of
@@ -171,9 +172,10 @@ class Evaluation:
         inputs = {**self._inputs(corpus, side), "linker": linker_digest}
         configuration = {**self.configuration, "flags": list(side.flags), "modules": list(modules), "icf": self.icf}
         self.folder.stage(stage, inputs, configuration, work)
-        return files.read_json(
-            self.folder.path / stage / _LINKED_NAME, "linked sizes", "Delete the folder and run again"
-        )
+        path, remedy = self.folder.path / stage / _LINKED_NAME, "Delete the folder and run again"
+        return Fields(
+            files.read_json(path, "linked sizes", remedy), f"linked sizes ({path})", remedy
+        ).integers_by_name()
 
 
 def chosen_reward(problem: Problem, name: str | None) -> str:

@@ -20,6 +20,7 @@ from mlgo.evaluation.other_compilers import other_compilers
 from mlgo.problems.problem import Problem
 from mlgo.run import files
 from mlgo.run.exit_codes import RunError
+from mlgo.run.json_fields import Fields
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord
 from mlgo.trace.setup import CompileSetup
@@ -130,7 +131,12 @@ def code_of_side(folder: pathlib.Path, modules: Sequence[str]) -> dict[str, dict
     Raises: RunError: a file is missing or damaged.
     """
     remedy = "Delete the folder and run again"
-    return {name: files.read_json(_code_path(folder, name), "function sizes", remedy) for name in modules}
+    found = {}
+    for name in modules:
+        path = _code_path(folder, name)
+        content = files.read_json(path, "function sizes", remedy)
+        found[name] = Fields(content, f"function sizes ({path})", remedy).integers_by_name()
+    return found
 
 
 def link_side(folder: pathlib.Path, linker: pathlib.Path, modules: Sequence[str], icf: bool) -> dict[str, int]:

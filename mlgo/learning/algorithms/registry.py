@@ -48,6 +48,6 @@ def current_names(recorded: Any) -> Any:
     if not isinstance(recorded, dict):
         return recorded
     renamed = {_FORMER_KEYS.get(key, key): current_names(value) for key, value in recorded.items()}
-    if renamed.get("algorithm") in _FORMER_NAMES:
-        renamed["algorithm"] = _FORMER_NAMES[renamed["algorithm"]]
+    if isinstance(algorithm := renamed.get("algorithm"), str):
+        renamed["algorithm"] = _FORMER_NAMES.get(algorithm, algorithm)
     return renamed

@@ -72,7 +72,7 @@ def _check_record(policy: pathlib.Path, problem: Problem, remedy: str) -> None:
 def _answer(stdout: str) -> list[str] | None:
     try:
         answer = json.loads(stdout)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return answer if isinstance(answer, list) and len(answer) == 3 else None
 
