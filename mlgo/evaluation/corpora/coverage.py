@@ -56,8 +56,8 @@ class Coverage:
         if self.absent:
             found.append(
                 f"{what}: the linked image holds code of {self.in_image:,} of {self.with_code:,} modules with code, and"
-                f" says nothing about the others, which nothing references, whose symbols another module defines, or"
-                f" whose code is in other sections than .text: {_named(list(self.absent))}"
+                f" says nothing about the others, which nothing references or whose symbols another module defines:"
+                f" {_named(list(self.absent))}"
             )
         if self.without_code:
             found.append(f"{what}: modules without code: {_named(self.without_code)}")

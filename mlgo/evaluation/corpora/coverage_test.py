@@ -70,7 +70,7 @@ class CoverageTest(toolbox.ToolboxTest):
         linked_code.link(self.root / self.tool("ld.lld"), named, self.root / "work")
         program = mock.create_autospec(Program, instance=True)
         program.units.return_value = [(path, object_path.name) for path, object_path in named.items()]
-        coverage = coverage_of_units(program, objects, self.root / "work/image.map")
+        coverage = coverage_of_units(program, objects, self.root / "work/image", self.root / "work/image.map")
         self.assertEqual((coverage.with_code, coverage.in_image), (3, 2))
         self.assertEqual((list(coverage.absent), coverage.without_code), (["unused.c"], ["asm.S"]))
 

@@ -83,7 +83,7 @@ def measure_side(
         with building:
             objects = compile_objects(toolchain, side, program, folder / "objects", LEVEL)
             linked(_PLAIN, objects)
-            coverage = coverage_of_units(program, objects, maps[_PLAIN])
+            coverage = coverage_of_units(program, objects, folder / _PLAIN, maps[_PLAIN])
             linked("code_bytes_icf", objects, "-Wl,--icf=all")
             if thinlto:
                 linked("code_bytes_thinlto", thinlto_objects(toolchain, side, program, folder / "thin", LEVEL))
@@ -105,11 +105,13 @@ def measure_side(
     return SideSize(sizes, dict(plain.functions), outputs, counts, coverage.to_json())
 
 
-def coverage_of_units(program: Program, objects: Sequence[pathlib.Path], map_path: pathlib.Path) -> Coverage:
+def coverage_of_units(
+    program: Program, objects: Sequence[pathlib.Path], image: pathlib.Path, map_path: pathlib.Path
+) -> Coverage:
     """The units that an image holds code of. Args: objects: in the order of the units; map_path: lld's map of it."""
     by_unit = {path: each for (path, _), each in zip(program.units(), objects)}
     code = {path: executable_bytes(each.read_bytes()) for path, each in by_unit.items()}
-    return coverage_of(code, [code_of_modules(map_path, by_unit)])
+    return coverage_of(code, [code_of_modules(map_path, image, by_unit)])
 
 
 def count_runs(
