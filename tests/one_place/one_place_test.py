@@ -62,7 +62,7 @@ class OnePlaceTest(unittest.TestCase):
         slots = (self.made / "llvm/embedded/PolicySlots.def").read_text()
         self.assertIn('"regalloc_eviction", "register_policy"', slots)
         # A policy for speed in the slot of the inliner is not limited to functions for size.
-        self.assertIn('"-inliner-interactive-channel-base", AllFunctions)', slots)
+        self.assertIn('"-inliner-interactive-channel-base", AllFunctions, ', slots)
 
     def test_the_problem_has_the_slot(self):
         self.bazel.run("test", "--test_output=errors", "//mlgo/problems:slots_test")
