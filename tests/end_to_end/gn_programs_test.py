@@ -42,6 +42,7 @@ unsigned Sum(unsigned seed) {
 }
 """,
 }
+_FLAGS = ("--inline_thresholds=5", "--cost_sources=2", "--cost_turns=1", "--repeats=1")
 _BUILD = 'executable("sums") {\n  sources = [ "main.cc" ]\n  deps = [ "//lib:sum" ]\n  libs = [ "m" ]\n}\n'
 _MAIN = """#include <stdio.h>
 #include "sum.h"
@@ -68,7 +69,7 @@ class GnProgramsTest(unittest.TestCase):
             (cls.folder / path).write_text(text, encoding="utf-8")
         cls.projects = cls.folder / "small_project.json"
         cls.out = cls.folder / "out"
-        code, said = cls.evaluate("--inline_thresholds=5", "--cost_sources=2", "--cost_turns=1", "--repeats=1")
+        code, said = cls.evaluate(*_FLAGS)
         if code != ExitCode.DONE:
             raise AssertionError(f"exit code {code}:\n{said}")
         cls.result = json.loads((cls.out / "result.json").read_text(encoding="utf-8"))
@@ -112,9 +113,15 @@ class GnProgramsTest(unittest.TestCase):
             )
         self.assertEqual(self.result["cost"]["-O2"]["policy"]["cpu_seconds"]["sources"], 2)
 
-    def test_nothing_is_built_anew_but_what_changed(self):
+    def test_the_same_command_does_nothing_anew(self):
+        stages = len(list(self.out.rglob("manifest.json")))
+        code, said = self.evaluate(*_FLAGS)
+        self.assertEqual((code, said.count("done before")), (ExitCode.DONE, stages), said)
+
+    def test_other_flags_are_refused(self):
         code, said = self.evaluate("--inline_thresholds=5", "--nocost", "--repeats=1")
-        self.assertEqual((code, said.count("done before")), (ExitCode.DONE, 3 + 2 + 1), said)
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
+        self.assertIn("configuration.cost: was True, now False", said)
 
     def test_names_are_those_of_the_project(self):
         code, said = self.evaluate("--list")

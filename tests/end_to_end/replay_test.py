@@ -91,7 +91,7 @@ class ReplayTest(unittest.TestCase):
 
     def test_a_corpus_without_debug_locations(self):
         self.make_corpus("bare")
-        code, said = self.tune("bare")
+        code, said = self.tune("bare", f"--output_dir={self.folder / 'bare_out'}")
         self.assertEqual(code, ExitCode.USER_ERROR)
         self.assertIn("none of the 5 modules of the corpus has any. Make the corpus from a build with", said)
 

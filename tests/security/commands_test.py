@@ -10,7 +10,7 @@ import unittest
 
 from mlgo.compiler.compile import compiler_environment
 from mlgo.compiler.executor import LocalExecutor
-from mlgo.compiler.request import CompileRequest, CompileResult
+from mlgo.compiler.request import CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.server_executor import ServerExecutor, executor_for
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
 from mlgo.corpus import command
@@ -19,7 +19,7 @@ from mlgo.corpus.options import llvm_rules, table
 from mlgo.corpus.refusal import check_commands
 from mlgo.corpus.writer import CorpusWriter
 from mlgo.run import locate
-from mlgo.run.exit_codes import ExitCode, RunError
+from mlgo.run.exit_codes import ExitCode
 
 # The optimiser changes this function, the inliner and the register allocator have decisions in it.
 _MODULE = b"""
@@ -69,7 +69,7 @@ class CommandsTest(ScratchTestCase):
         return {
             "-mllvm -print-changed-diff-path": (*_CHANGED, "-mllvm", f"-print-changed-diff-path={self.program}"),
             f"@{self.response}": (f"@{self.response}",),
-            "-main-file-name": ("-main-file-name", f"@{self.response}"),
+            "@files/": ("-main-file-name", f"@{self.response}"),
             "-mllvm -info-output-file": ("-mllvm", f"-info-output-file={self.harm}", "-mllvm", "-stats"),
             "-mllvm -ir-dump-directory": ("-mllvm", f"-ir-dump-directory={self.harm}", "-mllvm", "-print-after-all"),
             "-mllvm -dot-cfg-dir": ("-mllvm", f"-dot-cfg-dir={self.harm}", "-mllvm", "-print-changed=dot-cfg"),
@@ -160,11 +160,10 @@ class CommandsTest(ScratchTestCase):
             self.assertIn(f"{option[:60]}", str(raised.exception))
             self.assertIn("(a/m)", str(raised.exception))
             for executor in (LocalExecutor(1), self.server):
-                with (
-                    self.subTest(option, executor=executor),
-                    self.assertRaisesRegex(RunError, "which may do more than change code"),
-                ):
-                    self.outcome(executor, corpus)
+                with self.subTest(option, executor=executor):
+                    failure = self.outcome(executor, corpus)
+                    self.assertIs(failure.kind, FailureKind.BAD_FLAGS)
+                    self.assertIn("which may do more than change code", failure.detail)
                 self.assertFalse(self.harm.exists(), option)
                 self.assertEqual(list(self.work.iterdir()), [], option)
 

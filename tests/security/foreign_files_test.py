@@ -27,7 +27,7 @@ from mlgo.search import corpus_search, eviction_search
 from mlgo.search.image import parsed_image
 from mlgo.size_estimator.estimator import SizeEstimator
 from mlgo.trace import outcomes
-from mlgo.training import figures, former_runs, growth
+from mlgo.training import figures, growth
 
 Reader = Callable[[pathlib.Path], object]
 
@@ -76,7 +76,6 @@ VALUES = (
 
 
 def _resumed(folder: pathlib.Path) -> None:
-    former_runs.rename(folder)
     growth.prepare(folder, {"configuration": {"run": {"iterations": 3}}})
     run_folder.claim_configuration(folder, {"a": 1})
 

@@ -64,12 +64,12 @@ SWITCHES = frozenset(("enable-ml-inliner", "regalloc-enable-advisor", "regalloc-
 #: They select one of several policies inside the build's clang. Compiles of the corpus choose their own.
 SELECTORS = frozenset(("ml-inliner-model-selector", "mlgo-eviction-selector", "mlgo-priority-selector"))
 
-#: With these, decisions in the build were taken beforehand or searched (llvm/decisions, release/search). Compiles of
-#: the corpus decide for themselves.
+#: With these, decisions in the build were taken beforehand or searched (llvm/decisions, release/search), or warnings
+#: about policies were off. Compiles of the corpus decide for themselves.
 DECISIONS = frozenset(
     """
-    mlgo-allocations mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken mlgo-evictions-taken mlgo-executed-cost
-    mlgo-search
+    mlgo-allocations mlgo-allocations-work mlgo-decisions mlgo-decisions-replay mlgo-decisions-taken
+    mlgo-evictions-taken mlgo-executed-cost mlgo-search mlgo-warn-unmeasured
     """.split()
 )
 
