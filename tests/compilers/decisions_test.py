@@ -213,7 +213,7 @@ class DecisionsTest(unittest.TestCase):
             self.assertIs(self.made(*given("given"), level=level) == self.made(level=level), True, level)
 
     def test_unknown_call_sites_have_no_effect(self):
-        self.write("given", written("inline\tno\tsuch\tcall\t0\t0\nkeep\tf\tbig\tf\tx\t-1\ninline\t\t\t\t\t\n"))
+        self.write("given", written("inline\tno\tsuch\tcall\t0\t0\nkeep\tf\tbig\tf\tx\t-1\n"))
         self.assertIs(self.made(*given("given")) == self.made(), True)
 
     def test_an_edit_elsewhere_keeps_the_names_of_call_sites(self):
