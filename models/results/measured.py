@@ -79,9 +79,7 @@ def program_ratios(result: Mapping[str, Any], table: str, side: str, measure: st
     return ratios_of(result[table], side, DEFAULT, measure)
 
 
-def programs(
-    result: Mapping[str, Any], table: str, side: str, measure: str, unseen: Collection[str] = ()
-) -> Group:
+def programs(result: Mapping[str, Any], table: str, side: str, measure: str, unseen: Collection[str] = ()) -> Group:
     """All programs of a result in the mean, with the published interval.
 
     Args: unseen: only these, which are those that training did not see.

@@ -1,8 +1,9 @@
 """Generated numbers in Markdown pages: tables between marks, and single values in prose.
 
-A table stands between `<!-- begin results: NAME -->` and `<!-- end results: NAME -->`. A value stands before a comment that names it, as in
-`−1.16 %<!--= regalloc_eviction/all_programs totals/run/policy/instructions/geometric_mean -->`: the file models/…/result.json and the keys in it. It is a
-ratio to the default, printed as a change with as many digits as the page has.
+A table stands between `<!-- begin results: NAME -->` and `<!-- end results: NAME -->`. A value stands before a comment
+that names it, as in `+0.51 %<!--= regalloc_eviction/programs_pgo totals/run/policy/instructions/geometric_mean -->`:
+the folder below models/ and the keys in its result.json. It is a ratio to the default, printed as a change with as many
+digits as the page has.
 """
 
 import json

@@ -91,7 +91,9 @@ def several(
     for heading, result, measure in columns:
         for corpus in result["order"]["corpora"]:
             cells.setdefault(corpus, {})[heading] = with_interval(measure(result, corpus, side))
-    rows = [[corpus, *(of_corpus.get(heading, "") for heading in headings)] for corpus, of_corpus in sorted(cells.items())]
+    rows = [
+        [corpus, *(of_corpus.get(heading, "") for heading in headings)] for corpus, of_corpus in sorted(cells.items())
+    ]
     return markdown(["library", *headings], rows)
 
 
@@ -109,14 +111,13 @@ def best_single_threshold(result: Mapping[str, Any], corpora: Sequence[str]) -> 
 
 
 def programs(
-    result: Mapping[str, Any],
-    rows: Sequence[tuple[str, str, str]],
-    sides: Sequence[str],
-    unseen: Sequence[str] = (),
+    result: Mapping[str, Any], rows: Sequence[tuple[str, str, str]], sides: Sequence[str], unseen: Sequence[str] = ()
 ) -> str:
     """One row for each measure, group of programs and side: mean with interval, worst, without the best.
 
-    Args: rows: (words, table, measure) as in measured.programs; unseen: names of programs that training did not see; empty: no such rows.
+    Args:
+      rows: (words, table, measure), the last two as in measured.programs.
+      unseen: names of programs that training did not see; empty: no such rows.
     """
     lines = []
     for words, table, measure in rows:

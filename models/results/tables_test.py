@@ -44,7 +44,9 @@ def programs() -> dict[str, Any]:
 class LibrariesTest(unittest.TestCase):
     def test_rows_mean_worst_and_threshold(self):
         languages = {"a": "C", "b": "C", "c": "C++"}
-        lines = tables.libraries(evaluation(), ["trained"], measured.linked_code, languages, thresholds=True).split("\n")
+        lines = tables.libraries(evaluation(), ["trained"], measured.linked_code, languages, thresholds=True).split(
+            "\n"
+        )
         self.assertEqual(
             lines[2:],
             [

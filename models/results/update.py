@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from mlgo.commands.main import run_command
 from mlgo.run import files, locate
 from mlgo.run.exit_codes import RunError
-
 from models.results import pages, sections
 
 
@@ -19,8 +18,14 @@ def pages_with_numbers(workspace: pathlib.Path) -> Iterator[tuple[pathlib.Path, 
     try:
         tables = sections.tables_of(models)
     except (OSError, ValueError, KeyError) as error:
-        raise RunError("models", f"a result cannot be read: {error!r}", "Run the .update target of its folder") from error
-    for path in [workspace / "README.md", *sorted((workspace / "docs").rglob("*.md")), *sorted(models.rglob("README.md"))]:
+        raise RunError(
+            "models", f"a result cannot be read: {error!r}", "Run the .update target of its folder"
+        ) from error
+    for path in [
+        workspace / "README.md",
+        *sorted((workspace / "docs").rglob("*.md")),
+        *sorted(models.rglob("README.md")),
+    ]:
         text = path.read_text(encoding="utf-8")
         try:
             yield path, text, pages.renewed(text, tables, models)
