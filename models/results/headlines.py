@@ -6,6 +6,8 @@ from typing import Any
 from models.results import measured, tables
 from models.results.pages import percent
 
+_LANGUAGES = ("C", "C++")
+
 
 def table(
     inlining: Mapping[str, Any],
@@ -25,20 +27,12 @@ def table(
         ("trained", "-Oz `--config=mlgo-size.cfg`", f"instructions executed {_mean_and_worst(executed)}"),
         ("search_8", "-Oz `-mllvm -mlgo-search=8`", "compile time"),
     ):
-        means = "; ".join(
-            f"{language} {percent(_libraries(inlining, languages, language, side).mean.ratio)}"
-            for language in ("C", "C++")
-        )
-        icf = "; ".join(
-            f"{language} {percent(_libraries(folded, languages, language, side).mean.ratio)}"
-            for language in ("C", "C++")
-        )
+        means, icf = (_by_language(result, languages, side) for result in (inlining, folded))
         worst = max(
-            (_libraries(inlining, languages, language, side).worst for language in ("C", "C++")), key=lambda of: of[1]
+            (_libraries(inlining, languages, language, side).worst for language in _LANGUAGES), key=lambda of: of[1]
         )
         without = "; ".join(
-            f"{language} {tables.best_single_threshold(inlining, _of(languages, language))}"
-            for language in ("C", "C++")
+            f"{language} {tables.best_single_threshold(inlining, _of(languages, language))}" for language in _LANGUAGES
         )
         gain = f"code of {len(languages)} libraries: {means}"
         rows.append(
@@ -71,6 +65,12 @@ def _of(languages: Mapping[str, str], language: str) -> Sequence[str]:
 
 def _libraries(result: Mapping[str, Any], languages: Mapping[str, str], language: str, side: str) -> measured.Group:
     return measured.group({name: measured.linked_code(result, name, side) for name in _of(languages, language)})
+
+
+def _by_language(result: Mapping[str, Any], languages: Mapping[str, str], side: str) -> str:
+    return "; ".join(
+        f"{language} {percent(_libraries(result, languages, language, side).mean.ratio)}" for language in _LANGUAGES
+    )
 
 
 def _mean_and_worst(group: measured.Group) -> str:
