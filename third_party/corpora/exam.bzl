@@ -4,6 +4,9 @@ load(":entry.bzl", "library_entry")
 
 _MECAB_PROGRAMS = ["src/{}.cpp".format(name) for name in ["mecab", "mecab-cost-train", "mecab-dict-gen", "mecab-system-eval", "mecab-test-gen"]]
 
+# C++17, our default, has no such storage class; clang refuses it where GCC warns.
+_NO_REGISTER = ["register="]
+
 # Of other processors, and of other compilers.
 _ANGELSCRIPT_OTHERS = ["arm", "arm64", "mips", "ppc", "ppc_64", "sh4", "x64_mingw", "x64_msvc", "x86", "xenon"]
 
@@ -53,11 +56,11 @@ EXAM_CXX = {
     # The container format that Matroska's is made of.
     "libebml": library_entry("libebml", "LGPL-2.1-or-later", ["src/*.cpp"], includes = ["."], patch = "libebml_is_configured.patch"),
     # A synthesiser of music in the formats of trackers.
-    "libmodplug": library_entry("libmodplug", "LicenseRef-public-domain", ["src/*.cpp"], includes = ["src", "src/libmodplug"], defines = ["HAVE_INTTYPES_H", "HAVE_MALLOC_H", "HAVE_SETENV", "HAVE_SINF", "HAVE_STDINT_H", "MODPLUG_BUILD"]),
+    "libmodplug": library_entry("libmodplug", "LicenseRef-public-domain", ["src/*.cpp"], includes = ["src", "src/libmodplug"], defines = ["HAVE_INTTYPES_H", "HAVE_MALLOC_H", "HAVE_SETENV", "HAVE_SINF", "HAVE_STDINT_H", "MODPLUG_BUILD"] + _NO_REGISTER),
     # A developer of raw photographs.
-    "libraw": library_entry("libraw", "LGPL-2.1-only OR CDDL-1.0", ["src/**/*.cpp"], includes = ["."], exclude = ["src/**/*_ph.cpp"], defines = ["LIBRAW_NOTHREADS"]),
+    "libraw": library_entry("libraw", "LGPL-2.1-only OR CDDL-1.0", ["src/**/*.cpp"], includes = ["."], exclude = ["src/**/*_ph.cpp", "src/libraw_cxx.cpp"], defines = ["LIBRAW_NOTHREADS"]),
     # The analyser of Japanese words.
-    "mecab": library_entry("mecab", "BSD-3-Clause OR LGPL-2.1-or-later OR GPL-2.0-or-later", ["src/*.cpp"], exclude = _MECAB_PROGRAMS, includes = ["src"], defines = ["DIC_VERSION=102", "HAVE_CONFIG_H", "MECAB_DEFAULT_RC=\\\"/etc/mecabrc\\\""], patch = "mecab_is_configured.patch"),
+    "mecab": library_entry("mecab", "BSD-3-Clause OR LGPL-2.1-or-later OR GPL-2.0-or-later", ["src/*.cpp"], exclude = _MECAB_PROGRAMS, includes = ["src"], defines = ["DIC_VERSION=102", "HAVE_CONFIG_H", "MECAB_DEFAULT_RC=\\\"/etc/mecabrc\\\""] + _NO_REGISTER, patch = "mecab_is_configured.patch"),
     # The metadata of audio files.
     "taglib": library_entry(
         "taglib",
