@@ -127,7 +127,9 @@ def commit_of(workspace: pathlib.Path) -> str:
         changed = git("status", "--porcelain", "--untracked-files=no", "--", *_BUT_RESULTS)
         return git("rev-parse", "HEAD") + ("+changes" if changed else "")
     except (OSError, subprocess.SubprocessError) as error:
-        raise RunError(f"workspace {workspace}", f"its commit is unknown: {error}", "Look from a git checkout") from error
+        raise RunError(
+            f"workspace {workspace}", f"its commit is unknown: {error}", "Look from a git checkout"
+        ) from error
 
 
 def main(arguments: Sequence[str]) -> int:

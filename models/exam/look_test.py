@@ -86,7 +86,9 @@ class LookTest(unittest.TestCase):
 
     def test_second_look_is_refused_and_names_the_result(self):
         self.look()
-        with self.assertRaisesRegex(RunError, "on 2026-11-26.* models/exam/inlining_for_size/result.json.*--again=REASON"):
+        with self.assertRaisesRegex(
+            RunError, "on 2026-11-26.* models/exam/inlining_for_size/result.json.*--again=REASON"
+        ):
             self.look()
         self.assertEqual(len(self.run.runs), 2)
         self.assertEqual(len(self.log()), 2)

@@ -45,8 +45,10 @@ def check_first(looks: Sequence[Mapping[str, Any]], exam: str, policy: str, fold
     where = [_where(folder, name, digest) for name, digest in sorted(look["results"].items())]
     raise RunError(
         f"policy {policy[:12]}",
-        f"was looked at by //models/exam:{exam} on {look['date']} (commit {look['commit'][:12]}): {', '.join(where)}",
-        "Read that result. An exam is looked at once, so that nothing is chosen by it; --again=REASON repeats it and is logged",
+        f"was looked at by //models/exam:{exam} on {look['date']} (commit {look['commit'][:12]}). The result:"
+        f" {', '.join(where)}",
+        "Read that result. An exam is looked at once, so that nothing is chosen by it. To repeat it, and have the"
+        " reason logged: --again=REASON",
     )
 
 

@@ -32,7 +32,7 @@ def cell(ratios: Mapping[str, float]) -> str:
     """One language: the geometric mean of its libraries, the same without the best of them, and the worst."""
     best, worst = min(ratios, key=lambda name: ratios[name]), max(ratios, key=lambda name: ratios[name])
     rest = [value for name, value in ratios.items() if name != best]
-    return f"{_percent(_mean(ratios.values()))} | {_percent(_mean(rest))} | {_percent(ratios[worst])} ({worst})"
+    return f"{_percent(_mean(list(ratios.values())))} | {_percent(_mean(rest))} | {_percent(ratios[worst])} ({worst})"
 
 
 def markdown(result: Mapping[str, Any], languages: Mapping[str, Sequence[str]], measures: Sequence[str]) -> str:

@@ -16,7 +16,8 @@ class TableTest(unittest.TestCase):
     def test_rows(self):
         corpora = {"a": corpus(900), "b": corpus(1010), "c": corpus(990, 0.5), "d": corpus(980, 0.5)}
         result = {"corpora": corpora, "order": {"sides": ["trained"]}}
-        text = table.markdown(result, {"C": ["a", "b"], "C++": ["c", "d"]}, ["linked_code", "functions", "weighted_sum"])
+        languages, measures = {"C": ["a", "b"], "C++": ["c", "d"]}, ["linked_code", "functions", "weighted_sum"]
+        text = table.markdown(result, languages, measures)
         head, rule, *rows = text.splitlines()
         self.assertEqual(
             head,

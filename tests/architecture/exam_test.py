@@ -1,5 +1,6 @@
-"""The exam's libraries (//models/exam) are named by no other list of the workspace: of training, selection or validation corpora, of
-programs, of a policy's record. //models/exam:exam_test compares them with the lists that Starlark can load.
+"""The exam's libraries (//models/exam) are named by no other list of the workspace: of training, selection or
+validation corpora, of programs, of a policy's record. //models/exam:exam_test compares them with lists that Starlark can
+load.
 """
 
 import json
@@ -37,9 +38,10 @@ def mentions(names, path, content):
 
 class ExamTest(unittest.TestCase):
     def test_mentions(self):
-        self.assertEqual(mentions(["qhull", "speex"], "a.bzl", 'x\n"speex_oz",'), ['a.bzl:2: "speex_oz",'])
-        self.assertEqual(mentions(["qhull", "speex"], "a.bzl", "speexdsp libspeex"), [])
-        self.assertEqual(len(mentions(["qhull", "speex"], "mlgo/corpus/BUILD.bazel", '    "speex": 30,\n    "speex": "speex",')), 1)
+        names, counts = ["qhull", "speex"], '    "speex": 30,\n    "speex": "speex",'
+        self.assertEqual(mentions(names, "a.bzl", 'x\n"speex_oz",'), ['a.bzl:2: "speex_oz",'])
+        self.assertEqual(mentions(names, "a.bzl", "speexdsp libspeex"), [])
+        self.assertEqual(len(mentions(names, "mlgo/corpus/BUILD.bazel", counts)), 1)
 
     def test_no_other_list_names_them(self):
         root = clone.root()
