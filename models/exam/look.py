@@ -5,8 +5,8 @@
     ./bazelw run //models/exam:regalloc_eviction -- --again="the counter of the first look was wrong"
 
 Every look is logged in models/exam/looks.jsonl: date, commit, digests of the policy and of the compilers, and of the
-results. The results go to models/exam/EXAM/ (result.json, summary.md and table.md of each measurement); commit them with
-the log. A policy that has a result is refused. An interrupted look continues when it is started again.
+results. The results go to models/exam/EXAM/ (result.json, summary.md and table.md of each measurement); commit them
+with the log. A policy that has a result is refused. An interrupted look continues when it is started again.
 
 Exit codes: 0 done, 2 wrong flag or the policy was looked at already, 130 interrupted, others: of the measurement.
 """
@@ -117,7 +117,7 @@ def look(
 
 
 def commit_of(workspace: pathlib.Path) -> str:
-    """The commit that is checked out; "+changes" follows where the working tree has others, but for what looks write."""
+    """The commit that is checked out; "+changes" follows where files differ from it that looks do not write."""
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", workspace, *arguments]

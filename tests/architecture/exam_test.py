@@ -1,6 +1,6 @@
 """The exam's libraries (//models/exam) are named by no other list of the workspace: of training, selection or
-validation corpora, of programs, of a policy's record. //models/exam:exam_test compares them with lists that Starlark can
-load.
+validation corpora, of programs, of a policy's record. //models/exam:exam_test compares them with the lists that
+Starlark can load.
 """
 
 import json
