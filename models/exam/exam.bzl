@@ -38,46 +38,41 @@ def exam_corpora(suffix = ""):
     """
     return {name: name + suffix for libraries in EXAM_LIBRARIES.values() for name in libraries}
 
-def measurement(folder, command, flags, measures = []):
+def _runfile(label):
+    return label.removeprefix("//").replace(":", "/")
+
+def measurement(folder, command, flags):
     """One measurement of a look.
 
     Args:
-      folder: for its results, below models/exam.
+      folder: of its results, in models/exam.
       command: label of a command that writes result.json and summary.md into --output_dir.
       flags: of the command; {PATH} stands for the runfile PATH.
-      measures: keys of MEASURES in table.py, for table.md by language; none: no table.
 
     Returns:
       The measurement.
     """
-    return struct(
-        folder = folder,
-        command = command.removeprefix("//").replace(":", "/"),
-        flags = flags,
-        languages = EXAM_LIBRARIES if measures else {},
-        measures = measures,
-    )
+    return struct(folder = folder, command = _runfile(command), flags = flags)
 
 def look(name, policy, measurements, data, compilers, env = {}):
     """The command that looks at a policy. It logs every look and refuses a second one at the same policy.
 
     Args:
-      name: of the exam: that of the policy's problem, or another name with a policy of that problem.
+      name: of the exam: libraries or programs, and what is measured of them.
       policy: label of the policy's folder.
       measurements: list of `measurement`.
       data: the runfiles of their flags, and the commands.
       compilers: labels of the compilers whose digests the log has.
       env: environment of the commands.
     """
-    runfiles = [label.removeprefix("//").replace(":", "/") for label in compilers]
     write_file(
         name = name + "_exam",
         out = name + ".exam.json",
         content = [json.encode_indent(struct(
             exam = name,
-            compilers = runfiles,
+            compilers = [_runfile(label) for label in compilers],
             measurements = measurements,
-            policy = policy.removeprefix("//").replace(":", "/"),
+            policy = _runfile(policy),
         ))],
     )
     py_binary(

@@ -5,8 +5,8 @@
     ./bazelw run //models/exam:regalloc_eviction -- --again="the counter of the first look was wrong"
 
 Every look is logged in models/exam/looks.jsonl: date, commit, digests of the policy and of the compilers, and of the
-results. The results go to models/exam/EXAM/ (result.json, summary.md and table.md of each measurement); commit them
-with the log. A policy that has a result is refused. An interrupted look continues when it is started again.
+results. result.json and summary.md of each measurement go to a folder of models/exam; commit them with the log, and run
+//models/results:update. A policy that has a result is refused. An interrupted look continues when it is started again.
 
 Exit codes: 0 done, 2 wrong flag or the policy was looked at already, 130 interrupted, others: of the measurement.
 """
@@ -15,7 +15,6 @@ import argparse
 import dataclasses
 import datetime
 import hashlib
-import json
 import pathlib
 import shutil
 import subprocess
@@ -29,7 +28,7 @@ from mlgo.run import files, json_lines, locate
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import RunError
 from models import published
-from models.exam import looks, table
+from models.exam import looks
 
 #: What a measurement writes and the exam keeps. Tables of modules or functions have megabytes.
 _KEPT = ("result.json", "summary.md")
@@ -43,16 +42,13 @@ class Measurement:
     """A command that measures, as //models/exam:exam.bzl describes it.
 
     Attributes:
-      folder: below models/exam, for its results.
+      folder: of its results, in models/exam.
       command: runfile of a command with --output_dir, and its flags.
-      languages, measures: of table.md; no measures: no table.
     """
 
     folder: str
     command: str
     flags: Sequence[str]
-    languages: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
-    measures: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,23 +93,14 @@ def look(
         shutil.rmtree(work, ignore_errors=True)
     contents: dict[str, bytes] = {}
     for measurement in measurements:
-        # Side by side: a command owns the whole of its folder.
-        output = work / measurement.folder.replace("/", "-")
+        output = work / measurement.folder
         run(measurement.command, measurement.flags, output)
         contents |= {f"{measurement.folder}/{name}": (output / name).read_bytes() for name in _KEPT}
-        if measurement.measures:
-            result = json.loads((output / "result.json").read_bytes())
-            text = table.markdown(result, measurement.languages, measurement.measures)
-            contents[f"{measurement.folder}/table.md"] = text.encode("utf-8")
     for name, content in contents.items():
         files.write_atomically(folder / name, content)
-    digests = {
-        name: hashlib.sha256(content).hexdigest() for name, content in contents.items() if name.endswith(".json")
-    }
+    digests = {name: hashlib.sha256(contents[name]).hexdigest() for name in contents if name.endswith(".json")}
     json_lines.append(log, looker.line(looks.ENDED, now(), again=again, results=digests))
-    for measurement in measurements:
-        print(contents.get(f"{measurement.folder}/table.md", b"").decode("utf-8"))
-    print(f"written: models/exam/{looker.exam}, models/exam/looks.jsonl; commit both")
+    print(f"written: {', '.join(f'models/exam/{name}' for name in [*contents, log.name])}")
 
 
 def commit_of(workspace: pathlib.Path) -> str:

@@ -8,7 +8,6 @@ import unittest
 from mlgo.run.exit_codes import RunError
 from models.exam import look
 
-LANGUAGES = {"C": ["a", "b"], "C++": ["c", "d"]}
 NOW = datetime.datetime(2026, 11, 26, 20, tzinfo=datetime.UTC)
 
 
@@ -17,7 +16,7 @@ def looker(policy="1" * 64):
 
 
 class FakeEvaluate:
-    """Stands for //mlgo:evaluate: writes the results of four libraries. Attribute fails: exit code of the next run."""
+    """Stands for //mlgo:evaluate. Attributes: fails: exit code of the next runs; trained: what it measures."""
 
     def __init__(self):
         self.runs, self.fails, self.trained = [], 0, 90
@@ -27,10 +26,7 @@ class FakeEvaluate:
         output.mkdir(parents=True, exist_ok=True)
         if self.fails:
             raise SystemExit(self.fails)
-        code = {"default": 100, "trained": self.trained}
-        corpora = {name: {"linked_code_bytes": code} for name in "abcd"}
-        result = {"corpora": corpora, "order": {"sides": ["trained"]}}
-        (output / "result.json").write_text(json.dumps(result))
+        (output / "result.json").write_text(json.dumps({"trained": self.trained}))
         (output / "summary.md").write_text(f"{flags}")
 
 
@@ -42,8 +38,8 @@ class LookTest(unittest.TestCase):
         self.folder = self.workspace / "models" / "exam"
         self.run = FakeEvaluate()
         self.measurements = [
-            look.Measurement("inlining_for_size", "mlgo/evaluate", ["--x"], LANGUAGES, ["linked_code"]),
-            look.Measurement("inlining_for_size/icf", "mlgo/evaluate", ["--x", "--icf"]),
+            look.Measurement("inlining_for_size", "mlgo/evaluate", ["--x"]),
+            look.Measurement("inlining_for_size_icf", "mlgo/evaluate", ["--x", "--icf"]),
         ]
 
     def look(self, who=None, again=None):
@@ -59,18 +55,17 @@ class LookTest(unittest.TestCase):
         self.assertEqual(
             written,
             [
-                "inlining_for_size/icf/result.json",
-                "inlining_for_size/icf/summary.md",
                 "inlining_for_size/result.json",
                 "inlining_for_size/summary.md",
-                "inlining_for_size/table.md",
+                "inlining_for_size_icf/result.json",
+                "inlining_for_size_icf/summary.md",
                 "looks.jsonl",
             ],
         )
-        self.assertIn("| linked code | trained | -10.00 % ", (self.folder / "inlining_for_size/table.md").read_text())
+        self.assertEqual((self.folder / "inlining_for_size/result.json").read_text(), '{"trained": 90}')
         began, ended = self.log()
         results = ended.pop("results")
-        self.assertEqual(set(results), {"inlining_for_size/icf/result.json", "inlining_for_size/result.json"})
+        self.assertEqual(set(results), {"inlining_for_size_icf/result.json", "inlining_for_size/result.json"})
         self.assertEqual(
             began,
             {
@@ -107,7 +102,7 @@ class LookTest(unittest.TestCase):
         self.run.trained = 80
         self.look(looker("4" * 64))
         self.assertEqual([line["policy"][0] for line in self.log()], ["1", "1", "4", "4"])
-        self.assertIn("-20.00 %", (self.folder / "inlining_for_size/table.md").read_text())
+        self.assertEqual((self.folder / "inlining_for_size/result.json").read_text(), '{"trained": 80}')
         # Its result has taken the place of the first one's.
         with self.assertRaisesRegex(RunError, "result.json with sha256 .*git log -- models/exam/inlining_for_size"):
             self.look()
