@@ -2,6 +2,7 @@
 
     ./bazelw run //mlgo:evaluate_programs                                   # the policies in //release:clang
     ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
+    ./bazelw run //mlgo:evaluate_programs -- --programs=exam                # in ten that nothing was chosen with
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
     ./bazelw run //mlgo:evaluate_programs -- --lto=thin,full                # and with the policies in the linker
     ./bazelw run //mlgo:evaluate_programs -- --pgo --allocations=18         # with profiles, from other inputs
