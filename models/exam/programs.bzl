@@ -28,7 +28,7 @@ def exam_programs():
         look(
             name = name,
             compilers = ["//release:clang"],
-            data = [_COMMAND, "//release:clang"] + EXAM_PROGRAMS_DATA + data,
+            data = [_COMMAND] + EXAM_PROGRAMS_DATA + data,
             env = EXAM_PROGRAMS_ENV | env,
             measurements = [
                 measurement(
