@@ -22,7 +22,8 @@ that it rests on; where one claims a gain and another a loss, it says so. --prog
 Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
 (the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
 over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
-it is started again; a folder that holds other results is refused.
+it is started again, and one with further policies, sides, corpora or programs measures only these. A folder that holds
+other results is refused.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
 counted, 12 worse than --fail_if_worse_than allows or builds of a program behave differently, 130 interrupted.
@@ -53,6 +54,12 @@ from mlgo.run.progress import show
 from mlgo.score.problem_score import score_of
 
 FLAGS = flags.FLAGS
+
+#: What a later command in the same folder may name more of.
+_GROWS = (
+    *("inputs", "inputs.corpora", "inputs.policies", "inputs.compilers", "inputs.programs"),
+    "configuration.sides",
+)
 
 define_compiler_flags()
 define_gin_flags()
@@ -112,13 +119,12 @@ def main(arguments: list[str]) -> int:
     }
     settings = {
         "sides": {side.name: list(side.flags) for side in sides},
-        "callee_saved_costs": FLAGS.callee_saved_costs,
         "reward": reward,
         "icf": FLAGS.icf,
         "sampling_rate": FLAGS.sampling_rate,
         "module_filter": FLAGS.module_filter,
     }
-    with compiling_given(problem, "evaluation", inputs, settings) as (folder, setup, clang):
+    with compiling_given(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
         model_of = policies.models_in(folder.work, problem)
         found = [

@@ -109,6 +109,21 @@ class EvaluateTest(unittest.TestCase):
         self.assertEqual(said.count("done before"), 9)
         self.assertEqual((self.folder / "out" / "result.json").read_bytes(), before)
 
+    def test_a_folder_takes_further_sides_and_corpora(self):
+        output = f"--output_dir={self.folder / 'grown'}"
+        code, said = command.run(*self.flags[:4], output, program="evaluate")
+        self.assertEqual(code, ExitCode.DONE, said)
+        code, said = command.run(*self.flags[:-1], output, program="evaluate")
+        self.assertEqual((code, said.count("done before")), (ExitCode.DONE, 4), said)  # Two sides, and their images.
+        grown = (self.folder / "grown" / "result.json").read_bytes()
+        self.assertEqual(grown, (self.folder / "out" / "result.json").read_bytes())
+        second = f"--corpus=again={self.folder / 'corpus'}"
+        code, said = command.run(*self.flags[:-1], second, output, program="evaluate")
+        self.assertEqual((code, said.count("done before")), (ExitCode.DONE, 10), said)
+        code, said = command.run(*self.flags[:-1], output, program="evaluate")
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
+        self.assertRegex(said, "inputs.corpora.again: was '[0-9a-f]+', now None")
+
     def test_a_folder_of_other_results_stays(self):
         before = command.outputs(self.folder / "out")
         other = [flag.replace("few=", "other=") for flag in self.flags]
