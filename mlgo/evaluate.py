@@ -82,7 +82,7 @@ flags.DEFINE_string(
     "fail_if_worse_than",
     None,
     "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in"
-    " linked code or, where nothing is linked, in the geometric mean.",
+    " linked code or, where nothing is linked, in the weighted sum of the scores.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
 define_module_filter("Link nothing, and compare only modules")
@@ -134,8 +134,8 @@ def main(arguments: list[str]) -> int:
         counts = counts_given(programs, folder, problem, policies.sides(), model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
     described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
-    names, ratios = [side.name for side in sides], counts.ratios(list(policies.digests))
-    results = Results(found, names, policies.digests, described, ratios, counts.to_json())
+    names = [side.name for side in sides]
+    results = Results(found, names, policies.digests, described, counts.ratios(names), counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())
     show(counts.lines())
     worse = [] if allowed is None else worse_than(found, list(policies.digests), allowed)

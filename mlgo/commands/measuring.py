@@ -39,11 +39,7 @@ def define_measuring_flags() -> None:
 
 @contextlib.contextmanager
 def compiling_given(
-    problem: Problem,
-    output: str,
-    inputs: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    grows: Collection[str] = (),
+    problem: Problem, output: str, inputs: Mapping[str, Any], settings: Mapping[str, Any], grows: Collection[str] = ()
 ) -> Iterator[tuple[RunFolder, CompileSetup, str]]:
     """Starts the executor that the flags select; yields the output folder, the setup, and the compiler's digest.
 

@@ -42,7 +42,12 @@ class RunFolderTest(unittest.TestCase):
 
     def test_a_run_may_add_to_what_grows_and_changes_nothing(self):
         folder, grows = self.open(), ("inputs", "inputs.corpora", "configuration.sides", "programs")
-        first = {**IDENTITY, "inputs": {"corpora": {"a": "1"}}, "configuration": {"sides": {"r": ["x"]}}, "programs": ["x"]}
+        first = {
+            **IDENTITY,
+            "inputs": {"corpora": {"a": "1"}},
+            "configuration": {"sides": {"r": ["x"]}},
+            "programs": ["x"],
+        }
         more = {**first, "inputs": {"corpora": {"a": "1", "b": "2"}, "counter": "3"}, "programs": ["y", "x"]}
         more["configuration"] = {"sides": {"r": ["x"], "mine": []}}
         self.assertFalse(folder.claim(first, grows=grows))
@@ -53,7 +58,10 @@ class RunFolderTest(unittest.TestCase):
         folder.stage("a", {}, {}, lambda path: self.fail("the stage runs again"))
         self.assertTrue(folder.claim(more))  # It is recorded.
         for changed, message in (
-            ({**more, "inputs": {"corpora": {"a": "4", "b": "2"}, "counter": "3"}}, "inputs.corpora.a: was '1', now '4'"),
+            (
+                {**more, "inputs": {"corpora": {"a": "4", "b": "2"}, "counter": "3"}},
+                "inputs.corpora.a: was '1', now '4'",
+            ),
             (first, "inputs.corpora.b: was '2', now None"),
             ({**more, "programs": ["y"]}, r"programs: was \['y', 'x'\], now \['y'\]"),
             ({**more, "configuration": {"sides": {"r": ["x", "y"], "mine": []}}}, r"sides.r: was \['x'\], now"),
@@ -77,7 +85,9 @@ class RunFolderTest(unittest.TestCase):
         folder = self.open()
         folder.claim(IDENTITY)
         folder.stage("trace", {}, {}, lambda path: {})
-        wrong = r"holds results of another version of mlgo \(what differs: score\). Give another --output_dir, or delete"
+        wrong = (
+            r"holds results of another version of mlgo \(what differs: score\). Give another --output_dir, or delete"
+        )
         with self.assertRaisesRegex(RunError, wrong):
             folder.claim({"code": {"score": "2"}})
         (self.path / CONFIGURATION_NAME).unlink()

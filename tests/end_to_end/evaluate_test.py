@@ -71,7 +71,7 @@ class EvaluateTest(unittest.TestCase):
             sum(int(row["linked_bytes"]) for row in generous), self.result["linked_code_bytes"]["generous"]
         )
         self.assertIn("| few | generous |", (self.folder / "out" / "summary.md").read_text(encoding="utf-8"))
-        self.assertRegex(self.said, r"few: best -inline-threshold: (5|50), ")
+        self.assertRegex(self.said, r"few, generous: .*; the same without ML: (the default, for|threshold_50 -)")
 
     def test_the_worst_come_with_a_command_that_gives_the_same_again(self):
         with open(self.folder / "out" / "modules.csv", encoding="utf-8", newline="") as file:
