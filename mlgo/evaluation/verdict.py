@@ -4,8 +4,9 @@ Executed instructions that were counted come first: scores only estimate them, s
 score, the weighted sum leads, because a function counts in it by what it costs its program's owner; the geometric mean
 of its functions is beside it. P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the correct way to
 summarize benchmark results", CACM 29(3), 1986, argue for the mean, and J. E. Smith, "Characterizing computer
-performance with a single number", CACM 31(10), 1988, for the sum. A policy was 2.6 % better in the geometric mean of its functions
-and 9 % worse in their weighted sum: where one claims a gain and the other a loss, neither is called a gain here.
+performance with a single number", CACM 31(10), 1988, for the sum. A policy was 2.6 % better in the geometric mean of
+its functions and 9 % worse in their weighted sum: where one claims a gain and the other a loss, neither is called a
+gain here.
 
 Only claims contradict each other. The sign of an estimate whose interval contains 0 % is chance: with a true null as
 second measure, a rule by signs rejected 49 % of real gains, and with ten programs 96 %. verdict_test.py simulates both.

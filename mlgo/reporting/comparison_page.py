@@ -116,7 +116,7 @@ def _verdict(paired: Sequence[Pairing], first: str) -> Point:
             points.append(line_of(prefix, own[0].verdict, where, f", {_samples(own[0])}"))
             continue
         linked = [pairing.against_first if pairing.linked else None for pairing in own]
-        sums = [pairing.sum_against_first and pairing.sum_against_first.summary for pairing in own]
+        sums = [each.sum_against_first.summary if each.sum_against_first else None for each in own]
         found = measures_over_corpora(linked, sums, [pairing.against_first for pairing in own])
         worst = max(own, key=lambda pairing: pairing.headline.geometric_mean)
         points.append(line_of(prefix, found, None, worst_of(corpus_title(worst.corpus), worst.headline)))

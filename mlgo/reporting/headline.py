@@ -109,7 +109,7 @@ def _evidence(results: Sequence[Result]) -> Sequence[Evidence]:
     if len(results) == 1:
         return results[0].side.verdict(results[0].corpus.unit).evidence
     sides = [result.side for result in results]
-    sums = [side.weighted and side.weighted.summary for side in sides]
+    sums = [side.weighted.summary if side.weighted else None for side in sides]
     return measures_over_corpora([side.linked for side in sides], sums, [side.mean for side in sides]).evidence
 
 

@@ -229,7 +229,7 @@ def _differences(name: str, earlier: Any, now: Any, grows: Collection[str]) -> d
     """Name of a value -> what differs. Args: name: of the two; "": of the whole."""
     may_grow = name in grows
     if isinstance(earlier, Mapping) and isinstance(now, Mapping):
-        found = {}
+        found: dict[str, str] = {}
         for key in sorted(earlier.keys() | now.keys()):
             inner = f"{name}.{key}" if name else key
             if not (may_grow and key not in earlier):

@@ -38,7 +38,7 @@ def verdict_of_all(results: Sequence[CorpusResult], side: str) -> Verdict:
     return verdict_over_corpora(
         {
             "linked code": [result.linked_summaries.get(side) for result in results],
-            "the weighted sums": [found and found.summary for found in weighted],
+            "the weighted sums": [found.summary if found else None for found in weighted],
             "the geometric means": [result.comparison.summaries[side] for result in results],
         }
     )
@@ -76,9 +76,8 @@ def verdict_lines(
             if (whole := sum_of_all(results, policy, seed)) is not None:
                 share = max(_sum(result) for result in results) / sum(map(_sum, results))
                 heaviest = max(results, key=_sum).corpus
-                lines.append(
-                    f"  Their scores as one sum: {whole.summary.percent()}; {100.0 * share:.0f} % of it is of {heaviest}"
-                )
+                change = whole.summary.percent()
+                lines.append(f"  Their scores as one sum: {change}; {100.0 * share:.0f} % of it is of {heaviest}")
     return lines
 
 

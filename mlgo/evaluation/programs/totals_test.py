@@ -164,8 +164,8 @@ class TablesTest(unittest.TestCase):
         (sentence,) = [each["sentence"] for each in verdicts(found)["run"].values()]
         self.assertRegex(
             sentence,
-            r"^no difference shown by executed instructions, geometric mean of 3 programs \(-4\.\d\d % \[.*\]\); worst y"
-            r" -1\.90 %; without brotli, the best, -1\.95 % \[.*\]; bytes of code \+3\.00 %; the same without ML:"
+            r"^no difference shown by executed instructions, geometric mean of 3 programs \(-4\.\d\d % \[.*\]\); worst"
+            r" y -1\.90 %; without brotli, the best, -1\.95 % \[.*\]; bytes of code \+3\.00 %; the same without ML:"
             r" default_callee_saved_7 -0\.50 %$",
         )
         one = {"run": totals({"x": table["x"]}, "default", ("instructions",), 1)}
