@@ -3,6 +3,8 @@
 The file may be hostile: every offset and every size is checked. Only what is asked for is read.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
