@@ -99,7 +99,7 @@ def _smaller(compiler: Compiler, flags: argparse.Namespace, command: Sequence[st
     if command:
         code = _record(compiler, cache, command)
         if code:
-            _say(f"the build ended with exit code {code}; nothing was measured")
+            _say(f"the build ended with exit code {code}; `mlgo smaller` alone measures what it linked")
             return code
     kept = artefact.read_recording(cache)
     if not kept:

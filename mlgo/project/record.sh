@@ -21,7 +21,6 @@ fi
 if [ $tool = ld ]; then
     [ -z "${MLGO_NESTED-}" ] || PATH=$MLGO_PATH exec "$name" "$@"
 else
-    [ -z "${MLGO_CONFIG-}" ] || set -- "--config=$MLGO_CONFIG" "$@"
     [ -z "${MLGO_NESTED-}" ] || exec "$MLGO_BIN/$tool" "$@"
 fi
 record=/dev/null
@@ -51,7 +50,9 @@ if [ $tool = ld ]; then
     by=ld
     PATH=$MLGO_PATH "$name" "$@"
 else
-    "$MLGO_BIN/$tool" "$@"
+    # Debian's dwz, which packages run, cannot read the .debug_addr of clang's DWARF 5.
+    debug=${DEB_HOST_ARCH:+-fdebug-default-version=4}
+    "$MLGO_BIN/$tool" ${MLGO_CONFIG:+"--config=$MLGO_CONFIG"} $debug "$@"
 fi
 code=$?
 if [ $code -ne 0 ] && [ -n "$other" ]; then
@@ -61,7 +62,6 @@ if [ $code -ne 0 ] && [ -n "$other" ]; then
     *' -c '* | *' -o '*)
         echo "mlgo: clang refuses this command; '$other' runs it" >&2
         by=other
-        [ -z "${MLGO_CONFIG-}" ] || shift
         # Words such as "ccache gcc -m64" are meant to be split.
         # shellcheck disable=SC2086
         PATH=$MLGO_PATH $other "$@"
