@@ -45,6 +45,8 @@ def _members(path: pathlib.Path) -> Iterator[Member]:
         is_table = name in (b"/", b"//", b"/SYM64/")
         content = b"" if is_thin and not is_table else data[place : place + size]
         place += 0 if is_thin and not is_table else size + size % 2
+        if place > len(data) + 1:
+            return
         if name == b"//":
             names = content
         if is_table:

@@ -52,7 +52,7 @@ def opened(folder: pathlib.Path) -> pathlib.Path:
 
 
 def write(
-    folder: pathlib.Path, project: pathlib.Path, content: dict[str, Any], chosen: Measured | None, page: str
+    folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None, page: str
 ) -> None:
     """Writes the files; without a chosen row no mlgo.cfg stays from a run before.
 

@@ -35,7 +35,8 @@ from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.files import write_error
 
-_BUDGET = 2.0
+#: The policy takes one compile, the search two: both fit.
+_BUDGET = 3.0
 _FEWEST_SECONDS = 1.0
 
 
@@ -186,7 +187,7 @@ def _measure(
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     content = artefact.content_of(project, compiler, program.link.output, measured, chosen, sources, others)
     text = page.render(built_name(program), lines, measured, chosen, others, notes)
-    artefact.write(flags.output.absolute(), project, content, chosen, text)
+    artefact.write(flags.output.absolute(), content, chosen, text)
     print("\n".join([*page.table(measured), "", *lines]))
     return ExitCode.DONE
 

@@ -14,6 +14,9 @@ from mlgo.project.rows import AS_BUILT, ROWS, Row
 from mlgo.project.size import Size, size_of
 from mlgo.run.exit_codes import RunError
 
+#: Rows whose files differ by less are equally small.
+_AS_SMALL = 0.001
+
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
@@ -108,12 +111,18 @@ def built_name(program: Program) -> str:
 
 
 def best(measured: Sequence[Measured]) -> Measured | None:
-    """The row with the smallest file, with less time among equals; None: none is smaller than the build."""
-    built, *others = measured
-    assert built.size is not None
-    found = [
-        one
-        for one in others
-        if one.size is not None and one.row.can_be_chosen and (one.size.file, one.size.code) < (built.size.file, built.size.code)
+    """The row with the smallest file; of rows within a thousandth of it, the one that compiles fastest.
+
+    Returns: None: no row is smaller than the build.
+    """
+    built = measured[0].size
+    assert built is not None
+    smaller = [
+        (one.size.file, one.seconds or 0.0, one.size.code, one)
+        for one in measured[1:]
+        if one.size is not None and one.row.can_be_chosen and one.size.file < built.file
     ]
-    return min(found, key=lambda one: (one.size[1], one.size[0], one.seconds or 0.0)) if found else None  # type: ignore[index]
+    if not smaller:
+        return None
+    limit = min(file for file, *_ in smaller) * (1 + _AS_SMALL)
+    return min((each for each in smaller if each[0] <= limit), key=lambda each: each[1:3])[-1]

@@ -45,7 +45,9 @@ def render(
         rows,
         "</table>",
         "<p>Bytes. Code: executable sections. File: without symbols and debug information. xz: that file, compressed. "
-        "Compile time: CPU seconds of all units, and against the build. The green row is in <code>mlgo.cfg</code>.</p>",
+        "Compile time: CPU seconds of all units, and against the build. "
+        "Linker: lld drops unused sections and folds equal code. Code at -Oz may run slower than at -O2: run your "
+        "benchmarks. The green row is in <code>mlgo.cfg</code>.</p>",
     ]
     if chosen is not None:
         body += ["<h2>mlgo.cfg</h2>", f"<pre>{_text(chr(10).join(chosen.row.config))}</pre>"]

@@ -72,6 +72,6 @@ fi
 {
     printf '%s\0' "done" $code $by
     times
-    printf '\0'
+    printf '\0end\0'
 } 2>/dev/null >>"$record"
 exit $code

@@ -1,8 +1,8 @@
 """Reads what record.sh wrote: one record for each command of a compiler or linker that a build ran.
 
 A record is a sequence of texts, each with a NUL behind it: `mlgo-record-1`, tool, folder, number of words, words; for
-each response file `response`, name, content; `done`, exit code, who ran it, and what `times` of sh prints. A process
-writes into a file of its own, so that parallel builds need no lock; a killed one leaves a record without `done`.
+each response file `response`, name, content; `done`, exit code, who ran it, what `times` of sh prints, and `end`. A process
+writes into a file of its own, so that parallel builds need no lock; a killed one leaves a record without `end`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from mlgo.corpus.extraction.quoting import expand_response_files, response_file_reader
 
-_BEGIN, _RESPONSE, _DONE = "mlgo-record-1", "response", "done"
+_BEGIN, _RESPONSE, _DONE, _END = "mlgo-record-1", "response", "done", "end"
 _TIME = re.compile(r"(\d+)m([\d.]+)s")
 
 
@@ -69,6 +69,8 @@ def _record(texts: Iterator[str], ended: int) -> Record:
     if kind != _DONE:
         raise ValueError(kind)
     code, by, times = int(next(texts)), next(texts), next(texts)
+    if next(texts) != _END:
+        raise ValueError("no end")
     on_disk = response_file_reader(directory)
     expanded = expand_response_files(words, lambda name: responses[name] if name in responses else on_disk(name))
     return Record(tool, directory, tuple(expanded), code, by, _child_seconds(times), ended)
