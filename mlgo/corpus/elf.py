@@ -105,7 +105,7 @@ class ElfFile:
         self.sections = self._section_headers(table, fields[10], fields[11]) if table else []
 
     @staticmethod
-    def of_bytes(content: bytes) -> "ElfFile":
+    def of_bytes(content: bytes) -> ElfFile:
         """The file with this content. Raises: ElfError: see above."""
 
         def read(offset: int, size: int) -> bytes:

@@ -1,10 +1,10 @@
 """The folder that `mlgo smaller` leaves in a project, to be checked in: options, a CMake file, what was measured.
 
-    mlgo/mlgo.cfg          for --config= in CFLAGS, CXXFLAGS and LDFLAGS
-    mlgo/toolchain.cmake   for cmake --toolchain
-    mlgo/mlgo.json         what was measured, of which sources, with which compiler
-    mlgo/report.html       the page
-    mlgo/.cache            not checked in: recorded commands and objects
+mlgo/mlgo.cfg          for --config= in CFLAGS, CXXFLAGS and LDFLAGS
+mlgo/toolchain.cmake   for cmake --toolchain
+mlgo/mlgo.json         what was measured, of which sources, with which compiler
+mlgo/report.html       the page
+mlgo/.cache            not checked in: recorded commands and objects
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mlgo.run.files import encode_json, read_json, write_all_atomically, write_a
 CONFIG, TOOLCHAIN, RESULT, PAGE, CACHE = "mlgo.cfg", "toolchain.cmake", "mlgo.json", "report.html", ".cache"
 _FORMAT = 1
 _REMEDY = "Remove the folder, or name another with --output="
-_CMAKE = """# cmake --toolchain mlgo/toolchain.cmake, with the folder of mlgo's clang in the variable MLGO_PREFIX of the environment.
+_CMAKE = """# cmake --toolchain mlgo/toolchain.cmake, with the folder of mlgo's clang in the environment's MLGO_PREFIX.
 if(NOT DEFINED ENV{MLGO_PREFIX})
   message(FATAL_ERROR "Set MLGO_PREFIX to the folder that has bin/clang of mlgo")
 endif()
@@ -51,9 +51,7 @@ def opened(folder: pathlib.Path) -> pathlib.Path:
     return folder / CACHE
 
 
-def write(
-    folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None, page: str
-) -> None:
+def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None, page: str) -> None:
     """Writes the files; without a chosen row no mlgo.cfg stays from a run before.
 
     Raises: RunError: the disk is full or the folder cannot be written.
@@ -122,7 +120,11 @@ def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
     if not (folder / CONFIG).is_file():
         raise RunError(f"{folder / CONFIG}", "is not there", "Run `mlgo smaller -- COMMAND` first")
     content = read_json(folder / RESULT, "the result", _REMEDY)
-    if not isinstance(content, dict) or content.get("format") != _FORMAT or not isinstance(content.get("sources"), dict):
+    if (
+        not isinstance(content, dict)
+        or content.get("format") != _FORMAT
+        or not isinstance(content.get("sources"), dict)
+    ):
         raise RunError(f"{folder / RESULT}", "was written by another version", _REMEDY)
     if content.get("compiler") != compiler.digest():
         return "was measured with another compiler"

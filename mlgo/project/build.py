@@ -7,7 +7,7 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator
 
-from mlgo.corpus.options.driver import parse_driver
+from mlgo.corpus.options.driver import GivenWord, parse_driver
 from mlgo.project.archive_members import Member, is_archive, members_of
 from mlgo.project.command_line import Compile, Link
 
@@ -24,8 +24,8 @@ class Build:
         self.units: dict[str, Compile] = {}
         self.links: dict[str, Link] = {}
         for one in commands:
-            for outputs in (self.units, self.links):
-                outputs.pop(one.output, None)  # type: ignore[attr-defined]
+            self.units.pop(one.output, None)
+            self.links.pop(one.output, None)
             if isinstance(one, Compile):
                 self.units[one.output] = one
             else:
@@ -108,7 +108,7 @@ def linked_inputs(link: Link) -> dict[tuple[int, int], str]:
     return found
 
 
-def _placed(words: tuple[str, ...]) -> Iterator[tuple[int, object]]:
+def _placed(words: tuple[str, ...]) -> Iterator[tuple[int, GivenWord]]:
     place = 0
     for one in parse_driver(words):
         yield place, one

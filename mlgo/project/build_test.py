@@ -16,7 +16,9 @@ from mlgo.run.exit_codes import ExitCode, RunError
 
 def elf(code=b"", kind=1, machine=62):
     """A 64-bit ELF file with one section of `code`."""
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", kind, machine, 1, 0, 0, 64 + len(code), 0, 64, 0, 0, 64, 2, 0)
+    header = struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", kind, machine, 1, 0, 0, 64 + len(code), 0, 64, 0, 0, 64, 2, 0
+    )
     empty = bytes(64)
     section = struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0, 64, len(code), 0, 0, 1, 0)
     return header + code + empty + section
@@ -108,7 +110,9 @@ class BuildTest(unittest.TestCase):
         absent = self.link(output="absent")
         relocatable = self.link("-r", output="r.o", content=b"123456789")
         programs = programs_of(Build([small, large, absent, relocatable]))
-        self.assertEqual([(one.link, one.code, one.machine) for one in programs], [(large, 5, "x86-64"), (small, 1, "x86-64")])
+        self.assertEqual(
+            [(one.link, one.code, one.machine) for one in programs], [(large, 5, "x86-64"), (small, 1, "x86-64")]
+        )
         self.assertEqual(choose(programs, None).link, large)
         self.assertEqual(choose(programs, "a/program").link, small)
         with self.assertRaisesRegex(RunError, "--program=program: names several programs. Choose one of .*/b/program"):

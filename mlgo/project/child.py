@@ -25,7 +25,9 @@ class Ended(NamedTuple):
     def reason(self) -> str:
         """The first error among the messages, in one line."""
         lines = [line.strip() for line in self.messages.splitlines() if line.strip()]
-        return next((line for line in lines if "error" in line.lower()), lines[0] if lines else f"exit code {self.code}")
+        return next(
+            (line for line in lines if "error" in line.lower()), lines[0] if lines else f"exit code {self.code}"
+        )
 
 
 def run(words: Sequence[str], directory: str) -> Ended:

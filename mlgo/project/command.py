@@ -21,6 +21,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 from mlgo.project import artefact, page, recording
 from mlgo.project.build import Build
@@ -113,7 +114,12 @@ def _smaller(compiler: Compiler, flags: argparse.Namespace, command: Sequence[st
     notes = _notes(programs, program, commands, parts)
     if not parts.units and not program.link.sources:
         reason = next(iter(parts.others.values()), "it has no objects")
-        raise RunError(program.link.output, f"has no unit that clang can compile again: {reason}", "Name another with --program=", ExitCode.NOTHING_PRODUCED)
+        raise RunError(
+            program.link.output,
+            f"has no unit that clang can compile again: {reason}",
+            "Name another with --program=",
+            ExitCode.NOTHING_PRODUCED,
+        )
     for note in notes:
         _say(note)
     return _measure(compiler, flags, cache, project, program, parts, notes, float(kept["build_seconds"]))
@@ -142,12 +148,15 @@ def _record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str]) -> 
     return code
 
 
-def _command_of(entry: dict) -> Compile | Link:
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items() if name != "kind"}
-    return Compile(**fields) if entry["kind"] == "Compile" else Link(**fields)
+def _command_of(entry: dict[str, Any]) -> Compile | Link:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
+    kind = fields.pop("kind")
+    return Compile(**fields) if kind == "Compile" else Link(**fields)
 
 
-def _notes(programs: Sequence[Program], program: Program, commands: Sequence[Compile | Link], parts: Parts) -> list[str]:
+def _notes(
+    programs: Sequence[Program], program: Program, commands: Sequence[Compile | Link], parts: Parts
+) -> list[str]:
     notes = []
     others = [one for one in programs if one is not program]
     if others:
@@ -182,7 +191,10 @@ def _measure(
         shutil.rmtree(scratch, ignore_errors=True)
     units.remove_unused()
     chosen = best(measured)
-    others = {**parts.others, **{parts.units[output].source: why for one in measured for output, why in one.refused.items()}}
+    others = {
+        **parts.others,
+        **{parts.units[output].source: why for one in measured for output, why in one.refused.items()},
+    }
     lines = _closing(measured, chosen, program, flags.output)
     sources = [*(unit.source for unit in parts.units.values()), *program.link.sources]
     content = artefact.content_of(project, compiler, program.link.output, measured, chosen, sources, others)
@@ -192,7 +204,9 @@ def _measure(
     return ExitCode.DONE
 
 
-def _closing(measured: Sequence[Measured], chosen: Measured | None, program: Program, output: pathlib.Path) -> list[str]:
+def _closing(
+    measured: Sequence[Measured], chosen: Measured | None, program: Program, output: pathlib.Path
+) -> list[str]:
     """Gain, price, what to type."""
     built, name = measured[0], built_name(program)
     if chosen is None or chosen.size is None or built.size is None:

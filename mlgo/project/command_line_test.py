@@ -28,7 +28,9 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(self.compile("-c", "s/a.b.cc").output, "/p/a.b.o")
 
     def test_what_names_outputs_is_left_out(self):
-        found = self.compile("-MD", "-MT", "x", "-MF", "x.d", "-Wp,-MMD,y.d", "-c", "a.c", "-o", "a.o", "-Wall", "-DX=1")
+        found = self.compile(
+            "-MD", "-MT", "x", "-MF", "x.d", "-Wp,-MMD,y.d", "-c", "a.c", "-o", "a.o", "-Wall", "-DX=1"
+        )
         self.assertEqual(found.words, ("a.c", "-Wall", "-DX=1"))
 
     def test_several_sources_make_several_objects(self):

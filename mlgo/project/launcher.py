@@ -11,9 +11,9 @@ sys.dont_write_bytecode = True
 _real = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path[0] = os.path.join(_real, "lib", "mlgo")
 
-import pathlib  # noqa: E402
+import pathlib
 
-from mlgo.project.command import main  # noqa: E402
+from mlgo.project.command import main
 
 # The path that the user knows outlives the installed version; a link to this file elsewhere has no compiler beside it.
 _given = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))

@@ -47,7 +47,9 @@ class CompilingTest(unittest.TestCase):
 
     def unit(self, text, *words):
         (self.folder / "a.c").write_text(text)
-        return Compile("clang", str(self.folder), ("a.c", *words), str(self.folder / "a.c"), "/a.o", "clang", 1.0, False)
+        return Compile(
+            "clang", str(self.folder), ("a.c", *words), str(self.folder / "a.c"), "/a.o", "clang", 1.0, False
+        )
 
     def runs(self):
         path = self.folder / "prefix/bin/runs"

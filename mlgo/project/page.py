@@ -9,10 +9,13 @@ from mlgo.project.measuring import Measured
 from mlgo.project.size import Size
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
-table { border-collapse: collapse; width: 100% } th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid #ddd }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+body { color: #222; background: #fff }
+table { border-collapse: collapse; width: 100% }
+th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid #ddd }
 th:first-child, td:first-child { text-align: left } tr.chosen { background: #e8f4e8; font-weight: 600 }
-td.why { text-align: left; color: #666 } code, pre { background: #f4f4f4; padding: .1rem .3rem } pre { padding: .6rem; overflow-x: auto }
+td.why { text-align: left; color: #666 }
+code, pre { background: #f4f4f4; padding: .1rem .3rem } pre { padding: .6rem; overflow-x: auto }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818 } tr.chosen { background: #1d3a1d }
 code, pre { background: #262626 } th, td { border-color: #444 } td.why { color: #aaa } }
 """
@@ -41,7 +44,8 @@ def render(
         f"<h1>{_text(title)}</h1>",
         *(f"<p>{_text(line)}</p>" for line in lines),
         "<h2>What was measured</h2>",
-        "<table><tr><th>variant</th><th>code</th><th></th><th>file</th><th></th><th>xz</th><th></th><th>compile time</th></tr>",
+        "<table><tr><th>variant</th><th>code</th><th></th><th>file</th><th></th><th>xz</th><th></th>",
+        "<th>compile time</th></tr>",
         rows,
         "</table>",
         "<p>Bytes. Code: executable sections. File: without symbols and debug information. xz: that file, compressed. "

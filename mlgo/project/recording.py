@@ -89,7 +89,9 @@ def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[i
     try:
         process = subprocess.Popen(command, env=dict(environment))
     except OSError as error:
-        raise RunError(f"the build {shlex.join(command)}", f"cannot be started: {error.strerror}", "Correct it") from error
+        raise RunError(
+            f"the build {shlex.join(command)}", f"cannot be started: {error.strerror}", "Correct it"
+        ) from error
     try:
         code = process.wait()
     except KeyboardInterrupt:

@@ -1,8 +1,8 @@
 """Reads what record.sh wrote: one record for each command of a compiler or linker that a build ran.
 
 A record is a sequence of texts, each with a NUL behind it: `mlgo-record-1`, tool, folder, number of words, words; for
-each response file `response`, name, content; `done`, exit code, who ran it, what `times` of sh prints, and `end`. A process
-writes into a file of its own, so that parallel builds need no lock; a killed one leaves a record without `end`.
+each response file `response`, name, content; `done`, exit code, who ran it, what `times` of sh prints, and `end`.
+A process writes into a file of its own, so that parallel builds need no lock; a killed one leaves no `end`.
 """
 
 from __future__ import annotations

@@ -92,7 +92,9 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(self.read(), [])
 
     def test_a_configuration_comes_first(self):
-        self.assertEqual(self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n")
+        self.assertEqual(
+            self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
+        )
 
     def test_parallel_compiles(self):
         script = "for i in 1 2 3 4 5 6 7 8 9 10; do gcc -c $i.c & done; wait"

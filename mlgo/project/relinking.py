@@ -87,7 +87,9 @@ class Relinker:
         finally:
             executor.shutdown(cancel_futures=True)
 
-    def link(self, link: Link, objects: dict[str, Compiled], flags: Sequence[str], name: str) -> tuple[pathlib.Path, float]:
+    def link(
+        self, link: Link, objects: dict[str, Compiled], flags: Sequence[str], name: str
+    ) -> tuple[pathlib.Path, float]:
         """Links with `objects` in place of the build's. Returns: the program and the CPU seconds.
 
         Args: flags: options of a configuration file, which come first.

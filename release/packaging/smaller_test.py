@@ -36,7 +36,8 @@ cc $flags -shared -fPIC -nostdlib -fuse-ld=lld shared.c -o out/libshared.so
 SOURCES = {
     "build.sh": BUILD,
     "lib/a.c": """static int sum(int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += x[i] * 3; return s; }
-int a(int *x, int n) { for (int i = 0; i < n; i++) x[i] = x[i] * 2 + n; return sum(x, n) + sum(x, n / 2) + sum(x, n / 3); }
+int a(int *x, int n) { for (int i = 0; i < n; i++) x[i] = x[i] * 2 + n;
+    return sum(x, n) + sum(x, n / 2) + sum(x, n / 3); }
 int never(int *x, int n) { return sum(x, n) + 7 * n; }
 """,
     "lib/b.c": '#include "b.h"\nint b(int x) { return B * x; }\n',

@@ -103,9 +103,7 @@ class TarballTest(unittest.TestCase):
         )
         for member in self.members:
             path = member.name.partition("/")[2]
-            expected = (
-                0o777 if member.issym() else 0o755 if member.isdir() or path in PROGRAMS else 0o644
-            )
+            expected = 0o777 if member.issym() else 0o755 if member.isdir() or path in PROGRAMS else 0o644
             self.assertEqual(oct(member.mode), oct(expected), member.name)
         names = {member.name.partition("/")[2] for member in self.members}
         self.assertLessEqual(
