@@ -115,6 +115,8 @@ class BuildTest(unittest.TestCase):
         )
         self.assertEqual(choose(programs, None).link, large)
         self.assertEqual(choose(programs, "a/program").link, small)
+        library = self.link(output="libx.so.1.2", content=b"1")
+        self.assertEqual(choose(programs_of(Build([library, small])), "libx.so").link, library)
         with self.assertRaisesRegex(RunError, "--program=program: names several programs. Choose one of .*/b/program"):
             choose(programs, "program")
         with self.assertRaisesRegex(RunError, "--program=rogram: names no program that the build linked"):

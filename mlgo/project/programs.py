@@ -33,7 +33,7 @@ def programs_of(build: Build) -> list[Program]:
 
 
 def choose(programs: Sequence[Program], wanted: str | None) -> Program:
-    """The program whose path ends with `wanted`, or the largest.
+    """The program whose path ends with `wanted`, or the largest. libx.so stands for libx.so.1.2 too.
 
     Raises: RunError: there is none, or `wanted` means none or several.
     """
@@ -47,9 +47,9 @@ def choose(programs: Sequence[Program], wanted: str | None) -> Program:
         )
     if wanted is None:
         return programs[0]
-    parts = os.path.normpath(wanted).split(os.sep)
-    same = [one for one in programs if one.link.output.split(os.sep)[-len(parts) :] == parts]
-    same = same or [one for one in programs if one.link.output == os.path.abspath(wanted)]
+    end = os.sep + os.path.normpath(wanted).lstrip(os.sep)
+    exact = [one for one in programs if one.link.output.endswith(end)]
+    same = exact or [one for one in programs if end.endswith(".so") and f"{end}." in one.link.output]
     if len(same) == 1:
         return same[0]
     shown = ", ".join(one.link.output for one in (same or programs)[:_NAMED])
