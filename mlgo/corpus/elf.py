@@ -3,6 +3,8 @@
 The file may be hostile: every offset and every size is checked. Only what is asked for is read.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -103,7 +105,7 @@ class ElfFile:
         self.sections = self._section_headers(table, fields[10], fields[11]) if table else []
 
     @staticmethod
-    def of_bytes(content: bytes) -> "ElfFile":
+    def of_bytes(content: bytes) -> ElfFile:
         """The file with this content. Raises: ElfError: see above."""
 
         def read(offset: int, size: int) -> bytes:

@@ -1,5 +1,7 @@
 """Ends a command with its exit code and, after an error, with one line on stderr."""
 
+from __future__ import annotations
+
 import codecs
 import io
 import os

@@ -4,6 +4,8 @@
 input are between 10 and 31.
 """
 
+from __future__ import annotations
+
 import enum
 
 

@@ -4,6 +4,8 @@ A write goes to a temporary file in the same directory, which is flushed to disk
 moment leaves the old file or the new file, and perhaps a `.NAME.XXXXXXXX.partial` that can be ignored.
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import errno

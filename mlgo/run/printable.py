@@ -1,5 +1,7 @@
 """Text from outside, made harmless for terminals and logs. Files for programs keep the exact text."""
 
+from __future__ import annotations
+
 import re
 
 #: What a terminal or a viewer obeys instead of showing it: control characters (ESC, CR, BEL, C1), marks that reverse

@@ -4,6 +4,8 @@
 `read_file` raises RunError.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import pathlib

@@ -13,7 +13,7 @@
 load("@llvm//:chosen.bzl", "CHOSEN")
 load("@rules_pkg//pkg:mappings.bzl", "pkg_files")
 load("@rules_pkg//pkg:tar.bzl", "pkg_tar")
-load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part")
+load("//release/packaging/private:files.bzl", "compiler_files", "licences", "package_part", "python_tree")
 load("//release/packaging/private:image.bzl", "oci_image")
 load("//release/packaging/private:provenance.bzl", "provenance")
 load("//release/tools:defs.bzl", "TOOLS")
@@ -127,6 +127,17 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         renames = {"{}_runtime/{}".format(name, folder): folder for folder in _RUNTIME_FOLDERS},
         visibility = private,
     )
+    python_tree(
+        name = name + "_mlgo",
+        folder = "lib/mlgo",
+        library = Label("//mlgo/project"),
+        links = {"lib/mlgo/record/clang++": "clang"},
+        programs = {
+            Label("//mlgo/project:launcher.py"): "bin/mlgo",
+            Label("//mlgo/project:record.sh"): "lib/mlgo/record/clang",
+        },
+        visibility = private,
+    )
     for target, out, extension, tags in [
         (name, _TOP + ".tar.gz", "tar.gz", []),
         (name + "_tree", name + "_tree.tar", "tar", ["manual"]),
@@ -137,6 +148,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
             srcs = [
                 name + "_compiler",
                 name + "_licence_files",
+                name + "_mlgo",
                 name + "_runtime_files",
                 name + "_texts",
             ],

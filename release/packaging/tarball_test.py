@@ -26,6 +26,8 @@ CONFIGURATIONS = {
     "mlgo-speed-arm.cfg": "-regalloc-enable-advisor=release",
     "mlgo-speed.cfg": "-regalloc-enable-advisor=release",
 }
+#: Files that can be executed.
+PROGRAMS = ("bin/clang", "bin/mlgo", "lib/mlgo/record/clang")
 #: Links to clang, which is each of these programs under its name.
 TOOLS = (
     "clang++",
@@ -100,9 +102,8 @@ class TarballTest(unittest.TestCase):
             {(member.uid, member.gid, member.uname, member.gname) for member in self.members}, {(0, 0, "", "")}
         )
         for member in self.members:
-            expected = (
-                0o755 if member.isdir() or member.name.endswith("bin/clang") else 0o777 if member.issym() else 0o644
-            )
+            path = member.name.partition("/")[2]
+            expected = 0o777 if member.issym() else 0o755 if member.isdir() or path in PROGRAMS else 0o644
             self.assertEqual(oct(member.mode), oct(expected), member.name)
         names = {member.name.partition("/")[2] for member in self.members}
         self.assertLessEqual(
@@ -124,7 +125,7 @@ class TarballTest(unittest.TestCase):
         # bin/ has nothing that the link left beside the program, such as Bazel's parameter files.
         self.assertEqual(
             {name for name in names if name.startswith("bin/")},
-            {"bin/clang", *(f"bin/{name}" for name in (*CONFIGURATIONS, *TOOLS))},
+            {"bin/clang", "bin/mlgo", *(f"bin/{name}" for name in (*CONFIGURATIONS, *TOOLS))},
         )
 
     def test_no_path_of_the_machine_that_built_it(self):

@@ -1,5 +1,7 @@
 """Command lines as text: what a shell or a GNU response file makes of blanks, quotes and backslashes."""
 
+from __future__ import annotations
+
 import functools
 import os
 import re

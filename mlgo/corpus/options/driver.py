@@ -3,6 +3,8 @@
 Which option takes a value, and whether as a part of its word or as the next one, is in clang's table of options alone.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import os

@@ -4,6 +4,8 @@ Names are those of the table (mlgo/corpus/options/driver.py): `-o` for `--output
 `-fembed-bitcode`.
 """
 
+from __future__ import annotations
+
 import re
 
 from mlgo.corpus.options import llvm_rules
@@ -51,9 +53,14 @@ def is_level(given: GivenWord) -> bool:
 def belongs_to_build(given: GivenWord) -> bool:
     """Whether the driver's option is a level, names an output, or asks for LTO, embedded bitcode or debug
     information."""
+    return is_level(given) or names_output(given) or bool(_OF_THE_BUILD.fullmatch(given.name))
+
+
+def names_output(given: GivenWord) -> bool:
+    """Whether the driver's option names a file that the command writes, asks for one, or is -c."""
     if given.name == "-Wp,":  # For the preprocessor, which compilers before clang gave dependency files this way.
         return given.words[0].startswith("-Wp,-M")
-    return is_level(given) or bool(_OUTPUTS.fullmatch(given.name) or _OF_THE_BUILD.fullmatch(given.name))
+    return bool(_OUTPUTS.fullmatch(given.name))
 
 
 def without_lto(given: GivenWord) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ Numbers, truth values and enumerations change code, except for those that also p
 conversation: their names say so. A string may be anything, so only the strings listed here are known.
 """
 
+from __future__ import annotations
+
 import re
 
 # Words in names of options that print, write or measure, over both majors' tables. Some take harmless options along.

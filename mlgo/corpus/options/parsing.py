@@ -1,5 +1,7 @@
 """Splits a recorded cc1 command into options with their values, as clang's own parser does."""
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence

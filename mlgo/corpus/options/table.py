@@ -4,11 +4,14 @@ A corpus belongs to one major (docs/another-llvm.md), so one table counts: an op
 write a file in another. Bazel makes `chosen.json` of the table of the major that the workspace is configured for.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import functools
 import json
 import pathlib
 from collections.abc import Mapping
+from typing import Union
 
 _FOLDER = pathlib.Path(__file__).parent
 _CHOSEN = _FOLDER / "chosen.json"
@@ -30,7 +33,7 @@ OF_OUR_COMPILERS = frozenset(
 )
 
 #: The type of a value: "flag" (none), "bool", "int", "uint", "double", "string", or the values of an enumeration.
-ValueType = str | tuple[str, ...]
+ValueType = Union[str, tuple[str, ...]]  # noqa: UP007
 
 
 @dataclasses.dataclass(frozen=True)

@@ -49,6 +49,44 @@ compiler_files = rule(
     },
 )
 
+def _python_tree_impl(ctx):
+    found = depset(transitive = [
+        ctx.attr.library[PyInfo].transitive_sources,
+        ctx.attr.library[DefaultInfo].default_runfiles.files,
+    ])
+    modules = {
+        "{}/{}".format(ctx.attr.folder, file.short_path): file
+        for file in found.to_list()
+        if file.short_path.startswith("mlgo/")
+    }
+    programs = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.programs.items()}
+    links = [
+        (PackageSymlinkInfo(attributes = {"mode": "0777"}, destination = path, target = target), ctx.label)
+        for path, target in ctx.attr.links.items()
+    ]
+    return [
+        PackageFilegroupInfo(
+            pkg_dirs = [],
+            pkg_files = [
+                (PackageFilesInfo(attributes = {"mode": "0755"}, dest_src_map = programs), ctx.label),
+                (PackageFilesInfo(attributes = {"mode": "0644"}, dest_src_map = modules), ctx.label),
+            ],
+            pkg_symlinks = links,
+        ),
+        DefaultInfo(files = depset(programs.values() + modules.values())),
+    ]
+
+python_tree = rule(
+    implementation = _python_tree_impl,
+    doc = "A Python library of this workspace with its dependencies and data as files for rules_pkg, and programs that use it.",
+    attrs = {
+        "folder": attr.string(doc = "Where the modules go; Python's path begins there.", mandatory = True),
+        "library": attr.label(doc = "The library.", mandatory = True, providers = [PyInfo]),
+        "links": attr.string_dict(doc = "Path of a link -> its target."),
+        "programs": attr.label_keyed_string_dict(doc = "Executable file -> path.", allow_files = True),
+    },
+)
+
 def _run(ctx, executable, arguments, inputs, output, mnemonic, message):
     ctx.actions.run(
         executable = executable,

@@ -1,0 +1,148 @@
+"""The folder that `mlgo smaller` leaves in a project, to be checked in: options, a CMake file, what was measured.
+
+mlgo/mlgo.cfg          for --config= in CFLAGS, CXXFLAGS and LDFLAGS
+mlgo/toolchain.cmake   for cmake --toolchain
+mlgo/mlgo.json         what was measured, of which sources, with which compiler
+mlgo/report.html       the page
+mlgo/.cache            not checked in: recorded commands and objects
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mlgo.project.compiler import Compiler
+from mlgo.project.measuring import Measured
+from mlgo.run.exit_codes import RunError
+from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically
+
+CONFIG, TOOLCHAIN, RESULT, PAGE, CACHE = "mlgo.cfg", "toolchain.cmake", "mlgo.json", "report.html", ".cache"
+_FORMAT = 1
+_REMEDY = "Remove the folder, or name another with --output="
+_CMAKE = """# cmake --toolchain mlgo/toolchain.cmake, with the folder of mlgo's clang in the environment's MLGO_PREFIX.
+if(NOT DEFINED ENV{MLGO_PREFIX})
+  message(FATAL_ERROR "Set MLGO_PREFIX to the folder that has bin/clang of mlgo")
+endif()
+set(CMAKE_C_COMPILER "$ENV{MLGO_PREFIX}/bin/clang")
+set(CMAKE_CXX_COMPILER "$ENV{MLGO_PREFIX}/bin/clang++")
+set(CMAKE_AR "$ENV{MLGO_PREFIX}/bin/llvm-ar" CACHE FILEPATH "")
+set(CMAKE_RANLIB "$ENV{MLGO_PREFIX}/bin/llvm-ranlib" CACHE FILEPATH "")
+foreach(language C CXX)
+  set(CMAKE_${language}_FLAGS_INIT "\\"--config=${CMAKE_CURRENT_LIST_DIR}/mlgo.cfg\\"")
+endforeach()
+"""
+
+
+def opened(folder: pathlib.Path) -> pathlib.Path:
+    """Creates the folder and its cache; returns the cache.
+
+    Raises: RunError: the folder holds files of others, or cannot be written.
+    """
+    names = [] if not folder.is_dir() else [entry.name for entry in folder.iterdir()]
+    if names and CACHE not in names and RESULT not in names:
+        wrong = f"holds files that mlgo did not write: {', '.join(sorted(names)[:3])}"
+        raise RunError(f"--output={folder}", wrong, "Name another folder")
+    write_all_atomically(folder / CACHE, {".gitignore": b"*\n"})
+    return folder / CACHE
+
+
+def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None, page: str) -> None:
+    """Writes the files; without a chosen row no mlgo.cfg stays from a run before.
+
+    Raises: RunError: the disk is full or the folder cannot be written.
+    """
+    files = {PAGE: page.encode("utf-8", "replace"), RESULT: encode_json(content)}
+    if chosen is not None:
+        lines = [f"# {chosen.row.name}: written by mlgo smaller; {RESULT} says what was measured.", *chosen.row.config]
+        files |= {CONFIG: ("\n".join(lines) + "\n").encode(), TOOLCHAIN: _CMAKE.encode()}
+    write_all_atomically(folder, files)
+    if chosen is None:
+        for name in (CONFIG, TOOLCHAIN):
+            (folder / name).unlink(missing_ok=True)
+
+
+def content_of(
+    project: pathlib.Path,
+    compiler: Compiler,
+    program: str,
+    measured: Sequence[Measured],
+    chosen: Measured | None,
+    sources: Iterable[str],
+    others: dict[str, str],
+) -> dict[str, Any]:
+    """What mlgo.json holds. Paths below the project are relative to it."""
+    rows = [
+        {
+            "name": one.row.name,
+            "options": list(one.row.config),
+            "bytes": one.size._asdict() if one.size else None,
+            "compile_seconds": None if one.seconds is None else round(one.seconds, 2),
+            "not_measured": one.why_not,
+            "kept_objects": len(one.refused),
+        }
+        for one in measured
+    ]
+    return {
+        "format": _FORMAT,
+        "compiler": compiler.digest(),
+        "program": shown(program, project),
+        "chosen": chosen.row.name if chosen else None,
+        "rows": rows,
+        "sources": {shown(source, project): digest_of(source) for source in sorted(set(sources))},
+        "as_built": {shown(path, project): reason for path, reason in sorted(others.items())},
+    }
+
+
+def shown(path: str, project: pathlib.Path) -> str:
+    """`path` relative to the project where it is below it."""
+    relative = os.path.relpath(path, project)
+    return path if relative.startswith("..") else relative
+
+
+def digest_of(path: str | os.PathLike[str]) -> str | None:
+    """sha256 of a file; None: it cannot be read."""
+    try:
+        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
+    """In one sentence why what was measured no longer holds; None: it does.
+
+    Raises: RunError: there is no mlgo.cfg, or mlgo.json is damaged.
+    """
+    if not (folder / CONFIG).is_file():
+        raise RunError(f"{folder / CONFIG}", "is not there", "Run `mlgo smaller -- COMMAND` first")
+    content = read_json(folder / RESULT, "the result", _REMEDY)
+    if (
+        not isinstance(content, dict)
+        or content.get("format") != _FORMAT
+        or not isinstance(content.get("sources"), dict)
+    ):
+        raise RunError(f"{folder / RESULT}", "was written by another version", _REMEDY)
+    if content.get("compiler") != compiler.digest():
+        return "was measured with another compiler"
+    sources = content["sources"]
+    changed = sum(digest_of(folder.parent / source) != digest for source, digest in sources.items())
+    return f"was measured before {changed} of {len(sources)} sources changed" if changed else None
+
+
+def read_recording(cache: pathlib.Path) -> dict[str, Any]:
+    """What `write_recording` wrote; empty when there is nothing that can be used."""
+    try:
+        content = json.loads((cache / "recording.json").read_text("utf-8"))
+        return content if content.get("format") == _FORMAT else {}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def write_recording(cache: pathlib.Path, commands: list[dict[str, Any]], seconds: float) -> None:
+    """Keeps what builds made, for runs without a build and for those that make a part again."""
+    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds}
+    write_atomically(cache / "recording.json", encode_json(content))

@@ -1,0 +1,146 @@
+"""What a build made: units, links and archives, and which units a program consists of."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+from collections.abc import Iterable, Iterator
+
+from mlgo.corpus.options.driver import GivenWord, parse_driver
+from mlgo.project.archive_members import Member, is_archive, members_of
+from mlgo.project.command_line import Compile, Link
+
+_READ_BYTES = 1 << 20
+
+
+class Build:
+    """Units and links by what they made; files are read when they are asked for.
+
+    Args: commands: in the order of their ends. A later one replaces an earlier one of the same output.
+    """
+
+    def __init__(self, commands: Iterable[Compile | Link]):
+        self.units: dict[str, Compile] = {}
+        self.links: dict[str, Link] = {}
+        for one in commands:
+            self.units.pop(one.output, None)
+            self.links.pop(one.output, None)
+            if isinstance(one, Compile):
+                self.units[one.output] = one
+            else:
+                self.links[one.output] = one
+        self._sizes: dict[int, list[Compile]] | None = None
+        self._names: dict[str, list[Compile]] = {}
+        self._members: dict[str, list[Member]] = {}
+
+    def made_object(self, path: str) -> Compile | Link | None:
+        """What made the object at `path`; a unit is also known by the content of its output, which may have moved."""
+        path = os.path.normpath(path)
+        if path in self.units:
+            return self.units[path]
+        if path in self.links:
+            return self.links[path]
+        try:
+            content = pathlib.Path(path).read_bytes()
+        except OSError:
+            return None
+        return self.made_content(os.path.basename(path), content)
+
+    def made_content(self, name: str, content: bytes) -> Compile | None:
+        """The unit whose output has this content; without one, the only unit whose output was `name` and is gone."""
+        if self._sizes is None:
+            self._index()
+        assert self._sizes is not None
+        same = [
+            unit
+            for unit in self._sizes.get(len(content), ())
+            if _digest(unit.output) == hashlib.sha256(content).hexdigest()
+        ]
+        named = [unit for unit in same if os.path.basename(unit.output) == name] or same
+        if named:
+            return named[-1]
+        gone = [unit for unit in self._names.get(name, ()) if not os.path.exists(unit.output)]
+        return gone[0] if len(gone) == 1 else None
+
+    def members(self, path: str) -> list[Member]:
+        """The members of the archive at `path`, read once."""
+        path = os.path.normpath(path)
+        if path not in self._members:
+            self._members[path] = members_of(pathlib.Path(path))
+        return self._members[path]
+
+    def _index(self) -> None:
+        self._sizes = {}
+        for unit in self.units.values():
+            self._names.setdefault(os.path.basename(unit.output), []).append(unit)
+            try:
+                self._sizes.setdefault(os.path.getsize(unit.output), []).append(unit)
+            except OSError:
+                pass
+
+
+def linked_inputs(link: Link) -> dict[tuple[int, int], str]:
+    """The files of a link that exist: (place of the word, part of a comma list or 0) -> absolute path.
+
+    `-lNAME` is looked for in the folders of -L. Libraries of the system are not among them.
+    """
+    found: dict[tuple[int, int], str] = {}
+    folders: list[str] = []
+    given = list(_placed(link.words))
+    for _, one in given:
+        if one.name == "-L" and one.value:
+            folders.append(os.path.join(link.directory, one.value))
+    is_static = False
+    for place, one in given:
+        if one.name == "-Wl,":
+            for part, value in enumerate(one.words[0].split(",")[1:]):
+                is_static = {"-Bstatic": True, "-Bdynamic": False}.get(value, is_static)
+                _add(found, (place, part + 1), link.directory, value)
+        elif one.name in ("-static", "-static-pie"):
+            is_static = True
+        elif one.name == "-l" and one.value:
+            library = _library(one.value, folders, is_static)
+            if library:
+                found[place + len(one.words) - 1, 0] = library
+        elif one.name == "":
+            _add(found, (place, 0), link.directory, one.words[0])
+    return found
+
+
+def _placed(words: tuple[str, ...]) -> Iterator[tuple[int, GivenWord]]:
+    place = 0
+    for one in parse_driver(words):
+        yield place, one
+        place += len(one.words)
+
+
+def _add(found: dict[tuple[int, int], str], place: tuple[int, int], directory: str, word: str) -> None:
+    path = os.path.normpath(os.path.join(directory, word))
+    if not word.startswith("-") and os.path.isfile(path):
+        found[place] = path
+
+
+def _library(name: str, folders: list[str], is_static: bool) -> str | None:
+    """The archive that -lNAME stands for; None: it is a shared library, or none of the folders has it."""
+    for folder in folders:
+        if name.startswith(":"):
+            names = [name[1:]]
+        else:
+            names = [f"lib{name}.a"] if is_static else [f"lib{name}.so", f"lib{name}.a"]
+        for file in names:
+            path = os.path.normpath(os.path.join(folder, file))
+            if os.path.isfile(path):
+                return path if is_archive(pathlib.Path(path)) else None
+    return None
+
+
+def _digest(path: str) -> str | None:
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            while part := file.read(_READ_BYTES):
+                digest.update(part)
+    except OSError:
+        return None
+    return digest.hexdigest()

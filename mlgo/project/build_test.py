@@ -1,0 +1,130 @@
+"""Objects found by output and by content, in archives of several kinds; programs that were linked."""
+
+import os
+import pathlib
+import struct
+import tempfile
+import unittest
+
+from mlgo.project.archive_members import members_of
+from mlgo.project.build import Build, linked_inputs
+from mlgo.project.command_line import Compile, Link
+from mlgo.project.programs import choose, programs_of
+from mlgo.project.relinking import Parts
+from mlgo.run.exit_codes import ExitCode, RunError
+
+
+def elf(code=b"", kind=1, machine=62):
+    """A 64-bit ELF file with one section of `code`."""
+    header = struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", kind, machine, 1, 0, 0, 64 + len(code), 0, 64, 0, 0, 64, 2, 0
+    )
+    empty = bytes(64)
+    section = struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0, 64, len(code), 0, 0, 1, 0)
+    return header + code + empty + section
+
+
+def member(name, content):
+    return f"{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode() + content + b"\n" * (len(content) % 2)
+
+
+class BuildTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+
+    def write(self, name, content=b""):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return str(path)
+
+    def unit(self, name, content=None, by="clang"):
+        """A unit `name`.c with an object `name`.o; None: the object is gone."""
+        source, output = self.write(f"{name}.c"), str(self.folder / f"{name}.o")
+        if content is not None:
+            self.write(f"{name}.o", elf(content))
+        return Compile("clang", str(self.folder), (f"{name}.c",), source, output, by, 1.0, False)
+
+    def link(self, *words, output="program", content=None):
+        if content is not None:
+            self.write(output, elf(content, 2))
+        return Link("clang", str(self.folder), words, str(self.folder / output), "clang", 0.1, ())
+
+    def archive(self, name, *members, magic=b"!<arch>\n"):
+        return self.write(name, magic + b"".join(member(one, content) for one, content in members))
+
+    def test_members(self):
+        table = member("//", b"a very long name.o/\nx/y.o/\n")
+        content = b"!<arch>\n" + member("/", b"\0\0\0\0") + table + member("a.o/", b"odd") + member("/0", b"even")
+        found = members_of(pathlib.Path(self.write("x.a", content)))
+        self.assertEqual([(one.name, one.content) for one in found], [("a.o", b"odd"), ("a very long name.o", b"even")])
+        self.assertEqual(len(members_of(pathlib.Path(self.write("x.a", content[:-30])))), 1)
+
+    def test_a_thin_archive(self):
+        self.write("sub/a.o", b"content")
+        header = f"{'/0':<16}{0:<12}{0:<6}{0:<6}{644:<8}{7:<10}`\n".encode()
+        path = self.write("x.a", b"!<thin>\n" + member("//", b"sub/a.o/\n") + header)
+        self.assertEqual([tuple(one) for one in members_of(pathlib.Path(path))], [("a.o", b"content")])
+
+    def test_the_later_of_two_compiles_counts(self):
+        first, second = self.unit("a", b"1"), self.unit("a", b"1", by="other")
+        self.assertEqual(Build([first, second]).units[first.output].by, "other")
+
+    def test_parts_of_a_program(self):
+        units = [self.unit(name, name.encode()) for name in ("main", "moved", "member", "foreign", "unused")]
+        os.rename(self.folder / "moved.o", self.folder / "new.o")
+        gone = self.unit("gone")
+        refused = self.unit("refused", b"refused", by="other")
+        self.archive("libx.a", ("renamed.o", elf(b"member")), ("gone.o", elf(b"anything")))
+        (self.folder / "foreign.o").write_bytes(elf(b"made by something else"))
+        link = self.link("main.o", "refused.o", "foreign.o", "-L.", "-lx", "-lc", "unknown.o")
+        self.write("unknown.o", elf(b"unknown"))
+        parts = Parts(Build([*units, gone, refused, link]), link)
+        self.assertEqual(
+            {os.path.basename(path) for path in parts.units}, {"main.o", "member.o", "gone.o", "foreign.o"}
+        )
+        self.assertEqual(
+            {os.path.basename(path): why for path, why in parts.others.items()},
+            {"refused.c": "clang refuses its options", "unknown.o": "no recorded command made it"},
+        )
+
+    def test_an_object_that_moved_is_known_by_its_content(self):
+        unit = self.unit("a", b"content")
+        path = self.write("copy.o", elf(b"content"))
+        self.assertEqual(Build([unit]).made_object(path), unit)
+
+    def test_libraries(self):
+        self.write("one/libx.so", elf(b"", 3))
+        self.archive("two/libx.a")
+        self.archive("one/liby.a")
+        link = self.link("-Lone", "-Ltwo", "-lx", "-l", "y", "-Wl,-Bstatic", "-lx", "-Wl,two/libx.a,--as-needed")
+        found = {place: os.path.relpath(path, self.folder) for place, path in linked_inputs(link).items()}
+        expected = {(4, 0): "one/liby.a", (6, 0): "two/libx.a", (7, 1): "two/libx.a"}
+        self.assertEqual(found, expected)
+
+    def test_programs(self):
+        large = self.link(output="b/program", content=b"12345")
+        small = self.link(output="a/program", content=b"1")
+        absent = self.link(output="absent")
+        relocatable = self.link("-r", output="r.o", content=b"123456789")
+        programs = programs_of(Build([small, large, absent, relocatable]))
+        self.assertEqual(
+            [(one.link, one.code, one.machine) for one in programs], [(large, 5, "x86-64"), (small, 1, "x86-64")]
+        )
+        self.assertEqual(choose(programs, None).link, large)
+        self.assertEqual(choose(programs, "a/program").link, small)
+        library = self.link(output="libx.so.1.2", content=b"1")
+        self.assertEqual(choose(programs_of(Build([library, small])), "libx.so").link, library)
+        with self.assertRaisesRegex(RunError, "--program=program: names several programs. Choose one of .*/b/program"):
+            choose(programs, "program")
+        with self.assertRaisesRegex(RunError, "--program=rogram: names no program that the build linked"):
+            choose(programs, "rogram")
+        with self.assertRaisesRegex(RunError, "linked no program") as raised:
+            choose([], None)
+        self.assertEqual(raised.exception.exit_code, ExitCode.NOTHING_PRODUCED)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+"""What a recorded command makes: objects from sources, or a program from objects and sources."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+from mlgo.corpus.options.driver import GivenWord, parse_driver
+from mlgo.corpus.options.driver_rules import names_output
+from mlgo.project.records import Record
+
+# What ends before an object or a program is there.
+_NO_CODE = frozenset(("-E", "-S", "-M", "-MM", "-fsyntax-only", "-emit-llvm", "--precompile", "-###", "-emit-ast"))
+#: Suffix of a source -> whether clang compiles it; False: an assembler does.
+_COMPILED = {
+    **dict.fromkeys((".c", ".i", ".m", ".mi", ".cc", ".cp", ".cxx", ".cpp", ".c++", ".C", ".CC", ".CPP"), True),
+    **dict.fromkeys((".ii", ".mm", ".M", ".mii", ".cppm", ".ixx", ".ccm", ".cxxm", ".c++m", ".bc", ".ll"), True),
+    **dict.fromkeys((".s", ".S", ".sx"), False),
+}
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".H", ".h++")
+_NO_CODE_LANGUAGES = ("c-header", "c++-header", "objective-c-header", "objective-c++-header")
+
+
+@dataclasses.dataclass(frozen=True)
+class Compile:
+    """A command that makes one object from one source.
+
+    Attributes:
+      tool, directory, by, seconds: as of the record.
+      words: options and source, without what names outputs.
+      source, output: absolute paths.
+      assembles: the source is assembly, in which no policy decides.
+    """
+
+    tool: str
+    directory: str
+    words: tuple[str, ...]
+    source: str
+    output: str
+    by: str
+    seconds: float
+    assembles: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """A command that makes a program, a shared library or, with -r, an object of several.
+
+    Attributes:
+      tool, directory, by, seconds: as of the record.
+      words: options and inputs, without what names outputs.
+      output: absolute path.
+      sources: absolute paths of the sources that it compiles too.
+    """
+
+    tool: str
+    directory: str
+    words: tuple[str, ...]
+    output: str
+    by: str
+    seconds: float
+    sources: tuple[str, ...]
+
+
+def understand(record: Record) -> list[Compile | Link]:
+    """What a command made; empty: neither objects nor a program, or it failed."""
+    if record.exit_code or (record.tool == "ld" and "-o" not in record.words):
+        return []
+    given = list(parse_driver(record.words))
+    names = {one.name for one in given}
+    if names & _NO_CODE:
+        return []
+    inputs = _inputs(given)
+    sources = {place: kind for place, kind in inputs.items() if kind is not None}
+    output = next((one.value for one in reversed(given) if one.name == "-o"), None)
+    kept = {place: one for place, one in enumerate(given) if not is_output(one)}
+    if "-c" in names:
+        return [
+            _compile(record, given, kept, place, output if len(sources) == 1 else None)
+            for place, compiled in sources.items()
+            if compiled != "header"
+        ]
+    if not inputs or "header" in sources.values():
+        return []
+    words = tuple(word for one in kept.values() for word in one.words)
+    paths = tuple(_absolute(record, given[place].words[0]) for place in sources)
+    path = _absolute(record, output or "a.out")
+    return [Link(record.tool, record.directory, words, path, record.by, record.seconds, paths)]
+
+
+def is_output(given: GivenWord) -> bool:
+    """Whether an option names a file that a command writes, or asks for one."""
+    if given.name in ("-Wl,", "-Wp,"):
+        values = given.words[0].split(",")[1:]
+        return values[0].startswith(("-M", "--Map", "--dependency-file", "--out-implib", "--print-map", "--cref"))
+    return names_output(given)
+
+
+def _inputs(given: Sequence[GivenWord]) -> dict[int, bool | str | None]:
+    """Place of each input -> whether it is compiled or assembled, "header", or None for what is linked."""
+    found: dict[int, bool | str | None] = {}
+    language = None
+    for place, one in enumerate(given):
+        if one.name == "-x":
+            language = None if one.value == "none" else one.value
+        elif one.name == "" and one.words[0] != "-":
+            suffix = os.path.splitext(one.words[0])[1]
+            if language in _NO_CODE_LANGUAGES or (language is None and suffix in _HEADERS):
+                found[place] = "header"
+            elif language is not None:
+                found[place] = not language.startswith("assembler")
+            else:
+                found[place] = _COMPILED.get(suffix)
+        elif one.words[0] == "-":
+            found[place] = "header"  # A source that is not kept.
+        elif one.name.startswith("-l"):
+            found[place] = None
+    return found
+
+
+def _compile(
+    record: Record, given: Sequence[GivenWord], kept: dict[int, GivenWord], place: int, output: str | None
+) -> Compile:
+    source = given[place].words[0]
+    others = {other for other in _inputs(given) if other != place}
+    words = tuple(word for other, one in kept.items() if other not in others for word in one.words)
+    path = output or os.path.splitext(os.path.basename(source))[0] + ".o"
+    assembles = _inputs(given)[place] is False
+    return Compile(
+        record.tool,
+        record.directory,
+        words,
+        _absolute(record, source),
+        _absolute(record, path),
+        record.by,
+        record.seconds,
+        assembles,
+    )
+
+
+def _absolute(record: Record, path: str) -> str:
+    return os.path.normpath(os.path.join(record.directory, path))

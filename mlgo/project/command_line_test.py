@@ -1,0 +1,65 @@
+"""What recorded commands make."""
+
+import unittest
+
+from mlgo.project.command_line import Compile, Link, understand
+from mlgo.project.records import Record
+
+
+def commands(*words, tool="clang", code=0, directory="/p"):
+    return understand(Record(tool, directory, tuple(words), code, "clang", 1.0, 0))
+
+
+class CommandLineTest(unittest.TestCase):
+    def compile(self, *words):
+        (found,) = commands(*words)
+        self.assertIsInstance(found, Compile)
+        return found
+
+    def link(self, *words, **fields):
+        (found,) = commands(*words, **fields)
+        self.assertIsInstance(found, Link)
+        return found
+
+    def test_spellings_of_the_output(self):
+        for words in (["-o", "o/a.o"], ["-oo/a.o"], ["--output=o/a.o"], ["--output", "o/a.o"]):
+            found = self.compile("-c", "s/a.c", *words)
+            self.assertEqual((found.output, found.words), ("/p/o/a.o", ("s/a.c",)), words)
+        self.assertEqual(self.compile("-c", "s/a.b.cc").output, "/p/a.b.o")
+
+    def test_what_names_outputs_is_left_out(self):
+        found = self.compile(
+            "-MD", "-MT", "x", "-MF", "x.d", "-Wp,-MMD,y.d", "-c", "a.c", "-o", "a.o", "-Wall", "-DX=1"
+        )
+        self.assertEqual(found.words, ("a.c", "-Wall", "-DX=1"))
+
+    def test_several_sources_make_several_objects(self):
+        found = commands("-c", "a.c", "-O2", "b.c")
+        self.assertEqual([one.output for one in found], ["/p/a.o", "/p/b.o"])
+        self.assertEqual([one.words for one in found], [("a.c", "-O2"), ("-O2", "b.c")])
+
+    def test_languages(self):
+        self.assertTrue(self.compile("-c", "a.S").assembles)
+        self.assertTrue(self.compile("-c", "-x", "assembler-with-cpp", "a.c").assembles)
+        self.assertFalse(self.compile("-c", "-x", "c", "a.txt").assembles)
+
+    def test_what_makes_no_object(self):
+        for words in (["-E", "a.c"], ["-c", "-x", "c++-header", "a.h"], ["-c", "a.h"], ["--version"], ["-M", "a.c"]):
+            self.assertEqual(commands(*words), [], words)
+        self.assertEqual(commands("-c", "-", "-x", "c"), [])
+        self.assertEqual(commands("-c", "a.c", code=1), [])
+
+    def test_links(self):
+        found = self.link("a.o", "lib/libx.a", "-ly", "-Wl,-Map=x.map", "-shared", "-o", "libz.so")
+        self.assertEqual(found.output, "/p/libz.so")
+        self.assertEqual(found.words, ("a.o", "lib/libx.a", "-ly", "-shared"))
+        self.assertEqual((found.sources, self.link("a.o").output), ((), "/p/a.out"))
+        self.assertEqual(self.link("a.c", "b.o", "-o", "prog").sources, ("/p/a.c",))
+        self.assertEqual(self.link("-r", "a.o", "-o", "b.o", tool="ld").output, "/p/b.o")
+
+    def test_a_script_is_no_source(self):
+        self.assertEqual(self.link("a.o", "-Wl,--version-script,x.map", "-T", "x.c", "-o", "a").sources, ())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+"""Compiles units of a build again with more options, and keeps the objects by what they are made of.
+
+What is kept below the folder of the cache: `objects/SHA256.o`, and `units/KEY.json` for each compile, with the digests
+of all files that it read. A compile whose files are unchanged is not run again, so that a killed run goes on, and a run
+after an edit compiles what the edit concerns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import tempfile
+from typing import NamedTuple
+
+from mlgo.project import child
+from mlgo.project.command_line import Compile
+from mlgo.project.compiler import Compiler
+from mlgo.run.exit_codes import RunError
+from mlgo.run.files import write_error
+
+_FORMAT = 1
+# A prerequisite in a dependency file: blanks and `#` have a backslash before them, `$` is doubled.
+_PREREQUISITE = re.compile(r"(?:\\[ #]|[^\s\\]|\\(?!\n))+")
+
+
+class Compiled(NamedTuple):
+    """What a compile gave.
+
+    Attributes:
+      object: the object; None: clang refused the command.
+      seconds: CPU time, of the compile that made the object.
+      reason: why there is no object.
+      was_kept: it was not compiled now.
+    """
+
+    object: pathlib.Path | None
+    seconds: float
+    reason: str = ""
+    was_kept: bool = False
+
+
+class Units:
+    """Compiles units; safe for several threads.
+
+    Args: folder: the cache.
+    """
+
+    def __init__(self, compiler: Compiler, folder: pathlib.Path):
+        self._compiler = compiler
+        self._identity = compiler.digest()
+        self._objects = folder / "objects"
+        self._entries = folder / "units"
+        self._digests: dict[str, str | None] = {}
+        self.used: set[pathlib.Path] = set()
+        try:
+            for each in (self._objects, self._entries):
+                each.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise write_error(error, folder) from error
+
+    def compile(self, unit: Compile, flags: tuple[str, ...]) -> Compiled:
+        """Compiles a unit with `flags` behind the options of a configuration file, which come first.
+
+        Raises: RunError: the cache cannot be written.
+        """
+        words = _without_precompiled_header(unit.words)
+        text = json.dumps([_FORMAT, self._identity, unit.tool, unit.directory, words, flags])
+        entry = self._entries / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.json"
+        kept = self._kept(entry)
+        if kept is not None:
+            return kept
+        with tempfile.TemporaryDirectory(dir=self._objects, prefix=".compile.") as scratch:
+            made, listing = pathlib.Path(scratch, "unit.o"), pathlib.Path(scratch, "unit.d")
+            config = pathlib.Path(scratch, "unit.cfg")
+            config.write_text("\n".join(flags) + "\n", encoding="utf-8")
+            command = [self._compiler.tool(unit.tool), f"--config={config}", *words, "-c", "-o", str(made)]
+            ended = child.run([*command, "-MD", "-MF", str(listing), "-Wno-error"], unit.directory)
+            if ended.code or not made.is_file():
+                return Compiled(None, ended.seconds, ended.reason)
+            return self._keep(entry, unit, made, listing, ended.seconds)
+
+    def _keep(
+        self, entry: pathlib.Path, unit: Compile, made: pathlib.Path, listing: pathlib.Path, seconds: float
+    ) -> Compiled:
+        read = [unit.source, *(os.path.join(unit.directory, name) for name in prerequisites(_text(listing)))]
+        digests = {name: self.digest(name) for name in dict.fromkeys(map(os.path.normpath, read))}
+        try:
+            digest = hashlib.sha256(made.read_bytes()).hexdigest()
+            target = self._objects / f"{digest}.o"
+            os.replace(made, target)
+            content = {"object": digest, "seconds": seconds, "read": digests}
+            partial = made.with_name("entry")
+            partial.write_text(json.dumps(content, sort_keys=True), encoding="utf-8", errors="surrogateescape")
+            os.replace(partial, entry)
+        except OSError as error:
+            raise write_error(error, entry) from error
+        self.used |= {entry, target}
+        return Compiled(target, seconds)
+
+    def _kept(self, entry: pathlib.Path) -> Compiled | None:
+        try:
+            content = json.loads(entry.read_text(encoding="utf-8", errors="surrogateescape"))
+            target = self._objects / f"{content['object']}.o"
+            if not target.is_file() or any(self.digest(name) != digest for name, digest in content["read"].items()):
+                return None
+            self.used |= {entry, target}
+            return Compiled(target, float(content["seconds"]), was_kept=True)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def digest(self, path: str) -> str | None:
+        """sha256 of a file, read once; None: it is not there."""
+        if path not in self._digests:
+            try:
+                self._digests[path] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+            except OSError:
+                self._digests[path] = None
+        return self._digests[path]
+
+    def remove_unused(self) -> None:
+        """Deletes what no compile since the start of this process made or used."""
+        for folder in (self._objects, self._entries):
+            for path in folder.iterdir():
+                if path not in self.used and path.is_file():
+                    path.unlink()
+
+
+def prerequisites(text: str) -> list[str]:
+    """The files that a dependency file of make names behind the first colon."""
+    _, _, rest = text.replace("\\\n", " ").partition(": ")
+    return [re.sub(r"\\([ #])", r"\1", name).replace("$$", "$") for name in _PREREQUISITE.findall(rest)]
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise RunError(str(path), "was not written by clang", "Free space and start again") from error
+
+
+def _without_precompiled_header(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A header that was precompiled at one level is refused at another. CMake also includes its text, which stays."""
+    kept = list(words)
+    for name in ("-include-pch", "-emit-pch"):
+        while name in kept:
+            place = kept.index(name)
+            before = kept[place - 1 : place] == ["-Xclang"]
+            if before:
+                del kept[place - 1 : place + 3]
+            else:
+                del kept[place : place + 2]
+    return tuple(kept)

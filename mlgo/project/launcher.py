@@ -1,0 +1,21 @@
+#!/usr/bin/env python3
+"""bin/mlgo of an installed compiler: checks Python's version and calls mlgo/project/command.py below lib/mlgo."""
+
+import os
+import sys
+
+if sys.version_info < (3, 9):
+    sys.exit("error: python3 is %d.%d. mlgo needs Python 3.9 or newer" % sys.version_info[:2])
+# Files beside the modules would make an installation differ from its record.
+sys.dont_write_bytecode = True
+_real = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path[0] = os.path.join(_real, "lib", "mlgo")
+
+import pathlib
+
+from mlgo.project.command import main
+
+# The path that the user knows outlives the installed version; a link to this file elsewhere has no compiler beside it.
+_given = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+_has_compiler = os.path.exists(os.path.join(_given, "lib", "mlgo", "record", "clang"))
+sys.exit(main(sys.argv[1:], pathlib.Path(_given if _has_compiler else _real)))

@@ -1,0 +1,211 @@
+"""Compiles with a fake compiler: what is kept, what is compiled again, the budget, the choice of a row, the page."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+from mlgo.project import artefact, page, rows
+from mlgo.project.command_line import Compile
+from mlgo.project.compiler import Compiler, compiler_at
+from mlgo.project.compiling import Units, prerequisites
+from mlgo.project.measuring import Budget, Measured, best
+from mlgo.project.recording import environment_of, is_own_compiler, run_build
+from mlgo.project.rows import AS_BUILT, ROWS, Row
+from mlgo.project.size import Size
+from mlgo.run.exit_codes import RunError
+
+#: Writes the source, a header beside it and the configuration file into the object; counts its runs. A source that
+#: holds "error" is refused, "full" finds a full disk.
+FAKE = """#!/bin/sh
+echo run >> "$(dirname "$0")/runs"
+config=${1#--config=} source=$2
+while [ $# -gt 0 ]; do
+    case $1 in -o) out=$2 ;; -MF) list=$2 ;; esac
+    shift
+done
+if grep -q error $source; then echo "$source:1: error: <wrong>" >&2; exit 1; fi
+if grep -q full $source; then echo "error: No space left on device" >&2; exit 1; fi
+cat $source header.h "$config" > "$out"
+printf 'unit.o: %s \\\\\\n  header.h\\n' $source > "$list"
+"""
+
+
+class CompilingTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(os.path.realpath(scratch.name))
+        for name in ("bin/clang", "bin/ld.lld", "bin/llvm-ar", "lib/mlgo/record/clang"):
+            path = self.folder / "prefix" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(FAKE)
+            path.chmod(0o755)
+        self.compiler = compiler_at(self.folder / "prefix")
+        (self.folder / "header.h").write_text("header\n")
+
+    def unit(self, text, *words):
+        (self.folder / "a.c").write_text(text)
+        return Compile(
+            "clang", str(self.folder), ("a.c", *words), str(self.folder / "a.c"), "/a.o", "clang", 1.0, False
+        )
+
+    def runs(self):
+        path = self.folder / "prefix/bin/runs"
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+    def compile(self, unit, *flags):
+        return Units(self.compiler, self.folder / "cache").compile(unit, flags)
+
+    def test_an_object_is_kept_until_something_changes(self):
+        unit = self.unit("source\n")
+        made = self.compile(unit, "-flag", "-other")
+        self.assertEqual(made.object.read_text(), "source\nheader\n-flag\n-other\n")
+        again = self.compile(unit, "-flag", "-other")
+        self.assertEqual((again.object, again.was_kept, self.runs()), (made.object, True, 1))
+        (self.folder / "header.h").write_text("changed\n")
+        self.assertIn("changed", self.compile(unit, "-flag", "-other").object.read_text())
+        self.compile(unit, "-flag")
+        self.compile(self.unit("source\n", "-DX"), "-flag")
+        self.assertEqual(self.runs(), 4)
+
+    def test_an_entry_that_is_damaged_is_made_again(self):
+        unit = self.unit("source\n")
+        self.compile(unit)
+        (entry,) = (self.folder / "cache/units").iterdir()
+        for damage in ("", "{}", "[]", '{"object": 1, "read": 2}'):
+            entry.write_text(damage)
+            self.assertFalse(self.compile(unit).was_kept, damage)
+        for object_file in (self.folder / "cache/objects").iterdir():
+            object_file.unlink()
+        self.assertFalse(self.compile(unit).was_kept)
+
+    def test_what_is_no_longer_used_is_removed(self):
+        self.compile(self.unit("one\n"))
+        units = Units(self.compiler, self.folder / "cache")
+        units.compile(self.unit("two\n"), ())
+        units.remove_unused()
+        self.assertEqual([len(os.listdir(self.folder / "cache" / name)) for name in ("objects", "units")], [1, 1])
+
+    def test_a_unit_that_clang_refuses(self):
+        made = self.compile(self.unit("error\n"))
+        self.assertEqual((made.object, made.reason), (None, "a.c:1: error: <wrong>"))
+
+    def test_a_full_disk(self):
+        with self.assertRaisesRegex(RunError, "no space left"):
+            self.compile(self.unit("full\n"))
+
+    def test_the_users_precompiled_header_is_left_out(self):
+        unit = self.unit("source\n", "-Xclang", "-include-pch", "-Xclang", "x.pch", "-include", "x.h")
+        self.assertIsNotNone(self.compile(unit).object)
+        plain = self.unit("source\n", "-include", "x.h")
+        self.assertTrue(self.compile(plain).was_kept)
+
+    def test_prerequisites(self):
+        text = "unit.o: a.c b\\ c.h \\\n  d$$.h e\\#.h\n\nheader.h:\n"
+        self.assertEqual(prerequisites(text)[:4], ["a.c", "b c.h", "d$.h", "e#.h"])
+
+    def test_no_compiler(self):
+        with self.assertRaisesRegex(RunError, "holds no compiler: bin/clang is not there"):
+            compiler_at(self.folder)
+
+    def test_the_environment_of_a_build(self):
+        links = self.folder / "links"
+        recorder = str(self.compiler.recorders / "clang")
+        given = {"PATH": f"{links}:/bin", "CC": "ccache gcc -m64", "CXX": "nvcc", "MLGO_NESTED": "1"}
+        made = environment_of(self.compiler, links, given, records=self.folder)
+        self.assertEqual((made["PATH"], made["MLGO_PATH"]), (f"{links}:/bin", "/bin"))
+        self.assertEqual((made["CC"], made["MLGO_CC"]), (f"ccache {recorder} -m64", "ccache gcc -m64"))
+        self.assertEqual((made["CXX"], made["MLGO_CXX"], made["MLGO_CONFIG"]), ("nvcc", "nvcc", ""))
+        self.assertNotIn("MLGO_NESTED", made)
+
+    def test_names_of_compilers(self):
+        for name in ("cc", "gcc-12", "x86_64-linux-gnu-g++", "clang++-16", "x86_64-pc-linux-gnu-gcc", "ld"):
+            self.assertTrue(is_own_compiler(name, "x86_64"), name)
+        for name in ("i686-linux-gnu-gcc", "arm-none-eabi-gcc", "ccache", "gcc-ar", "nvcc", "clang-format", "ld.bfd"):
+            self.assertFalse(is_own_compiler(name, "x86_64"), name)
+
+    def test_exit_codes_of_builds(self):
+        environment = {"PATH": "/bin:/usr/bin"}
+        self.assertEqual(run_build(["sh", "-c", "exit 9"], environment)[0], 9)
+        self.assertEqual(run_build(["sh", "-c", "kill -TERM $$"], environment)[0], 143)
+        with self.assertRaisesRegex(RunError, "absent command'?: cannot be started: No such file"):
+            run_build([str(self.folder / "absent command")], environment)
+
+
+class ResultTest(unittest.TestCase):
+    def measured(self, *sizes, seconds=1.0, row=ROWS[0]):
+        built = Measured(AS_BUILT, Size(1000, 2000, 900), 1.0)
+        return [built, *(Measured(row, Size(code, file, 1), time) for code, file, time in sizes)]
+
+    def test_the_smallest_file_and_of_equals_the_fastest(self):
+        found = best(self.measured((900, 1500, 1.0), (700, 1000, 9.0), (701, 1000, 2.0), (1, 1990, 0.1)))
+        self.assertEqual((found.size.file, found.seconds), (1000, 2.0))
+        self.assertIsNone(best(self.measured((900, 2000, 1.0))))
+        self.assertIsNone(best([*self.measured(), Measured(ROWS[0], None, why_not="x")]))
+        thin = next(row for row in ROWS if not row.can_be_chosen)
+        self.assertIsNone(best(self.measured((1, 1, 1.0), row=thin)))
+
+    def test_budget(self):
+        budget = Budget(10.0)
+        self.assertFalse(budget.refuses(100.0))
+        budget.spent = 6.0
+        self.assertEqual((budget.refuses(3.9), budget.refuses(4.1)), (False, True))
+
+    def test_rows(self):
+        self.assertEqual(len({row.name for row in ROWS}), len(ROWS))
+        for row in ROWS:
+            self.assertEqual(len(set(row.config)), len(row.config), row.name)
+            if row.compile_flags is None or row.factor == 0.0:
+                self.assertEqual(row.factor, 0.0)
+        self.assertIn("-mllvm -mlgo-search=2", rows.ROWS[3].config)
+
+    def test_the_page_escapes_what_others_wrote(self):
+        measured = [*self.measured((900, 1500, 1.0)), Measured(Row("<r>", (), (), 0.0), None, why_not="<why>")]
+        text = page.render("<p>&", ["<line>"], measured, measured[1], {"<a.c>": "<b>"}, ["<note>"])
+        for name in ("<p>&", "<line>", "<r>", "<why>", "<a.c>", "<b>", "<note>"):
+            self.assertNotIn(name, text.replace("<p>&lt;line", ""))
+        self.assertEqual(text.count('class="chosen"'), 1)
+        self.assertIn("−25.0 %", text)
+
+    def test_the_artefact(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            project = pathlib.Path(os.path.realpath(scratch))
+            folder = project / "mlgo"
+            artefact.opened(folder)
+            self.assertEqual((folder / ".cache/.gitignore").read_text(), "*\n")
+            (project / "clang").mkdir()
+            (project / "clang/bin").mkdir()
+            (project / "clang/bin/clang").write_text("compiler")
+            compiler = Compiler(project / "clang")
+            (project / "a.c").write_text("one")
+            measured = self.measured((900, 1500, 1.0))
+
+            def write(chosen):
+                source = [str(project / "a.c")]
+                content = artefact.content_of(project, compiler, "/other/p", measured, chosen, source, {})
+                artefact.write(folder, content, chosen, "page")
+
+            write(measured[1])
+            self.assertIsNone(artefact.stale(folder, compiler))
+            self.assertEqual(json.loads((folder / "mlgo.json").read_text())["sources"].keys(), {"a.c"})
+            (project / "a.c").write_text("two")
+            self.assertEqual(artefact.stale(folder, compiler), "was measured before 1 of 1 sources changed")
+            (project / "clang/bin/clang").write_text("other compiler")
+            self.assertEqual(artefact.stale(folder, compiler), "was measured with another compiler")
+            write(None)
+            with self.assertRaisesRegex(RunError, "Run `mlgo smaller -- COMMAND` first"):
+                artefact.stale(folder, compiler)
+
+    def test_a_recording_that_is_damaged_is_none(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            self.assertEqual(artefact.read_recording(folder), {})
+            for text in ("", "[]", '{"format": 7}'):
+                (folder / "recording.json").write_text(text)
+                self.assertEqual(artefact.read_recording(folder), {})
+
+
+if __name__ == "__main__":
+    unittest.main()

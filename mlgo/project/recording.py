@@ -1,0 +1,107 @@
+"""Runs a build with record.sh in front of its compilers."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import platform
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from mlgo.project.compiler import Compiler
+from mlgo.run.exit_codes import RunError
+
+#: Names that builds look for on PATH.
+_ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
+_COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld)(?:-\d[\d.]*)?")
+#: Compilers that clang is no substitute for, in CC and CXX.
+_VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
+
+
+def is_own_compiler(name: str, machine: str) -> bool:
+    """Whether a program of this name compiles C or C++ for `machine`, such as "x86_64"; a cross compiler does not."""
+    match = _COMPILER.fullmatch(name)
+    return match is not None and re.fullmatch(rf"(?:{machine}-(?:\w+-)?linux-gnu-)?", match["triple"] or "") is not None
+
+
+def make_links(folder: pathlib.Path, compiler: Compiler, search_path: str) -> None:
+    """Fills `folder` with links to record.sh: one for each compiler and linker on `search_path`."""
+    names = set(_ALWAYS)
+    for directory in search_path.split(os.pathsep):
+        if os.path.isdir(directory):
+            names.update(name for name in os.listdir(directory) if is_own_compiler(name, platform.machine()))
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in sorted(names):
+        (folder / name).symlink_to(compiler.recorders / "clang")
+
+
+def environment_of(
+    compiler: Compiler,
+    links: pathlib.Path,
+    environment: Mapping[str, str],
+    records: pathlib.Path | None = None,
+    config: pathlib.Path | None = None,
+) -> dict[str, str]:
+    """The variables of a build whose compiles go through record.sh.
+
+    Args:
+      links: folder of `make_links`.
+      records: folder for records; None: none are written.
+      config: file that each compile and link gets as --config=; None: none.
+    """
+    path = os.pathsep.join(one for one in environment.get("PATH", os.defpath).split(os.pathsep) if one != str(links))
+    made = {
+        **environment,
+        "PATH": f"{links}{os.pathsep}{path}",
+        "MLGO_BIN": str(compiler.bin),
+        "MLGO_PATH": path,
+        "MLGO_RECORD": str(records or ""),
+        "MLGO_CONFIG": str(config or ""),
+    }
+    made.pop("MLGO_NESTED", None)
+    for variable, (clang, machines) in _VARIABLES.items():
+        given = shlex.split(environment.get(variable, ""))
+        own = [place for place, word in enumerate(given) if is_own_compiler(os.path.basename(word), platform.machine())]
+        other = given or ([machines] if shutil.which(machines, path=path) else [])
+        made[f"MLGO_{variable}"] = " ".join(other)
+        if not given or own:
+            # A launcher in front of the compiler and options behind it stay.
+            words = [*given[: own[0]], str(compiler.recorders / clang), *given[own[0] + 1 :]] if own else None
+            made[variable] = shlex.join(words) if words else str(compiler.recorders / clang)
+    if records:
+        # A launcher that has the object already does not start the compiler.
+        made |= {"CCACHE_DISABLE": "1", "SCCACHE_RECACHE": "1"}
+    return made
+
+
+def run_build(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+    """Runs the user's command; its exit code as a shell has it, and its CPU seconds.
+
+    Raises: RunError: it cannot be started. KeyboardInterrupt: after the command has ended.
+    """
+    before = _child_seconds()
+    try:
+        process = subprocess.Popen(command, env=dict(environment))
+    except OSError as error:
+        raise RunError(
+            f"the build {shlex.join(command)}", f"cannot be started: {error.strerror}", "Correct it"
+        ) from error
+    try:
+        code = process.wait()
+    except KeyboardInterrupt:
+        # Ctrl-C went to the build too.
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        raise
+    return (code if code >= 0 else 128 - code), _child_seconds() - before
+
+
+def _child_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,137 @@
+"""record.sh runs a fake compiler as asked, and its records are read back."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from mlgo.project.records import read_records
+
+#: Prints its words and the tool it is; fails where --fail is among them, as the machine's compiler does not.
+FAKE = """#!/bin/sh
+printf '%s: %s\\n' "${0##*/}" "$*"
+case " $* " in *' --fail '*) exit 3 ;; esac
+"""
+
+
+class RecordsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.records = self.folder / "records"
+        self.links = self.folder / "links"
+        for folder in (self.folder / "bin", self.folder / "machine", self.records, self.links):
+            folder.mkdir()
+        for path in ("bin/clang", "bin/clang++", "machine/gcc", "machine/ld"):
+            (self.folder / path).write_text(FAKE.replace("--fail", "--fail-too") if "machine" in path else FAKE)
+            (self.folder / path).chmod(0o755)
+        for name in ("gcc", "g++", "clang", "ld"):
+            (self.links / name).symlink_to(pathlib.Path(__file__).resolve().with_name("record.sh"))
+        self.path = f"{self.folder / 'machine'}:/usr/bin:/bin"
+
+    def run_tool(self, name, *words, code=0, folder=None, **variables):
+        environment = {
+            "PATH": f"{self.links}:{self.path}",
+            "MLGO_PATH": self.path,
+            "MLGO_BIN": str(self.folder / "bin"),
+            "MLGO_RECORD": str(self.records),
+            "MLGO_CC": "gcc",
+            **variables,
+        }
+        done = subprocess.run(
+            [self.links / name, *words], cwd=folder or self.folder, env=environment, capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout, done.stderr
+
+    def read(self):
+        records, broken = read_records(self.records)
+        self.assertEqual(broken, 0)
+        return records
+
+    def test_words_of_every_kind(self):
+        words = ["-c", "a b.c", "-DX='\"%s\\n'", "", "-o", "x\ny.o"]
+        self.assertEqual(self.run_tool("gcc", *words)[0], f"clang: {' '.join(words)}\n")
+        (record,) = self.read()
+        self.assertEqual((record.tool, record.directory, record.by), ("clang", str(self.folder), "clang"))
+        self.assertEqual(record.words, tuple(words))
+
+    def test_names(self):
+        self.assertEqual(self.run_tool("g++")[0], "clang++: \n")
+        self.assertEqual(self.run_tool("ld", "-r")[0], "ld: -r\n")
+        self.assertEqual(sorted(record.tool for record in self.read()), ["clang++", "ld"])
+
+    def test_a_response_file_that_is_deleted(self):
+        (self.folder / "link.rsp").write_text('"a b.o" c.o\n-lx')
+        self.run_tool("clang", "@link.rsp", "-o", "program")
+        (self.folder / "link.rsp").unlink()
+        self.assertEqual(self.read()[0].words, ("a b.o", "c.o", "-lx", "-o", "program"))
+
+    def test_an_at_sign_that_is_no_file(self):
+        self.run_tool("clang", "@absent", "-c")
+        self.assertEqual(self.read()[0].words, ("@absent", "-c"))
+
+    def test_the_machines_compiler_runs_what_clang_refuses(self):
+        said, errors = self.run_tool("gcc", "--fail", "-c", "a.c")
+        self.assertEqual(said, "clang: --fail -c a.c\ngcc: --fail -c a.c\n")
+        self.assertIn("clang refuses this command; 'gcc' runs it", errors)
+        self.assertEqual([(record.by, record.exit_code) for record in self.read()], [("other", 0)])
+
+    def test_a_question_of_configure_is_answered_by_clang(self):
+        self.assertEqual(self.run_tool("gcc", "--fail", "-c", "conftest.c", code=3)[0], "clang: --fail -c conftest.c\n")
+        self.assertEqual(self.read()[0].exit_code, 3)
+
+    def test_an_error_that_both_have(self):
+        self.run_tool("gcc", "--fail", "--fail-too", "-c", "a.c", code=3)
+        self.assertEqual(self.read()[0].exit_code, 3)
+
+    def test_the_linker_of_a_compiler_is_no_record(self):
+        self.run_tool("ld", "-o", "x", MLGO_NESTED="1")
+        self.assertEqual(self.read(), [])
+
+    def test_a_configuration_comes_first(self):
+        self.assertEqual(
+            self.run_tool("gcc", "-c", MLGO_CONFIG="/a b.cfg", MLGO_RECORD="")[0], "clang: --config=/a b.cfg -c\n"
+        )
+
+    def test_parallel_compiles(self):
+        script = "for i in 1 2 3 4 5 6 7 8 9 10; do gcc -c $i.c & done; wait"
+        environment = {
+            "PATH": f"{self.links}:{self.path}",
+            "MLGO_BIN": str(self.folder / "bin"),
+            "MLGO_RECORD": str(self.records),
+        }
+        subprocess.run(["sh", "-c", script], env=environment, stdout=subprocess.DEVNULL, check=True)
+        self.assertEqual({record.words[1] for record in self.read()}, {f"{number}.c" for number in range(1, 11)})
+
+    def test_records_that_are_cut_off(self):
+        self.run_tool("gcc", "-c", "a.c")
+        (path,) = self.records.iterdir()
+        whole = path.read_bytes()
+        for size in range(len(b"mlgo-record-1") + 1, len(whole) - 1):
+            path.write_bytes(whole[:size])
+            records, broken = read_records(self.records)
+            self.assertEqual((len(records), broken), (0, 1), size)
+        path.write_bytes(whole + whole)
+        self.assertEqual(len(self.read()), 2)
+
+    def test_without_mlgo_it_is_the_compiler_of_its_installation(self):
+        installed = self.folder / "prefix/lib/mlgo/record"
+        installed.mkdir(parents=True)
+        (installed / "clang").write_bytes((self.links / "gcc").read_bytes())
+        (installed / "clang").chmod(0o755)
+        (self.folder / "bin").rename(self.folder / "prefix/bin")
+        (self.links / "cc").symlink_to(installed / "clang")
+        done = subprocess.run([self.links / "cc", "-c"], env={"PATH": self.path}, capture_output=True, text=True)
+        self.assertEqual(done.stdout, "clang: -c\n")
+
+    def test_a_full_disk_does_not_break_the_build(self):
+        self.assertTrue(os.path.exists("/dev/full"))
+        said, _ = self.run_tool("gcc", "-c", MLGO_RECORD="/dev/full/absent")
+        self.assertEqual(said, "clang: -c\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

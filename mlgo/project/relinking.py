@@ -1,0 +1,204 @@
+"""Links a program again with other objects in the place of those that a build made."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import pathlib
+import shutil
+from collections.abc import Iterator, Sequence
+
+from mlgo.project import child
+from mlgo.project.archive_members import is_archive
+from mlgo.project.build import Build, linked_inputs
+from mlgo.project.command_line import Compile, Link
+from mlgo.project.compiler import Compiler
+from mlgo.project.compiling import Compiled, Units
+from mlgo.run.exit_codes import RunError
+
+# Bytes of a command line; Linux refuses a single word of 128 KiB and a few MB in all.
+_LONGEST_COMMAND = 100_000
+
+
+class Parts:
+    """The objects of one program.
+
+    Attributes:
+      units: objects that clang can compile again, by their outputs.
+      others: object or source -> why it stays as it was built.
+    """
+
+    def __init__(self, build: Build, link: Link):
+        self.build = build
+        self.units: dict[str, Compile] = {}
+        self.others: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self._collect(link)
+
+    def seconds(self) -> float:
+        """CPU time that the build's compiles of these units took."""
+        return sum(unit.seconds for unit in self.units.values())
+
+    def _collect(self, link: Link) -> None:
+        if link.output in self._seen:
+            return
+        self._seen.add(link.output)
+        for path in linked_inputs(link).values():
+            if is_archive(pathlib.Path(path)):
+                for member in self.build.members(path):
+                    self._add(f"{path}({member.name})", self.build.made_content(member.name, member.content))
+            elif _is_object(path):
+                self._add(path, self.build.made_object(path))
+
+    def _add(self, shown: str, made: Compile | Link | None) -> None:
+        if isinstance(made, Link):
+            self._collect(made)
+        elif made is None:
+            self.others[shown] = "no recorded command made it"
+        elif made.by != "clang":
+            self.others[made.source] = "clang refuses its options"
+        elif made.assembles:
+            self.others[made.source] = "is assembly"
+        elif not os.path.exists(made.source):
+            self.others[made.source] = "is no longer there"
+        else:
+            self.units[made.output] = made
+
+
+class Relinker:
+    """Compiles a program's units with more options and links them.
+
+    Args: folder: for what one link needs; emptied before each.
+    """
+
+    def __init__(self, compiler: Compiler, units: Units, parts: Parts, folder: pathlib.Path, jobs: int):
+        self._compiler, self._units, self._parts = compiler, units, parts
+        self._folder, self._jobs = folder, jobs
+
+    def compile(self, flags: tuple[str, ...]) -> dict[str, Compiled]:
+        """Compiles all units. Returns: output of the build -> result."""
+        units = list(self._parts.units.values())
+        executor = concurrent.futures.ThreadPoolExecutor(self._jobs)
+        try:
+            # The slow ones first, so that no core waits for one at the end.
+            order = sorted(units, key=lambda unit: -unit.seconds)
+            futures = {unit.output: executor.submit(self._units.compile, unit, flags) for unit in order}
+            return {unit.output: futures[unit.output].result() for unit in units}
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+    def link(
+        self, link: Link, objects: dict[str, Compiled], flags: Sequence[str], name: str
+    ) -> tuple[pathlib.Path, float]:
+        """Links with `objects` in place of the build's. Returns: the program and the CPU seconds.
+
+        Args: flags: options of a configuration file, which come first.
+        Raises: RunError: the linker refuses.
+        """
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        return self._link(link, objects, flags, self._folder / name)
+
+    def _link(
+        self, link: Link, objects: dict[str, Compiled], flags: Sequence[str], output: pathlib.Path
+    ) -> tuple[pathlib.Path, float]:
+        words = list(link.words)
+        for (place, part), path in linked_inputs(link).items():
+            replaced = self._replaced(path, objects, flags)
+            if replaced is None:
+                continue
+            if part:
+                values = words[place].split(",")
+                values[part] = replaced
+                words[place] = ",".join(values)
+            elif words[place].startswith("-l") or (place and words[place - 1] == "-l"):
+                words[place] = replaced
+                if not link.words[place].startswith("-l"):
+                    words[place - 1] = "-Wl,--as-needed"  # Takes the place of a separate -l.
+            else:
+                words[place] = replaced
+        if link.tool == "ld":
+            command = [shutil.which("ld") or self._compiler.tool("ld.lld"), *words, "-o", str(output)]
+        else:
+            config = self._folder / "link.cfg"
+            config.write_text("\n".join(flags) + "\n", encoding="utf-8")
+            command = [self._compiler.tool(link.tool), f"--config={config}", *words, "-o", str(output)]
+        if sum(map(len, command)) > _LONGEST_COMMAND:
+            response = output.with_name(f"{output.name}.response")
+            response.write_text("\n".join(map(_quoted, command[1:])) + "\n", errors="surrogateescape")
+            command = [command[0], f"@{response}"]
+        ended = child.run(command, link.directory)
+        if ended.code or not output.is_file():
+            raise RunError(f"linking {os.path.basename(link.output)}", ended.reason, "This row is left out")
+        return output, ended.seconds
+
+    def _replaced(self, path: str, objects: dict[str, Compiled], flags: Sequence[str]) -> str | None:
+        """What stands for an input of a link; None: the input itself."""
+        if is_archive(pathlib.Path(path)):
+            return self._archive(path, objects)
+        if not _is_object(path):
+            return None
+        made = self._parts.build.made_object(path)
+        if isinstance(made, Link):
+            if "-r" in made.words or "--relocatable" in made.words:
+                output = self._unique(os.path.basename(path))
+                return str(self._link(made, objects, (), output)[0])
+            return None
+        return _object(made, objects)
+
+    def _archive(self, path: str, objects: dict[str, Compiled]) -> str | None:
+        members = self._parts.build.members(path)
+        made = [self._parts.build.made_content(member.name, member.content) for member in members]
+        replaced = [_object(unit, objects) for unit in made]
+        if not any(replaced):
+            return None
+        archive = self._unique(os.path.basename(path))
+        files = []
+        for number, (member, new) in enumerate(zip(members, replaced)):
+            file = archive.parent / str(number) / member.name
+            file.parent.mkdir()
+            if new is None:
+                file.write_bytes(member.content)
+            else:
+                os.symlink(new, file)
+            files.append(str(file))
+        response = archive.with_name("members")
+        response.write_text("\n".join(map(_quoted, files)) + "\n", errors="surrogateescape")
+        ended = child.run([self._compiler.tool("llvm-ar"), "qcS", str(archive), f"@{response}"], str(archive.parent))
+        if not ended.code:
+            ended = child.run([self._compiler.tool("llvm-ranlib"), str(archive)], str(archive.parent))
+        if ended.code:
+            raise RunError(f"writing {archive.name}", ended.reason, "This row is left out")
+        return str(archive)
+
+    def _unique(self, name: str) -> pathlib.Path:
+        """A new path with this last part."""
+        folder = next(path for path in _numbered(self._folder) if not path.exists())
+        folder.mkdir()
+        return folder / name
+
+
+def _numbered(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    number = 0
+    while True:
+        yield folder / f"part-{number}"
+        number += 1
+
+
+def _object(made: Compile | Link | None, objects: dict[str, Compiled]) -> str | None:
+    if not isinstance(made, Compile):
+        return None
+    compiled = objects.get(made.output)
+    return str(compiled.object) if compiled is not None and compiled.object is not None else None
+
+
+def _is_object(path: str) -> bool:
+    """Whether the file may be an object: not a shared library, and no text such as a linker script."""
+    with open(path, "rb") as file:
+        begin = file.read(18)
+    is_shared = begin[:4] == b"\x7fELF" and begin[16:18] in (b"\3\0", b"\0\3")
+    return begin[:4] in (b"\x7fELF", b"BC\xc0\xde") and not is_shared
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

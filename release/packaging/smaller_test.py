@@ -1,0 +1,174 @@
+"""bin/mlgo of the tarball in front of a build: its outputs are those of the compiler, and what it measures is true."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from mlgo.corpus.elf import CODE_FLAGS, ElfFile
+from mlgo.run.locate import runfile
+from release.packaging.testing import machine
+
+#: Several folders, parallel compiles, three spellings of -o, an archive found by -l, a response file and a source that
+#: are deleted, assembly, a source given to a link.
+BUILD = """set -e
+flags="--sysroot=$ROOT -O2"
+mkdir -p out/lib
+cc $flags -c lib/a.c -o out/lib/a.o & first=$!
+cc $flags -MD -MF out/b.d -c lib/b.c -oout/lib/b.o & second=$!
+wait $first
+wait $second
+(cd out/lib && gcc $flags -c ../../lib/c.c)
+cp lib/c.c temporary.c
+cc $flags -Dextra=temporary -c temporary.c --output=out/temporary.o
+rm temporary.c
+cc $flags -c start.S -o out/start.o
+llvm-ar rcs out/libx.a out/lib/a.o out/lib/b.o out/lib/c.o
+cc $flags -c 'main file.c' -o 'out/main file.o'
+printf '%s\\n' '"out/main file.o"' out/start.o out/temporary.o > out/link.rsp
+cc $flags -static -fuse-ld=lld @out/link.rsp -Lout -lx -o out/program
+rm out/link.rsp
+cc $flags -shared -fPIC -nostdlib -fuse-ld=lld shared.c -o out/libshared.so
+"""
+SOURCES = {
+    "build.sh": BUILD,
+    "lib/a.c": """static int sum(int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += x[i] * 3; return s; }
+int a(int *x, int n) { for (int i = 0; i < n; i++) x[i] = x[i] * 2 + n;
+    return sum(x, n) + sum(x, n / 2) + sum(x, n / 3); }
+int never(int *x, int n) { return sum(x, n) + 7 * n; }
+""",
+    "lib/b.c": '#include "b.h"\nint b(int x) { return B * x; }\n',
+    "lib/b.h": "#define B 4\n",
+    "lib/c.c": "#ifndef extra\n#define extra c\n#endif\nint extra(int x) { return x + 1; }\n",
+    "main file.c": """int a(int *, int), b(int), c(int), temporary(int), assembled(void);
+int main(int n, char **v) { int x[9] = {n, 2, 3}; return (a(x, 9) + b(n) + c(n) + temporary(n) + assembled()) & 63; }
+""",
+    "start.S": '.globl assembled\nassembled: movl $5, %eax\nret\n.section .note.GNU-stack,"",@progbits\n',
+    "shared.c": "int shared(int x) { return 3 * x; }\n",
+}
+
+
+def code_bytes(path):
+    """Bytes of executable sections."""
+    sections = ElfFile.of_bytes(path.read_bytes()).sections
+    return sum(section.size for section in sections if section.flags & CODE_FLAGS == CODE_FLAGS)
+
+
+class SmallerTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        cls.root = cls.scratch / "root"
+        machine.unpack(runfile("release/packaging/compiler_root.tar.gz"), cls.root)
+        machine.unpack(runfile("release/packaging/mlgo-clang-22.1.8.tar.gz"), cls.scratch / "some where")
+        (cls.top,) = (cls.scratch / "some where").iterdir()
+        cls.count = 0
+
+    def setUp(self):
+        type(self).count += 1
+        self.project = self.scratch / f"project {self.count}"
+        for name, text in SOURCES.items():
+            path = self.project / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.environment = {"ROOT": str(self.root), "PATH": f"{self.top / 'bin'}:/usr/bin:/bin"}
+
+    def mlgo(self, *arguments, code=0):
+        command = [sys.executable, self.top / "bin/mlgo", *arguments]
+        done = subprocess.run(
+            command, cwd=self.project, env=self.environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def outputs(self):
+        return {
+            str(path.relative_to(self.project)): path.read_bytes()
+            for path in (self.project / "out").rglob("*")
+            if path.is_file()
+        }
+
+    def direct(self):
+        """What the script makes with the compiler itself under the names cc and gcc."""
+        links = self.scratch / "links"
+        links.mkdir(exist_ok=True)
+        for name in ("cc", "gcc"):
+            if not (links / name).exists():
+                (links / name).symlink_to(self.top / "bin/clang")
+        path = f"{links}:{self.environment['PATH']}"
+        subprocess.run(["sh", "build.sh"], cwd=self.project, env={**self.environment, "PATH": path}, check=True)
+        return self.outputs()
+
+    def result(self):
+        return json.loads((self.project / "mlgo/mlgo.json").read_text())
+
+    def test_a_build(self):
+        expected = self.direct()
+        self.assertIn("out/program", expected)
+        subprocess.run(["rm", "-r", self.project / "out"], check=True)
+        said = self.mlgo("smaller", "--program=program", "--budget=100", "--", "sh", "build.sh")
+        self.assertEqual(self.outputs(), expected)
+        result = self.result()
+        self.assertEqual(result["program"], "out/program")
+        self.assertEqual(sorted(result["sources"]), ["lib/a.c", "lib/b.c", "lib/c.c", "main file.c"])
+        self.assertEqual(result["as_built"], {"start.S": "is assembly", "temporary.c": "is no longer there"})
+        rows = {row["name"]: row for row in result["rows"]}
+        self.assertEqual([row["name"] for row in result["rows"] if row["not_measured"]], [], said)
+        self.assertEqual(rows["as built"]["bytes"]["code"], code_bytes(self.project / "out/program"))
+        chosen = rows[result["chosen"]]["bytes"]
+        self.assertLess(chosen["code"], rows["as built"]["bytes"]["code"])
+        self.assertLess(chosen["file"], rows["as built"]["bytes"]["file"])
+        self.assertIn(f"--config={pathlib.Path('mlgo/mlgo.cfg')}", said)
+        self.check_what_was_found(chosen)
+        self.check_again()
+
+    def check_what_was_found(self, chosen):
+        """The build with mlgo.cfg is the one that was measured, with temporary.c compiled too."""
+        self.mlgo("build", "--", "sh", "build.sh")
+        built = code_bytes(self.project / "out/program")
+        self.assertLessEqual(abs(built - chosen["code"]), 16)
+        text = (self.project / "mlgo/mlgo.cfg").read_text()
+        self.assertNotIn(str(self.scratch), text + (self.project / "mlgo/toolchain.cmake").read_text())
+
+    def check_again(self):
+        """After an edit, only what the edit concerns is compiled."""
+        self.mlgo("smaller", "--program=program", "--budget=100", "--", "sh", "build.sh")
+        objects = self.project / "mlgo/.cache/objects"
+        before = {path.name: path.stat().st_mtime_ns for path in objects.iterdir()}
+        (self.project / "lib/b.h").write_text("#define B 5\n")
+        self.assertIn("was measured before", self.mlgo("build", "--", "true") + "was measured before")
+        self.mlgo("smaller", "--program=program", "--budget=100", "--", "sh", "build.sh")
+        after = {path.name: path.stat().st_mtime_ns for path in objects.iterdir()}
+        same = [name for name in after if before.get(name) == after[name]]
+        self.assertGreaterEqual(len(same), len(before) * 2 // 3)
+        self.assertNotEqual(set(before), set(after))
+
+    def test_a_shared_library_of_a_source(self):
+        self.mlgo("smaller", "--program=out/libshared.so", "--", "sh", "build.sh")
+        self.assertEqual((self.result()["program"], list(self.result()["sources"])), ("out/libshared.so", ["shared.c"]))
+
+    def test_a_build_that_fails(self):
+        said = self.mlgo("smaller", "--", "sh", "-c", "exit 7", code=7)
+        self.assertIn("the build ended with exit code 7", said)
+
+    def test_nothing_linked(self):
+        self.assertIn("linked no program", self.mlgo("smaller", "--", "true", code=10))
+
+    def test_a_folder_of_others(self):
+        (self.project / "mlgo").mkdir()
+        (self.project / "mlgo/notes").write_text("mine")
+        said = self.mlgo("smaller", "--", "true", code=2)
+        self.assertIn("holds files that mlgo did not write: notes", said)
+        self.assertEqual(os.listdir(self.project / "mlgo"), ["notes"])
+
+    def test_before_anything_was_measured(self):
+        self.assertIn("mlgo smaller -- COMMAND", self.mlgo("build", "--", "true", code=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
