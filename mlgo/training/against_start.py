@@ -1,4 +1,4 @@
-"""Whether a training's policy is better than what it started from, which decides what the user is offered to install."""
+"""Whether a training's policy is better than its start, which decides what the user is offered to install."""
 
 import dataclasses
 import pathlib

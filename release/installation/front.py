@@ -23,13 +23,17 @@ def run(arguments: list[str]) -> int:
     """
     archive, workspace = locate.of_environment(ARCHIVE_VARIABLE), locate.workspace(os.environ)
     if archive is None or workspace is None:
-        raise RunError("the compiler's archive", "is not there", "Start the command with ./bazelw run //release:smaller")
+        raise RunError(
+            "the compiler's archive", "is not there", "Start the command with ./bazelw run //release:smaller"
+        )
     prefix = workspace / _PREFIX
     install(archive, prefix)
     sys.stdout.flush()
     os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", workspace))
     # Python's search path is Bazel's here, and bin/mlgo has its own.
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RUNFILES", "BAZEL"))}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "RUNFILES", "BAZEL"))
+    }
     os.execve(sys.executable, [sys.executable, str(prefix / "bin/mlgo"), *arguments], environment)
 
 
