@@ -136,7 +136,9 @@ class EvictionResults:
         lines = [f"{tries:,} allocations tried in {len(self.found)} modules"]
         lines += [f"left to the compiler: {name}: {why}" for name, why in sorted(self.left_out.items())]
         cost = self.description.get("callee_saved_cost")
-        switches = " ".join(["-mllvm", f"-mlgo-decisions={shlex.quote(str(path))}", *(cost_flags(cost) if cost else ())])
+        switches = " ".join(
+            ["-mllvm", f"-mlgo-decisions={shlex.quote(str(path))}", *(cost_flags(cost) if cost else ())]
+        )
         if cost:
             lines.append(f"default, policy and what was found all have a callee-saved cost of {cost}")
         use = f"clang -O2 {switches} -c FILE"

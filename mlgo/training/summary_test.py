@@ -82,7 +82,8 @@ class SummaryTest(unittest.TestCase):
             for index in range(10)
         ]
         summaries = {
-            name: summarize({row.module: [row.ratios[name]] for row in rows}, seed=1) for name in ("policy", "warm_start")
+            name: summarize({row.module: [row.ratios[name]] for row in rows}, seed=1)
+            for name in ("policy", "warm_start")
         }
         held_out = Comparison(rows, summaries, summaries, {}, 0)
         return "\n".join(closing_lines(pathlib.Path("/w/run"), held_out, {}, PROBLEM, learned, False, folder))
@@ -90,8 +91,12 @@ class SummaryTest(unittest.TestCase):
     def test_a_policy_that_is_no_better_than_its_start_is_not_offered(self):
         start = pathlib.Path("/w/start")
         said = self.trained_further(0.9372, 0.9328, start)
-        self.assertIn("No better than the policy that it started from (/w/start): worse by the weighted sum of 10", said)
-        self.assertIn("To install a clang with the policy that the training started from, which is the better one:", said)
+        self.assertIn(
+            "No better than the policy that it started from (/w/start): worse by the weighted sum of 10", said
+        )
+        self.assertIn(
+            "To install a clang with the policy that the training started from, which is the better one:", said
+        )
         self.assertIn("--eviction_policy=/w/start\n", said + "\n")
         self.assertNotIn("--eviction_policy=/w/run", said)
         said = self.trained_further(0.99, 0.98, None)
@@ -109,7 +114,9 @@ class SummaryTest(unittest.TestCase):
     def test_without_held_out_modules_validation_tells(self):
         learned = {**_LEARNED, "validations": {"0": 0.95, "40": 0.985}}
         said = "\n".join(closing_lines(pathlib.Path("/w"), None, {}, PROBLEM, learned, False, pathlib.Path("/s")))
-        self.assertIn("No better than the policy that it started from (/s) in validation: -1.50 % against -5.00 %", said)
+        self.assertIn(
+            "No better than the policy that it started from (/s) in validation: -1.50 % against -5.00 %", said
+        )
         same = {"validation_ratio": 0.95, "chosen_iteration": 0, "validations": {"0": 0.95, "40": 0.985}}
         said = "\n".join(closing_lines(pathlib.Path("/w"), None, {}, PROBLEM, same, False, pathlib.Path("/s")))
         self.assertIn("it is the same, for no iteration was better in validation", said)

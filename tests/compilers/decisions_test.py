@@ -21,7 +21,6 @@ POLICY_ON = PROBLEM.release_flags()
 #: A compiler with a made-up policy, which inlines other calls than the default.
 CLANG, OPT, DEVELOPMENT = "tests/compilers/cpp_clang", "tests/compilers/opt", "development/clang"
 STOCK = "tests/compilers/packaged_clang"
-MODULE_COUNT = 3
 OTHERWISE = ("default", "policy", "cost-below 12")
 PROJECTS = ("lua", "re2", "zstd")
 SOURCE = """
@@ -162,7 +161,7 @@ class DecisionsTest(unittest.TestCase):
             self.assertIs(found == unlike, False)
 
     def test_modules_of_a_project_are_those_of_the_development_compiler(self):
-        for module in held_out_modules(SIZE_CORPUS)[:MODULE_COUNT]:
+        for module in held_out_modules(SIZE_CORPUS)[:3]:
             compiled = functools.partial(self.of_module, module)
             default = compiled([])
             self.assertIs(compiled(given("taken", taken=True)) == default, True, module.name)
@@ -245,13 +244,8 @@ class DecisionsTest(unittest.TestCase):
             "int f(int x) { return g(x) + g(x + 1); }\n",
         )
         taken = self.taken(source="a %\tb.c")
-        self.assertEqual(
-            taken,
-            written(
-                "inline\ta%20b%25%09c\tg\ta%20b%25%09c\t0\t0\ninline\ta%20b%25%09c\tg\ta%20b%25%09c\t1\t0\n",
-                module="a%20%25%09b.c",
-            ),
-        )
+        lines = [f"inline\ta%20b%25%09c\tg\ta%20b%25%09c\t{number}\t0\n" for number in range(2)]
+        self.assertEqual(taken, written("".join(lines), module="a%20%25%09b.c"))
         self.write("given", taken.replace("inline", "keep"))
         self.assertIn("keep", self.taken(*given("given"), source="a %\tb.c"))
 
