@@ -39,7 +39,7 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.corpus.corpus import Corpus
 from mlgo.corpus.module_selection import chosen_modules
 from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
-from mlgo.evaluation.callee_saved_costs import costs_given
+from mlgo.evaluation.callee_saved_costs import costs_given, with_costs
 from mlgo.evaluation.corpora.evaluation import Evaluation, chosen_reward, worse_than
 from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.corpora.results import Results
@@ -82,7 +82,8 @@ flags.DEFINE_string(
     "fail_if_worse_than",
     None,
     "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in"
-    " linked code or, where nothing is linked, in the weighted sum of the scores.",
+    " linked code or, where nothing is linked, in the weighted sum of the scores. With --callee_saved_costs, policies are"
+    " judged with these costs.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
 define_module_filter("Link nothing, and compare only modules")
@@ -124,13 +125,13 @@ def main(arguments: list[str]) -> int:
         "sampling_rate": FLAGS.sampling_rate,
         "module_filter": FLAGS.module_filter,
     }
+    costs = costs_given(FLAGS.callee_saved_costs)
     with compiling_given(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
         model_of = policies.models_in(folder.work, problem)
         found = [
             evaluation.of_corpus(name, corpus, sides, model_of, _filtered(corpus)) for name, corpus in corpora.items()
         ]
-        costs = costs_given(FLAGS.callee_saved_costs)
         counts = counts_given(programs, folder, problem, policies.sides(), model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
     described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
@@ -138,7 +139,8 @@ def main(arguments: list[str]) -> int:
     results = Results(found, names, policies.digests, described, counts.ratios(names), counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())
     show(counts.lines())
-    worse = [] if allowed is None else worse_than(found, list(policies.digests), allowed)
+    used = [side.name for side in with_costs(policies.sides(), costs)] if costs else list(policies.digests)
+    worse = [] if allowed is None else worse_than(found, used, allowed)
     if worse:
         print(f"Worse by more than {FLAGS.fail_if_worse_than}: {', '.join(worse)}")
     return ExitCode.OUTPUT_DIFFERS if worse else counts.exit_code

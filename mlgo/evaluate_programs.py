@@ -8,6 +8,8 @@
     ./bazelw run //mlgo:evaluate_programs -- --pgo --allocations=18         # with profiles, from other inputs
     ./bazelw run //mlgo:evaluate_programs -- --target=aarch64 --nocost      # for AArch64, run under QEMU
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
+    ./bazelw run //mlgo:evaluate_programs -- --problem=regalloc_eviction --program_file=my.json \\
+        --policy=mine=out/eviction/policy --callee_saved_costs=32768     # your policy and the shipped one, on your program
 
 The programs come from Debian's source packages (--list shows them); mlgo/evaluation/programs/README.md says how to
 describe another one. All are linked statically with the same linker and libraries. All builds of a program must print
@@ -24,6 +26,8 @@ and write the same; a program whose builds differ is reported as an error and is
   measured ones. The packaged clang makes it; a program without training runs is left out.
 - --target: the same of another target's programs. QEMU runs them, and a plugin of it counts in place of Cachegrind.
   Seconds and cycles would be the emulator's and are not measured.
+- --policy: a further side per policy that is in no release clang yet. The development clang asks its TFLite model, so
+  that its decisions are those of a release clang with this policy; its compile cost is not, and is not measured.
 - --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage.
 
 Output, below --output_dir: summary.md, programs.csv and result.json (fields: mlgo/evaluation/programs/README.md).
@@ -35,17 +39,23 @@ Exit codes: 0 done, 2 wrong flag or input, 10 nothing could be compared, 11 a pr
 program behave differently, 130 interrupted.
 """
 
+import pathlib
+import tempfile
+from collections.abc import Sequence
+
 from absl import flags
 
 from mlgo.commands.counting import chosen_programs, define_program_choice_flags, define_program_tool_flags
 from mlgo.commands.main import refuse_arguments, run_command
 from mlgo.compiler.executor import available_cores
+from mlgo.compiler.preflight import preflight
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.callee_saved_costs import HELP as COSTS_HELP
-from mlgo.evaluation.callee_saved_costs import costs_given
+from mlgo.evaluation.callee_saved_costs import costs_given, with_costs
+from mlgo.evaluation.corpora.policies import Policies
 from mlgo.evaluation.other_compilers import HELP as COMPILER_HELP
 from mlgo.evaluation.programs import results, run_time, size
-from mlgo.evaluation.programs.building import Toolchain, sysroot_given
+from mlgo.evaluation.programs.building import Side, Toolchain, sysroot_given
 from mlgo.evaluation.programs.catalogue import Catalogue
 from mlgo.evaluation.programs.counters import Emulator, cachegrind_given
 from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
@@ -57,12 +67,15 @@ from mlgo.evaluation.programs.sides import (
     Compilers,
     allocation_counts,
     compiler_sides,
+    development_sides,
+    is_taken,
     linker_beside,
     lto_kinds,
 )
 from mlgo.evaluation.programs.target import HOST, target_given
 from mlgo.identity.run import run_identity
-from mlgo.run import locate
+from mlgo.problems.problem import load_problem
+from mlgo.run import flag_values, locate
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show, tell
 from mlgo.run.run_folder import RunFolder
@@ -85,6 +98,12 @@ define_program_choice_flags()
 flags.DEFINE_enum("problem", "all", ("all", INLINING, EVICTION), "Problem whose policy is evaluated.")
 flags.DEFINE_list("seen", [], "Programs whose sources training saw. The others then have means of their own.")
 flags.DEFINE_string("clang", "//release:clang", "Release clang with policies inside: a path or a label.")
+flags.DEFINE_multi_string(
+    "policy", [], "Folder of a policy of --problem to compare as well, as [NAME=]FOLDER; repeatable."
+)
+flags.DEFINE_string(
+    "development_clang", "//development:clang", "For --policy: the development clang, a path or a label."
+)
 flags.DEFINE_multi_string("compiler", [], COMPILER_HELP)
 flags.DEFINE_string("linker", None, "Path of ld.lld. Default: the packaged one.")
 flags.DEFINE_list("inline_thresholds", ["10", "15", "25"], "Values of -inline-threshold to compare as well.")
@@ -136,6 +155,12 @@ def main(arguments: list[str]) -> int:
     if FLAGS.list:
         show(catalogue.lines())
         return ExitCode.DONE
+    with tempfile.TemporaryDirectory(prefix="mlgo-policies-") as models:
+        return _evaluated(catalogue, pathlib.Path(models))
+
+
+def _evaluated(catalogue: Catalogue, models: pathlib.Path) -> ExitCode:
+    """Evaluates. Args: models: an empty folder for the models of --policy."""
     target = target_given(FLAGS.target)
     perf = _perf(target == HOST)
     profiling = profile_tools(target) if FLAGS.pgo else None
@@ -151,8 +176,11 @@ def main(arguments: list[str]) -> int:
         wrong = "is not supported with --lto, because the linker has no search"
         raise RunError(f"--allocations={','.join(FLAGS.allocations)}", wrong, "Leave one of them out")
     runs = compilers.for_runs(*further) if FLAGS.problem != INLINING else []
-    measured = {size.LEVEL: sizes, run_time.LEVEL: runs}
+    measured = {size.LEVEL: list(sizes), run_time.LEVEL: list(runs)}
     levels = [level for level, sides in measured.items() if sides]
+    own = _own_policies(models, lto)
+    sizes += own if sizes else []
+    runs += [*own, *with_costs(own, further[1])] if runs else []
     for program in programs:
         if (note := program.level_note(levels)) is not None:
             tell(note)
@@ -186,6 +214,29 @@ def main(arguments: list[str]) -> int:
     result = results.measure(evaluation, programs, plan)
     result["left_out"] |= {"profile": left_out} if left_out else {}
     return results.write(folder.path, result, Demangler.of_command())
+
+
+def _own_policies(models: pathlib.Path, lto: Sequence[str]) -> list[Side]:
+    """The sides of --policy. Args: models: folder for their models; lto: kinds of LTO within the linker.
+
+    Raises: RunError: there is no policy of --problem in a folder, or another flag excludes --policy.
+    """
+    if not FLAGS.policy:
+        return []
+    if FLAGS.problem == "all" or lto:
+        wrong = "is not supported with --lto, because the linker cannot ask a model" if lto else "needs a problem"
+        remedy = "Leave one of them out" if lto else f"Give --problem={INLINING} or --problem={EVICTION}"
+        raise RunError(f"--policy={','.join(FLAGS.policy)}", wrong, remedy)
+    problem = load_problem(FLAGS.problem)
+    paths = flag_values.named_paths("--policy", FLAGS.policy)
+    if taken := [name for name in paths if is_taken(name)]:
+        raise RunError("--policy", f"would have the name {taken[0]!r}, which is taken", "Give --policy=NAME=FOLDER")
+    policies = Policies.load(paths, problem)
+    clang = locate.program(FLAGS.development_clang, "--development_clang", variable="").resolve()
+    preflight(clang, problem)
+    model_of = policies.models_in(models, problem)
+    found = {side.name: (model, side.digest) for side in policies.sides() if (model := model_of(side)) is not None}
+    return development_sides(clang, problem, found)[1:]
 
 
 def _perf(is_timed: bool) -> Perf | None:

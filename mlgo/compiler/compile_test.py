@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 
 from mlgo.compiler import process
-from mlgo.compiler.compile import clang_command, classify, compile_module, run_process
+from mlgo.compiler.compile import clang_command, classify, compile_module, compiler_environment, run_process
 from mlgo.compiler.process import Cancellation, Cancelled, ProcessOutcome
 from mlgo.compiler.request import (
     CompileDisturbed,
@@ -54,6 +54,12 @@ class FakeClangTestCase(ScratchTestCase):
         self.assertEqual((outcome.module_name, outcome.kind), ("a/b.c", kind), outcome.detail)
         self.assertIn(text, outcome.detail)
         self.assertEqual(list(self.work.iterdir()), [])
+
+
+class EnvironmentTest(unittest.TestCase):
+    def test_compilers_and_python_have_one_choice_of_the_c_library_s_functions(self):
+        """toolchains/python/sitecustomize.py, which no module can import, has chosen for this process."""
+        self.assertIn(compiler_environment()["GLIBC_TUNABLES"], os.environ["GLIBC_TUNABLES"].split(":"))
 
 
 class GoodCompileTest(FakeClangTestCase):

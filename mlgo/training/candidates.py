@@ -2,7 +2,7 @@
 
 import dataclasses
 import pathlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -63,14 +63,15 @@ def read_candidates(folder: pathlib.Path) -> list[Candidate]:
     return [Candidate(fields.read("iteration", int), fields.read("geometric_mean", float)) for fields in records]
 
 
-def choose(candidates: list[Candidate]) -> Candidate:
-    """The candidate with the lowest ratio; the earlier one of equals.
+def choose(candidates: Iterable[Candidate | None]) -> Candidate:
+    """The candidate with the lowest ratio; the earlier one of equals. Args: candidates: None: there is none yet.
 
-    Raises: ValueError: there is none.
+    Raises: ValueError: there is none at all.
     """
-    if not candidates:
+    known = [candidate for candidate in candidates if candidate is not None]
+    if not known:
         raise ValueError("no weights were validated")
-    return min(candidates, key=lambda candidate: (candidate.ratio, candidate.iteration))
+    return min(known, key=lambda candidate: (candidate.ratio, candidate.iteration))
 
 
 def candidate_network(folder: pathlib.Path, candidate: Candidate, like: PolicyNetwork) -> PolicyNetwork:

@@ -216,21 +216,16 @@ class LearningLoop:
         begin, own, seconds = time.monotonic(), time.process_time(), Seconds()
         iteration, settings, inputs = self._iteration, self._settings, self._inputs
         title = f"{settings.algorithm} iteration {iteration}"
-        names = modules_of_iteration(
-            [module.name for module in inputs.training.modules],
-            iteration,
-            settings.modules_per_iteration,
-            settings.seed,
-        )
+        known = [module.name for module in inputs.training.modules]
+        names = modules_of_iteration(known, iteration, settings.modules_per_iteration, settings.seed)
         modules = inputs.training.select(names).modules
         plan = self._learner.move_plan
         if plan is None:
             learned = self._learn_from_variants(title, modules, seconds)
         else:
             learned = self._learn_from_moves(title, modules, plan, seconds)
-        metrics = learned.metrics
         record = {
-            **metrics,
+            **learned.metrics,
             "iteration": iteration,
             "modules": len(names),
             "compiles": learned.compiles,
@@ -244,7 +239,7 @@ class LearningLoop:
         self._save()
         seconds.total, seconds.own = time.monotonic() - begin, time.process_time() - own
         self._metrics.iteration(record, seconds.rounded())
-        shown = [f"{name} {metrics[name]:.3g}" for name in self._algorithm.shown if name in metrics]
+        shown = [f"{name} {record[name]:.3g}" for name in self._algorithm.shown if name in learned.metrics]
         return ", ".join([f"improvement {100 * record['reward']['mean']:+.2f} %", *shown, *learned.remarks])
 
     def _learn_from_variants(self, title: str, modules: Sequence[Module], seconds: Seconds) -> "_Learned":
@@ -365,15 +360,14 @@ class LearningLoop:
         improvements = {name: found for name, found in improvements.items() if name not in self._not_validated}
         summary = summarize_modules(improvements, self._settings.seed)
         if summary is None:
-            raise RunError(
-                title,
-                f"none of {len(modules)} modules could be compared",
-                "Give a corpus of more modules, or raise --validation_modules",
-                ExitCode.NOTHING_PRODUCED,
-            )
+            wrong = f"none of {len(modules)} modules could be compared"
+            remedy = "Give a corpus of more modules, or raise --validation_modules"
+            raise RunError(title, wrong, remedy, ExitCode.NOTHING_PRODUCED)
         found = candidates.Candidate(iteration, summary.geometric_mean)
-        best = _better(found, self._best)
-        regular = _better(found, self._best_of_any_length) if self._is_regular(iteration) else self._best_of_any_length
+        best = candidates.choose([found, self._best])
+        regular = self._best_of_any_length
+        if self._is_regular(iteration):
+            regular = candidates.choose([found, regular])
         if found in (best, regular):
             candidates.save_candidate(self._folder, iteration, network)
         record = {
@@ -398,10 +392,6 @@ class LearningLoop:
             "seed": self._settings.seed,
         }
         checkpoint.save_checkpoint(self._folder, LATEST, arrays, facts)
-
-
-def _better(found: candidates.Candidate, other: candidates.Candidate | None) -> candidates.Candidate:
-    return found if other is None else candidates.choose([found, other])
 
 
 def _kinds(weights: Mapping[str, np.ndarray]) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:

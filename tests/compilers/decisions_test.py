@@ -1,5 +1,6 @@
 """Compilers take inlining decisions from a file (-mlgo-decisions), all of them the same ones."""
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -20,7 +21,6 @@ POLICY_ON = PROBLEM.release_flags()
 #: A compiler with a made-up policy, which inlines other calls than the default.
 CLANG, OPT, DEVELOPMENT = "tests/compilers/cpp_clang", "tests/compilers/opt", "development/clang"
 STOCK = "tests/compilers/packaged_clang"
-MODULE_COUNT = 3
 OTHERWISE = ("default", "policy", "cost-below 12")
 PROJECTS = ("lua", "re2", "zstd")
 SOURCE = """
@@ -111,9 +111,8 @@ class DecisionsTest(unittest.TestCase):
         return found[0]
 
     def remarks(self, kind: str, decisions: str) -> list[str]:
-        done = self.run_tool(
-            CLANG, "-Oz", "-c", "x.c", "-o", "out.o", *given(self.write("given", decisions)), f"-R{kind}=mlgo-decisions"
-        )
+        path = self.write("given", decisions)
+        done = self.run_tool(CLANG, "-Oz", "-c", "x.c", "-o", "out.o", *given(path), f"-R{kind}=mlgo-decisions")
         self.assertEqual(done.returncode, 0, done.stderr)
         return re.findall(r"remark: (.*) \[", done.stderr)
 
@@ -139,7 +138,8 @@ class DecisionsTest(unittest.TestCase):
             self.assertIs(self.made(*flags, *given("given")) == wanted, True)
 
     def test_without_a_section_the_asked_mode_decides(self):
-        self.write("given", written(DECISIONS, module="another.c"))
+        self.write("given", written(flipped(DECISIONS), module="another.c"))
+        self.assertIs(self.made(*given("given")) == self.made(), True)
         wanted = {mode: self.made("-mllvm", f"-enable-ml-inliner={mode}") for mode in ("default", "release")}
         self.assertIs(wanted["default"] == wanted["release"], False)
         for mode, alone in wanted.items():
@@ -147,25 +147,22 @@ class DecisionsTest(unittest.TestCase):
             self.assertIs(self.made(*given("given"), *flags) == alone, True, f"{mode} after the file")
             self.assertIs(self.made(*flags, *given("given")) == alone, True, f"{mode} before the file")
 
-    def development_flags(self, otherwise: str) -> list[str]:
-        model = runfile("tests/policies/random_inlining_tflite/model.tflite").parent
-        return PROBLEM.development_flags(None, str(model)) if otherwise == "policy" else []
+    def of_module(self, module: Module, flags: Sequence[str], program: str = CLANG) -> bytes:
+        return compile_to_object(runfile(program), module, "-Oz", self.folder, flags)
 
     def assert_equal_to_development(self, module: Module, taken: str, otherwise: str, unlike: bytes) -> None:
         """The release compiler makes the development compiler's object with some of the decisions `taken` flipped."""
         with self.subTest(module=module.name, otherwise=otherwise):
             self.write("given", written(flipped(decisions_in(taken), one_in=3), otherwise, module="*"))
-            found = compile_to_object(runfile(CLANG), module, "-Oz", self.folder, given("given"))
-            flags = [*self.development_flags(otherwise), *given("given")]
-            self.assertIs(found == compile_to_object(runfile(DEVELOPMENT), module, "-Oz", self.folder, flags), True)
+            found = self.of_module(module, given("given"))
+            model = runfile("tests/policies/random_inlining_tflite/model.tflite").parent
+            flags = PROBLEM.development_flags(None, str(model)) if otherwise == "policy" else []
+            self.assertIs(found == self.of_module(module, [*flags, *given("given")], DEVELOPMENT), True)
             self.assertIs(found == unlike, False)
 
     def test_modules_of_a_project_are_those_of_the_development_compiler(self):
-        for module in held_out_modules(SIZE_CORPUS)[:MODULE_COUNT]:
-
-            def compiled(flags: Sequence[str], module=module) -> bytes:
-                return compile_to_object(runfile(CLANG), module, "-Oz", self.folder, flags)
-
+        for module in held_out_modules(SIZE_CORPUS)[:3]:
+            compiled = functools.partial(self.of_module, module)
             default = compiled([])
             self.assertIs(compiled(given("taken", taken=True)) == default, True, module.name)
             taken = (self.folder / "taken").read_text()
@@ -181,7 +178,7 @@ class DecisionsTest(unittest.TestCase):
         for project in PROJECTS:
             # The largest of those that are not too large: they have most decisions.
             module = max(held_out_modules(f"mlgo/corpus/{project}_oz"), key=lambda one: one.bitcode_size)
-            default = compile_to_object(runfile(CLANG), module, "-Oz", self.folder, given("taken", taken=True))
+            default = self.of_module(module, given("taken", taken=True))
             taken = (self.folder / "taken").read_text()
             self.assertGreater(taken.count("\n"), 20, module.name)
             for otherwise in ("default", "cost-below 12"):
@@ -194,18 +191,12 @@ class DecisionsTest(unittest.TestCase):
         flags = [*given("given"), *given("taken", taken=True)]
 
         def made(program: str, *more: str) -> tuple[bytes, str]:
-            content = compile_to_object(runfile(program), module, "-Oz", self.folder, [*flags, *more])
-            return content, (self.folder / "taken").read_text()
+            return self.of_module(module, [*flags, *more], program), (self.folder / "taken").read_text()
 
         found = made(CLANG)
         self.assertIs(found == made(DEVELOPMENT), True)
         unlimited = made(CLANG, "-mllvm", "-ml-advisor-size-increase-threshold=1000")
         self.assertLess(len(found[1]), len(unlimited[1]))
-
-    def test_without_a_section_the_compile_is_as_without_the_file(self):
-        self.write("given", written(flipped(DECISIONS), module="y.c"))
-        for flags in ([], POLICY_ON):
-            self.assertIs(self.made(*given("given"), *flags) == self.made(*flags), True)
 
     def test_functions_for_speed_are_the_defaults(self):
         self.write("given", written(flipped(DECISIONS)))
@@ -253,13 +244,8 @@ class DecisionsTest(unittest.TestCase):
             "int f(int x) { return g(x) + g(x + 1); }\n",
         )
         taken = self.taken(source="a %\tb.c")
-        self.assertEqual(
-            taken,
-            written(
-                "inline\ta%20b%25%09c\tg\ta%20b%25%09c\t0\t0\ninline\ta%20b%25%09c\tg\ta%20b%25%09c\t1\t0\n",
-                module="a%20%25%09b.c",
-            ),
-        )
+        lines = [f"inline\ta%20b%25%09c\tg\ta%20b%25%09c\t{number}\t0\n" for number in range(2)]
+        self.assertEqual(taken, written("".join(lines), module="a%20%25%09b.c"))
         self.write("given", taken.replace("inline", "keep"))
         self.assertIn("keep", self.taken(*given("given"), source="a %\tb.c"))
 

@@ -41,8 +41,10 @@ class TinyRunTest(unittest.TestCase):
 
     def test_ends_with_what_a_user_needs(self):
         self.assertRegex(self.said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; \d+ better, \d+ worse")
-        self.assertIn("//release:install -- --prefix=", self.said)
-        self.assertIn(f"--eviction_policy={self.first}/policy", self.said)
+        # Four modules may teach nothing that is better than the start.
+        install = rf'//release:install -- --prefix="\$HOME/mlgo-clang" --eviction_policy={self.first}/policy'
+        self.assertRegex(self.said, rf"{install}|found nothing to install that is better than the compiler's default")
+        self.assertRegex(self.said, "(Better|No better|Not shown to be better) than what it started from")
         for name in ("policy/saved_model.pb", "policy/tflite/model.tflite", "policy/BUILD.bazel", "learning_curve.png"):
             self.assertTrue((self.first / name).is_file(), name)
 

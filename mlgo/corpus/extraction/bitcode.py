@@ -1,5 +1,7 @@
 """What kind of LLVM bitcode a piece of a file is, and how many modules it has (llvm/docs/BitCodeFormat.rst)."""
 
+from collections.abc import Iterator
+
 from mlgo.corpus.bitstream import Unreadable, module_block, records
 
 MAGIC = b"BC\xc0\xde"
@@ -21,11 +23,23 @@ def is_bitcode(content: bytes) -> bool:
 
 
 def module_count(content: bytes) -> int:
-    """How many modules follow each other: usually 1, more after `ld -r` has joined sections.
+    """How many modules follow each other: usually 1, more after `ld -r` has joined sections."""
+    return sum(block == _MODULE_BLOCK for block, _ in _blocks(content))
 
-    Top-level blocks are skipped by their lengths. A broken block ends the count; LLVM validates the bitcode.
+
+def holds_itself(content: bytes) -> bool:
+    """Whether a module has embedded bitcode as a variable: bitcode that was embedded, compiled and embedded again.
+
+    Names of variables are in one piece behind the module; the same text in a constant is not.
     """
-    count = 0
+    return any(block == _STRING_TABLE_BLOCK and _EMBEDDED in piece for block, piece in _blocks(content))
+
+
+def _blocks(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """(number, bytes) of each top-level block, of all modules.
+
+    Blocks are skipped by their lengths. A broken block ends them; LLVM validates the bitcode.
+    """
     position = 0
     while position + 8 <= len(content):
         if content.startswith(WRAPPER_MAGIC, position):
@@ -38,37 +52,14 @@ def module_count(content: bytes) -> int:
         word = int.from_bytes(content[position : position + 4], "little")
         if word == 0:  # Padding between joined sections; more than this is none.
             if not any(content[position : position + _MOST_PADDING]):
-                break
+                return
             position += 4
             continue
         if word & 0b11 != 1:  # ENTER_SUBBLOCK in abbreviations of two bits.
-            break
-        count += (word >> 2) & 0xFF == _MODULE_BLOCK
-        position += 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
-    return count
-
-
-def holds_itself(content: bytes) -> bool:
-    """Whether a module has embedded bitcode as a variable: bitcode that was embedded, compiled and embedded again.
-
-    Names of variables are in one piece behind the module; the same text in a constant is not.
-    """
-    position = 0
-    while position + 8 <= len(content):
-        if content.startswith(WRAPPER_MAGIC, position):
-            position += int.from_bytes(content[position + 8 : position + 12], "little") or 20
-            continue
-        if content.startswith(MAGIC, position):
-            position += 4
-            continue
-        word = int.from_bytes(content[position : position + 4], "little")
-        if word & 0b11 != 1:
-            return False
-        size = 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
-        if (word >> 2) & 0xFF == _STRING_TABLE_BLOCK and _EMBEDDED in content[position : position + size]:
-            return True
-        position += size
-    return False
+            return
+        end = position + 8 + 4 * int.from_bytes(content[position + 4 : position + 8], "little")
+        yield (word >> 2) & 0xFF, content[position:end]
+        position = end
 
 
 def lto_kind(content: bytes) -> str | None:

@@ -101,10 +101,11 @@ def compiler_sides(values: Sequence[str]) -> list[Side]:
 
     Raises: RunError: see other_compilers.
     """
-    return [Side(other.name, other.clang, other.flags) for other in other_compilers(values, _is_taken)]
+    return [Side(other.name, other.clang, other.flags) for other in other_compilers(values, is_taken)]
 
 
-def _is_taken(name: str) -> bool:
+def is_taken(name: str) -> bool:
+    """Whether `name` is of a side that no flag names."""
     taken = name in (DEFAULT, _POLICY, "packaged", _RELEASE) or name.startswith(_ALLOCATIONS)
     return taken or side_and_cost(name) is not None or threshold_of(name) is not None
 
