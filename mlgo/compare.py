@@ -8,7 +8,8 @@
 Each argument is [NAME=]FOLDER: a result of //mlgo:evaluate, an ended training run, or a shipped policy. The first one
 is the reference. Figures are paired: each function, or each module of the linked image, under one policy is compared
 with the same one under the reference. Intervals are 95 % bootstraps over modules of the paired ratio. Negative is
-better. Functions or modules that one folder lacks are omitted for all and counted.
+better. Functions or modules that one folder lacks are omitted for all and counted. Where both results counted what a
+program executes (evaluate --program), the counts decide, and the scores, which estimate them, stand beside.
 
 Results with different problems, rewards, compilers or corpora cannot be compared.
 
@@ -38,8 +39,8 @@ flags.DEFINE_string("html", None, "File for the comparison as a page. Default: n
 flags.DEFINE_string(
     "fail_if_worse_than",
     None,
-    "Percentage, such as 0.1%: exit code 12 when a policy is worse than the first by more than this on a corpus, in"
-    " linked code or, where nothing was linked, in the geometric mean.",
+    "Percentage, such as 0.1%: exit code 12 when a policy is worse than the first by more than this on a corpus, in the"
+    " first measure of the verdict: linked code, executed instructions, or the weighted sum of the scores.",
 )
 flags.DEFINE_integer("seed", 1, "Seed of the bootstraps.", lower_bound=0)
 

@@ -22,7 +22,8 @@ that it rests on; where one claims a gain and another a loss, it says so. --prog
 Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
 (the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
 over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
-it is started again; a folder that holds other results is refused.
+it is started again, and one with further policies, sides, corpora or programs measures only these. A folder that holds
+other results is refused.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
 counted, 12 worse than --fail_if_worse_than allows or builds of a program behave differently, 130 interrupted.
@@ -54,6 +55,12 @@ from mlgo.score.problem_score import score_of
 
 FLAGS = flags.FLAGS
 
+#: What a later command in the same folder may name more of.
+_GROWS = (
+    *("inputs", "inputs.corpora", "inputs.policies", "inputs.compilers", "inputs.programs"),
+    "configuration.sides",
+)
+
 define_compiler_flags()
 define_gin_flags()
 define_measuring_flags()
@@ -75,7 +82,7 @@ flags.DEFINE_string(
     "fail_if_worse_than",
     None,
     "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in"
-    " linked code or, where nothing is linked, in the geometric mean.",
+    " linked code or, where nothing is linked, in the weighted sum of the scores.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
 define_module_filter("Link nothing, and compare only modules")
@@ -112,13 +119,12 @@ def main(arguments: list[str]) -> int:
     }
     settings = {
         "sides": {side.name: list(side.flags) for side in sides},
-        "callee_saved_costs": FLAGS.callee_saved_costs,
         "reward": reward,
         "icf": FLAGS.icf,
         "sampling_rate": FLAGS.sampling_rate,
         "module_filter": FLAGS.module_filter,
     }
-    with compiling_given(problem, "evaluation", inputs, settings) as (folder, setup, clang):
+    with compiling_given(problem, "evaluation", inputs, settings, _GROWS) as (folder, setup, clang):
         evaluation = Evaluation(folder, setup, {"clang": clang}, configuration, FLAGS.seed, reward, linker, FLAGS.icf)
         model_of = policies.models_in(folder.work, problem)
         found = [
@@ -128,8 +134,8 @@ def main(arguments: list[str]) -> int:
         counts = counts_given(programs, folder, problem, policies.sides(), model_of, costs)
     described = {"problem": problem.name, "reward": reward, "seed": FLAGS.seed, "icf": FLAGS.icf, "clang": clang}
     described |= {"compilers": {side.name: [side.digest, *side.flags] for side in others}} if others else {}
-    names, ratios = [side.name for side in sides], counts.ratios(list(policies.digests))
-    results = Results(found, names, policies.digests, described, ratios, counts.to_json())
+    names = [side.name for side in sides]
+    results = Results(found, names, policies.digests, described, counts.ratios(names), counts.to_json())
     results.write(folder.path, _flags_of, Demangler.of_command())
     show(counts.lines())
     worse = [] if allowed is None else worse_than(found, list(policies.digests), allowed)

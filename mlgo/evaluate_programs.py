@@ -2,6 +2,7 @@
 
     ./bazelw run //mlgo:evaluate_programs                                   # the policies in //release:clang
     ./bazelw run //mlgo:evaluate_programs -- --programs=all                 # in more programs, held-out ones among them
+    ./bazelw run //mlgo:evaluate_programs -- --programs=exam                # in ten that nothing was chosen with
     ./bazelw run //mlgo:evaluate_programs -- --problem=inlining_for_size --programs=lua,re2 --inline_thresholds=10
     ./bazelw run //mlgo:evaluate_programs -- --lto=thin,full                # and with the policies in the linker
     ./bazelw run //mlgo:evaluate_programs -- --pgo --allocations=18         # with profiles, from other inputs
@@ -26,7 +27,9 @@ and write the same; a program whose builds differ is reported as an error and is
 - --cost, for both: time and peak memory of compiling the programs' sources, in total and by stage.
 
 Output, below --output_dir: summary.md, programs.csv and result.json (fields: mlgo/evaluation/programs/README.md).
-Ratios are to the side "default"; below 1 is better. An interrupted command continues when it is started again.
+Ratios are to the side "default"; below 1 is better. An interrupted command continues when it is started again, and one
+with further programs or sides measures only these. Seconds and compile cost are taken of all sides in turns, so further
+sides measure those again.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 nothing could be compared, 11 a program was left out, 12 two builds of a
 program behave differently, 130 interrupted.
@@ -74,6 +77,8 @@ _SETTINGS = (
     *("problem", "seen", "thinlto", "cost", "cost_sources", "cost_turns", "repeats"),
     *("perf_events", "symbols", "seed", "target"),
 )
+# What a later command in the same folder may name more of.
+_GROWS = ("inputs", "configuration.programs", "configuration.seen")
 
 define_program_tool_flags()
 define_program_choice_flags()
@@ -173,7 +178,7 @@ def main(arguments: list[str]) -> int:
         "lto": lto,
         **{name: FLAGS[name].value for name in _SETTINGS},
     }
-    folder.claim(run_identity({"inputs": plan.inputs(toolchain), "configuration": settings}))
+    folder.claim(run_identity({"inputs": plan.inputs(toolchain), "configuration": settings}), grows=_GROWS)
     evaluation = ProgramEvaluation(folder.stage, folder.path, toolchain, lto)
     left_out: dict[str, str] = {}
     if profiling is not None:

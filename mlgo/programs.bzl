@@ -1,6 +1,7 @@
 """Data and environment of //mlgo:evaluate_programs, for the command and for targets that run it where there is no Bazel."""
 
 load("//platforms:emulators.bzl", "EMULATORS")
+load("//third_party/corpora:exam_programs.bzl", _EXAM_PROGRAMS = "EXAM_PROGRAMS")
 load("//toolchains/cc:targets.bzl", "TARGETS")
 
 # Packages of the programs that //mlgo/evaluation/programs describes.
@@ -69,7 +70,7 @@ PROGRAMS_TOOLS_ENV = {
 # The command fetches the packages of the programs that it builds: by their labels, when it uses them.
 PROGRAMS_LABELS = {
     "MLGO_PROGRAM_PACKAGE_" + package: "@corpora//:{}_root".format(package)
-    for package in _PACKAGES + _EXTRA_PACKAGES
+    for package in _PACKAGES + _EXTRA_PACKAGES + _EXAM_PROGRAMS.keys()
 }
 
 PROGRAMS_DATA = _data_of(_PACKAGES)
@@ -80,6 +81,11 @@ PROGRAMS_ENV = _env_of(_PACKAGES)
 ALL_PROGRAMS_DATA = _data_of(_PACKAGES + _EXTRA_PACKAGES)
 
 ALL_PROGRAMS_ENV = _env_of(_PACKAGES + _EXTRA_PACKAGES)
+
+# The same with the programs of --programs=exam, and nothing else.
+EXAM_PROGRAMS_DATA = _data_of(_EXAM_PROGRAMS.keys())
+
+EXAM_PROGRAMS_ENV = _env_of(_EXAM_PROGRAMS.keys())
 
 _COUNT_PLUGIN = "//mlgo/evaluation/programs/plugin:libcount_plugin.so"
 

@@ -96,7 +96,7 @@ def shipped_policy(name, command, train_corpus, held_out_corpus, args = []):
             ["**"],
             exclude = ["BUILD.bazel"],
         ),
-        visibility = ["//models:__pkg__"],
+        visibility = ["//models:__subpackages__"],
     )
     py_binary(
         name = "train",

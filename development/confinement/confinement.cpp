@@ -15,7 +15,7 @@ namespace {
 // Both walls need it. It also takes away what a program with the set-user-ID bit would give.
 const char *GiveUpPrivileges() { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? "prctl" : nullptr; }
 
-Execution WhatIsExecuted(const Executable *executable) {
+Execution ExecutionPolicy(const Executable *executable) {
   if (!executable) return Execution::kNothing;
   return executable->is_native ? Execution::kOnce : Execution::kEverything;
 }
@@ -41,7 +41,7 @@ Available FindWalls() {
 const char *ConfineCalls(const Walls &walls, const Executable *executable) {
   if (const char *failed = GiveUpPrivileges()) return failed;
   if (!walls.filter || !HasFilters()) return nullptr;
-  return ForbidSystemCalls(WhatIsExecuted(executable), executable ? executable->program : -1, kEmptyPath);
+  return ForbidSystemCalls(ExecutionPolicy(executable), executable ? executable->program : -1, kEmptyPath);
 }
 
 const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *executable) {
@@ -50,7 +50,7 @@ const char *ConfineToCurrentDirectory(const Walls &walls, const Executable *exec
   if (!version) return nullptr;
   const int directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return "open";
-  const Execution execution = WhatIsExecuted(executable);
+  const Execution execution = ExecutionPolicy(executable);
   FileAccess access = {directory, execution == Execution::kEverything, {-1, -1}};
   if (execution == Execution::kOnce) {
     access.programs[0] = executable->program;

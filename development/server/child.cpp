@@ -62,7 +62,7 @@ pid_t ForkInto(const Request &request, const Walls &walls) {
   return child;
 }
 
-bool WatchToTheEnd(int socket, pid_t child, Event event, int taken_over) {
+bool WaitAndReport(int socket, pid_t child, Event event, int taken_over) {
   // Kernels before 5.3, filters of containers and full tables of descriptors refuse it: then the child is asked about again and again.
   const int end = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   bool listening = true;

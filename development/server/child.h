@@ -21,7 +21,7 @@ pid_t ForkInto(const Request &request, const Walls &walls);
 // stream kills the child at once. Returns false if the client is gone.
 //
 // Args: taken_over: becomes readable when `child` starts to read the socket itself; -1: it never does.
-bool WatchToTheEnd(int socket, pid_t child, Event event = Event::kEnded, int taken_over = -1);
+bool WaitAndReport(int socket, pid_t child, Event event = Event::kEnded, int taken_over = -1);
 
 // User + system time in microseconds.
 int64_t CpuMicroseconds(const rusage &usage);

@@ -68,7 +68,7 @@ class DecisionPoint {
         Redirect(object);
         return;
       }
-      if (child < 0 || !WatchToTheEnd(socket_, child)) break;
+      if (child < 0 || !WaitAndReport(socket_, child)) break;
     }
     _exit(0);
   }

@@ -41,7 +41,7 @@ bool CompileOne(int socket, const mlgo::Request &request, const mlgo::Walls &wal
     // As after main: buffers are flushed, destructors of local variables do not run.
     exit(Compile(request));
   }
-  return child > 0 && mlgo::WatchToTheEnd(socket, child);
+  return child > 0 && mlgo::WaitAndReport(socket, child);
 }
 
 bool CompileSeveral(int socket, const mlgo::Request &request, const mlgo::Walls &walls) {
@@ -52,7 +52,7 @@ bool CompileSeveral(int socket, const mlgo::Request &request, const mlgo::Walls 
     close(announcement[0]);
     exit(mlgo::CompileFromDecisionPoint(request.arguments, socket, announcement[1], walls));
   }
-  const bool good = child > 0 && mlgo::WatchToTheEnd(socket, child, mlgo::Event::kReleased, announcement[0]);
+  const bool good = child > 0 && mlgo::WaitAndReport(socket, child, mlgo::Event::kReleased, announcement[0]);
   close(announcement[0]);
   close(announcement[1]);
   return good;

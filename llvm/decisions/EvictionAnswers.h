@@ -1,4 +1,4 @@
-// The questions that LLVM's greedy register allocator asks an eviction advisor, and who answers them in place of a
+// The questions that LLVM's greedy register allocator asks an eviction advisor; an interface that answers them instead of a
 // heuristic or a policy.
 #ifndef MLGO_LLVM_DECISIONS_EVICTIONANSWERS_H
 #define MLGO_LLVM_DECISIONS_EVICTIONANSWERS_H

@@ -76,7 +76,7 @@ private:
                                       uint8_t CostPerUseLimit, const SmallVirtRegSet &FixedRegisters) const override;
   std::optional<mlgo::EvictionCandidate> candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
                                                    const SmallVirtRegSet &FixedRegisters) const;
-  uint64_t lookOf(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
+  uint64_t questionHash(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
                   uint8_t CostPerUseLimit) const;
 
   // Through the base class, where its functions are public.
@@ -118,7 +118,7 @@ GivenEvictionAdvisor::candidate(const LiveInterval &VirtReg, MCRegister PhysReg,
 }
 
 // Weights stay out: they change with every frequency in the function.
-uint64_t GivenEvictionAdvisor::lookOf(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
+uint64_t GivenEvictionAdvisor::questionHash(const LiveInterval &VirtReg, ArrayRef<mlgo::EvictionCandidate> Candidates,
                                       uint8_t CostPerUseLimit) const {
   std::string Text = TRI->getRegClassName(MRI->getRegClass(VirtReg.reg()));
   const auto Add = [&Text](uint64_t Number) { (Text += ' ') += utostr(Number); };
@@ -160,7 +160,7 @@ MCRegister GivenEvictionAdvisor::tryFindEvictionCandidate(const LiveInterval &Vi
   // A range that cannot be spilled must find a register.
   if (VirtReg.isSpillable() || CostPerUseLimit != static_cast<uint8_t>(~0u))
     Candidates.push_back({MCRegister(), 1, VirtReg.weight()});
-  return Answers.answer({Names.nextNameOf(lookOf(VirtReg, Candidates, CostPerUseLimit)), Candidates},
+  return Answers.answer({Names.nextNameOf(questionHash(VirtReg, Candidates, CostPerUseLimit)), Candidates},
                         {Default, AskedFor});
 }
 

@@ -41,7 +41,7 @@ uint64_t harmlessStackBytes() {
 
 namespace mlgo {
 
-// Tells the advisor what comes of the inlining.
+// Updates the size bookkeeping after inlining.
 class GivenInlineAdvisor::Followed final : public InlineAdvice {
 public:
   Followed(GivenInlineAdvisor &Advisor, CallBase &CB, OptimizationRemarkEmitter &ORE, bool Inline)

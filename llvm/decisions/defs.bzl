@@ -5,7 +5,7 @@ load("@llvm//:chosen.bzl", "CHOSEN")
 # LLVM 19 names the pass differently, and its advisor stays as it is: eviction decisions are not supported there.
 TAKES_EVICTION_DECISIONS = int(CHOSEN["major"]) >= 22
 
-# Macros for MLRegAllocEvictAdvisor.cpp: of all programs, and besides of those that train (llvm/eviction_search).
+# Macros for MLRegAllocEvictAdvisor.cpp: of all compilers, and of development compilers only (llvm/eviction_search).
 EVICTION_ADVISOR_RENAMED = [
     "createReleaseModeAdvisorAnalysisLegacy=createPolicyAdvisorAnalysisLegacy",
     "createReleaseModeAdvisorProvider=createPolicyAdvisorProvider",

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t MostQuestionsPerQuestion = 4;
 constexpr size_t QuestionsAlwaysAllowed = 1000;
 
-// Ranges up to so many times as expensive as the one that asks may be evicted by chance. Dearer ones hardly ever pay.
+// Ranges up to so many times as expensive as the one that asks may be evicted by chance. Evicting more expensive ranges rarely pays.
 constexpr float MostWeight = 4;
 
 } // namespace

@@ -1,4 +1,4 @@
-// One try to allocate the registers of a function: what it decides, and what came of it.
+// One attempt to allocate the registers of a function: its decisions and its cost.
 #ifndef MLGO_LLVM_EVICTION_SEARCH_ALLOCATION_H
 #define MLGO_LLVM_EVICTION_SEARCH_ALLOCATION_H
 

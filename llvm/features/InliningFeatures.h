@@ -1,4 +1,4 @@
-// What a policy of inlining is told besides LLVM's features: what goes with the callee (README.md).
+// Features of inlining besides LLVM's: the callee's lifetime and size (README.md).
 #ifndef MLGO_LLVM_FEATURES_INLININGFEATURES_H
 #define MLGO_LLVM_FEATURES_INLININGFEATURES_H
 

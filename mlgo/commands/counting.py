@@ -53,7 +53,8 @@ def define_program_choice_flags() -> None:
     flags.DEFINE_list(
         "programs",
         [],
-        "Names of built-in programs, or all: those that are not slow. Default: those of the published results; with"
+        "Names of built-in programs and of groups: all, those that are neither slow nor of the exam; exam, those that a"
+        " released policy is judged by (nothing is tuned on them). Default: those of the published results; with"
         " --program_file: none.",
     )
     flags.DEFINE_multi_string("program_file", [], "JSON description of a further program; repeatable.")

@@ -1,7 +1,7 @@
 """Flags of the commands that compile corpora with and without a policy, and the compile setup that they select."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from absl import flags
@@ -39,7 +39,7 @@ def define_measuring_flags() -> None:
 
 @contextlib.contextmanager
 def compiling_given(
-    problem: Problem, output: str, inputs: Mapping[str, Any], settings: Mapping[str, Any]
+    problem: Problem, output: str, inputs: Mapping[str, Any], settings: Mapping[str, Any], grows: Collection[str] = ()
 ) -> Iterator[tuple[RunFolder, CompileSetup, str]]:
     """Starts the executor that the flags select; yields the output folder, the setup, and the compiler's digest.
 
@@ -47,6 +47,7 @@ def compiling_given(
       output: default name of the output folder below out/.
       inputs: digests of what the command reads besides the compiler, for the folder's identity.
       settings: those that change its results, besides the flags of this module.
+      grows: of {"inputs": `inputs`, "configuration": `settings`}, as in RunFolder.claim.
 
     Raises: RunError: the compiler is not usable for `problem`, or the folder holds other results.
     """
@@ -61,7 +62,7 @@ def compiling_given(
         "compile_cpu_seconds": FLAGS.compile_cpu_seconds,
         **settings,
     }
-    folder.claim(run_identity({"inputs": {"clang": compiler, **inputs}, "configuration": configuration}))
+    folder.claim(run_identity({"inputs": {"clang": compiler, **inputs}, "configuration": configuration}), grows=grows)
     with executor_given(clang, FLAGS.workers) as executor:
         workers = FLAGS.workers or available_cores()
         setup = CompileSetup(clang, problem, limits_given(), workers, FLAGS.max_failure_ratio, executor)

@@ -159,6 +159,8 @@ def _train(inputs: RunInputs, configurations: Configurations) -> int:
         run = training_run.TrainingRun(inputs, configurations, FLAGS.workers or available_cores(), executor)
         comparison = run.run()
     estimated = inputs.estimation is not None
-    lines = summary.closing_lines(inputs.output, comparison, run.seconds, run.problem, run.learned, estimated)
+    lines = summary.closing_lines(
+        inputs.output, comparison, run.seconds, run.problem, run.learned, estimated, inputs.policy
+    )
     show(Demangler.of_command().texts(lines, _NAME_WIDTH))
     return ExitCode.DONE

@@ -52,10 +52,12 @@ class RatioSummary:
         return percent_text(self.geometric_mean, self.low, self.high)
 
 
-def percent_text(ratio: float, low: float, high: float) -> str:
-    """A ratio and its interval as changes in percent for display: "-1.40 % [-2.10, -0.70]"."""
-    middle, *ends = (f"{100.0 * (value - 1.0):+.2f}" for value in (ratio, low, high))
-    return f"{middle} % [{', '.join(ends)}]"
+def percent_text(ratio: float, low: float | None = None, high: float | None = None) -> str:
+    """A ratio as a change in percent for display, with its interval where it has one: "-1.40 % [-2.10, -0.70]"."""
+    shown = f"{100.0 * (ratio - 1.0):+.2f} %"
+    if low is None or high is None or low == high:
+        return shown
+    return f"{shown} [{100.0 * (low - 1.0):+.2f}, {100.0 * (high - 1.0):+.2f}]"
 
 
 def summarize(ratios: Mapping[str, Sequence[float]], seed: int, resamples: int = 10_000) -> RatioSummary | None:

@@ -1,10 +1,12 @@
 """The verdict on a policy from several measures, which names the measures that it rests on.
 
-Measures can contradict each other: over jq's functions the eviction score was 1.6 % worse while jq executed 1.9 % fewer
-instructions, and a policy was 2.6 % better in the geometric mean of its functions and 9 % worse in their weighted sum.
-P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", CACM
-29(3), 1986, argue for the mean, and J. E. Smith, "Characterizing computer performance with a single number", CACM
-31(10), 1988, for the sum. Where one claims a gain and the other a loss, neither is called a gain here.
+Executed instructions that were counted come first: scores only estimate them, so an estimate contradicts no count. Of a
+score, the weighted sum leads, because a function counts in it by what it costs its program's owner; the geometric mean
+of its functions is beside it. P. J. Fleming and J. J. Wallace, "How not to lie with statistics: the correct way to
+summarize benchmark results", CACM 29(3), 1986, argue for the mean, and J. E. Smith, "Characterizing computer
+performance with a single number", CACM 31(10), 1988, for the sum. A policy was 2.6 % better in the geometric mean of
+its functions and 9 % worse in their weighted sum: where one claims a gain and the other a loss, neither is called a
+gain here.
 
 Only claims contradict each other. The sign of an estimate whose interval contains 0 % is chance: with a true null as
 second measure, a rule by signs rejected 49 % of real gains, and with ten programs 96 %. verdict_test.py simulates both.
@@ -12,10 +14,14 @@ second measure, a rule by signs rejected 49 % of real gains, and with ten progra
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from mlgo.evaluation.judgement import Claim, Judgement, judge_summary
-from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize_programs
+from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize_programs, summarize_projects
 from mlgo.evaluation.weighted_sum import WeightedSum
+
+#: What is known of a program.
+_Of = TypeVar("_Of")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +32,7 @@ class Evidence:
       measure: its name in a sentence, such as "the geometric mean of 140 functions".
       ratio, low, high: ratio to the default with its interval; below 1 is better.
       judgement: what it may claim alone.
+      counted: whether programs were run and counted; else it is measured in the code, or estimated from it.
     """
 
     measure: str
@@ -33,6 +40,7 @@ class Evidence:
     low: float
     high: float
     judgement: Judgement
+    counted: bool = False
 
     @classmethod
     def of(cls, measure: str, summary: RatioSummary) -> "Evidence":
@@ -56,20 +64,29 @@ class Evidence:
 
     def percent(self) -> str:
         """For display: "-1.40 % [-2.10, -0.70]"; without an interval where it has no width."""
-        shown = percent_text(self.ratio, self.low, self.high)
-        return shown.partition(" [")[0] if self.low == self.high else shown
+        return percent_text(self.ratio, self.low, self.high)
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Attributes: claim: what is known; evidence: of all measures, the first is the headline; reason: of TOO_SMALL."""
+    """Attributes:
+    claim: what is known.
+    evidence: of all measures, the first is the headline.
+    reason: of TOO_SMALL.
+    code: ratio of the bytes of code, which stand beside other measures; None: they are the headline, or unknown.
+    """
 
     claim: Claim
     evidence: tuple[Evidence, ...]
     reason: str = ""
+    code: float | None = None
 
     def sentence(self, show: Callable[[Evidence], str] = Evidence.percent) -> str:
         """The verdict and what it rests on. Args: show: the figures of one measure."""
+        ending = "" if self.code is None else f"; code {show(Evidence.exact('code', self.code))}"
+        return self._measures(show) + ending
+
+    def _measures(self, show: Callable[[Evidence], str]) -> str:
         if not self.evidence:
             return "nothing to compare"
         if self.claim is Claim.DISAGREEING:
@@ -93,17 +110,19 @@ class Verdict:
         return {"claim": self.claim.value, "sentence": self.sentence()}
 
 
-def verdict(evidence: Sequence[Evidence]) -> Verdict:
+def verdict(evidence: Sequence[Evidence], code: float | None = None) -> Verdict:
     """The verdict that follows from `evidence`, whose first entry is the headline.
 
-    The measures disagree where one claims a gain and another a loss. Else the headline decides.
+    The measures disagree where one claims a gain and another a loss, unless the headline was counted. Else the headline
+    decides. Args: code: see Verdict.
     """
     if not evidence:
-        return Verdict(Claim.TOO_SMALL, (), "nothing was compared")
-    if {Claim.BETTER, Claim.WORSE} <= {each.judgement.claim for each in evidence}:
-        return Verdict(Claim.DISAGREEING, tuple(evidence))
+        return Verdict(Claim.TOO_SMALL, (), "nothing was compared", code)
+    claims = {each.judgement.claim for each in evidence}
+    if not evidence[0].counted and {Claim.BETTER, Claim.WORSE} <= claims:
+        return Verdict(Claim.DISAGREEING, tuple(evidence), "", code)
     judgement = evidence[0].judgement
-    return Verdict(judgement.claim, tuple(evidence), judgement.reason)
+    return Verdict(judgement.claim, tuple(evidence), judgement.reason, code)
 
 
 def corpus_verdict(
@@ -112,11 +131,12 @@ def corpus_verdict(
     weighted: WeightedSum | None,
     linked: RatioSummary | None = None,
     counts: Evidence | None = None,
+    code: float | None = None,
 ) -> Verdict:
     """The verdict on one policy on one corpus.
 
-    Where the corpus was linked, the code of the image decides: it is what a user gets, and a sum already. Else the
-    geometric mean of the scores leads, and the weighted sum and what programs execute may contradict it.
+    Where the corpus was linked, the code of the image decides: it is what a user gets, and a sum already. Else what
+    programs executed decides, then the weighted sum of the scores, then their geometric mean.
 
     Args:
       unit: what is compared, "functions" or "modules".
@@ -124,37 +144,70 @@ def corpus_verdict(
       weighted: None: there is no sum, or it was not recorded.
       linked: ratio of the image's code; None: nothing was linked.
       counts: what programs executed; None: none was counted.
+      code: ratio of the objects' code, for a score that is not about size; None: unknown.
     """
-    evidence = []
+    beside = [] if counts is None else [counts]
     if linked is not None:
-        evidence.append(Evidence.of(f"linked code of {linked.modules} modules", linked))
-    elif mean is not None:
-        evidence.append(Evidence.of(f"the geometric mean of {mean.functions} {unit}", mean))
-        if weighted is not None:
-            evidence.append(Evidence.of("the weighted sum", weighted.summary))
-    return verdict(evidence if counts is None else [*evidence, counts])
+        return verdict([Evidence.of(f"linked code of {linked.modules} modules", linked), *beside])
+    estimates = []
+    if weighted is not None:
+        estimates.append(Evidence.of(f"the weighted sum of {weighted.summary.functions} {unit}", weighted.summary))
+    if mean is not None:
+        named = "their geometric mean" if estimates else f"the geometric mean of {mean.functions} {unit}"
+        estimates.append(Evidence.of(named, mean))
+    return verdict([*beside, *estimates], code)
 
 
-def counts_of_corpus(ratios: Mapping[str, float], corpus: str, corpora: int, seed: int) -> Evidence | None:
-    """What the executed instructions of programs say of `corpus`; None: no program is of it.
+def verdict_over_corpora(measures: Mapping[str, Sequence[RatioSummary | None]]) -> Verdict:
+    """The verdict over two corpora or more, each of which counts once, because a sum would be that of the largest.
+
+    Args: measures: name -> one summary per corpus; the first one that all corpora have is the headline.
+    """
+    return verdict(
+        [
+            Evidence.with_interval(f"{name} of {len(known)} corpora of equal weight", *_between_corpora(known))
+            for name, summaries in measures.items()
+            if len(known := [each for each in summaries if each is not None and each.geometric_mean > 0.0])
+            == len(summaries)
+        ]
+    )
+
+
+def _between_corpora(summaries: Sequence[RatioSummary]) -> tuple[float, float, float]:
+    """The geometric mean of one ratio per corpus, with its interval over corpora. Args: at least two."""
+    whole = summarize_projects({str(index): each.geometric_mean for index, each in enumerate(summaries)})
+    if whole is None:
+        raise ValueError(f"{len(summaries)} corpora have no interval")
+    return whole.geometric_mean, whole.low, whole.high
+
+
+def programs_of_corpus(by_program: Mapping[str, _Of], corpus: str, corpora: int) -> dict[str, _Of]:
+    """The entries of `by_program` that are of `corpus`.
+
+    Args: corpora: how many there are. With one, all programs are of it; with several, a program is of the corpus that
+      has its name.
+    """
+    return {program: found for program, found in by_program.items() if corpora == 1 or program == corpus}
+
+
+def counts_of_programs(ratios: Mapping[str, float], seed: int) -> Evidence | None:
+    """What the executed instructions of programs say; None: there is no program.
 
     Programs join as one measure, because some of ten programs get worse under nearly every policy. The count of a
     single program is exact and claims what it shows, about this program.
 
     Args:
       ratios: program -> ratio of its executed instructions to the default's.
-      corpora: how many there are. With one, all programs are of it; with several, a program is of the corpus that has
-        its name.
       seed: of the interval over programs.
     """
-    own = {program: ratio for program, ratio in ratios.items() if corpora == 1 or program == corpus}
-    if len(own) == 1:
-        ((program, ratio),) = own.items()
-        return Evidence.exact(f"the count of instructions of {program}", ratio)
-    if (found := summarize_programs(own, seed)) is None:
+    if len(ratios) == 1:
+        ((program, ratio),) = ratios.items()
+        return dataclasses.replace(Evidence.exact(f"the count of instructions of {program}", ratio), counted=True)
+    if (found := summarize_programs(ratios, seed)) is None:
         return None
-    measure = f"the geometric mean of instructions of {len(own)} programs"
-    return Evidence.with_interval(measure, found.geometric_mean, found.low, found.high)
+    measure = f"the geometric mean of instructions of {len(ratios)} programs"
+    evidence = Evidence.with_interval(measure, found.geometric_mean, found.low, found.high)
+    return dataclasses.replace(evidence, counted=True)
 
 
 def _says(evidence: Evidence) -> str:

@@ -7,7 +7,14 @@ import numpy as np
 
 from mlgo.evaluation.judgement import Claim, Judgement
 from mlgo.evaluation.statistics import RatioSummary, summarize
-from mlgo.evaluation.verdict import Evidence, corpus_verdict, counts_of_corpus, verdict
+from mlgo.evaluation.verdict import (
+    Evidence,
+    corpus_verdict,
+    counts_of_programs,
+    programs_of_corpus,
+    verdict,
+    verdict_over_corpora,
+)
 from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
 
 _MEAN, _SUM = "the geometric mean of 140 functions", "the weighted sum"
@@ -35,10 +42,16 @@ class VerdictTest(unittest.TestCase):
         self.assertIs(found.claim, Claim.DISAGREEING)
         self.assertIn(f"{_SUM} shows no difference", found.sentence())
 
-    def test_a_worse_score_against_fewer_instructions_is_no_verdict(self):
-        found = verdict([_evidence(_MEAN, 1.016, 1.01, 1.03), Evidence.exact("instructions of jq", 0.981)])
-        self.assertIs(found.claim, Claim.DISAGREEING)
-        self.assertIn("instructions of jq says better (-1.90 %)", found.sentence())
+    def test_fewer_instructions_decide_against_a_worse_score(self):
+        counts = counts_of_programs({"jq": 0.981}, 1)
+        found = verdict([counts, _evidence(_MEAN, 1.016, 1.01, 1.03)])
+        self.assertIs(found.claim, Claim.BETTER)
+        said = f"better by the count of instructions of jq (-1.90 %); {_MEAN} says worse (+1.60 % [+1.00, +3.00])"
+        self.assertEqual(found.sentence(), said)
+
+    def test_bytes_of_code_stand_beside(self):
+        found = verdict([_evidence(_SUM, 0.97, 0.96, 0.98)], code=1.0321)
+        self.assertEqual(found.sentence(), f"better by {_SUM} (-3.00 % [-4.00, -2.00]); code +3.21 %")
 
     def test_measures_that_agree_are_both_named(self):
         found = verdict([_evidence(_MEAN, 0.97, 0.96, 0.98), _evidence(_SUM, 0.95, 0.93, 0.97)])
@@ -106,7 +119,7 @@ class SimulationTest(unittest.TestCase):
 
     def programs(self, effect, count, seed):
         logs = self.generator.normal(effect, 0.021, count)
-        return counts_of_corpus({f"p{index}": float(np.exp(log)) for index, log in enumerate(logs)}, "c", 1, seed)
+        return counts_of_programs({f"p{index}": float(np.exp(log)) for index, log in enumerate(logs)}, seed)
 
     def test_a_true_null_as_second_measure(self):
         for modules in (8, 30):
@@ -134,8 +147,25 @@ class CorpusVerdictTest(unittest.TestCase):
     def test_scores_that_few_functions_carry(self):
         found = corpus_verdict("functions", self.mean, self.weighted)
         self.assertIs(found.claim, Claim.DISAGREEING)
-        self.assertIn("the geometric mean of 30 functions says better", found.sentence())
-        self.assertRegex(found.sentence(), r"the weighted sum says worse \(\+9\.93 % \[.*not a gain")
+        self.assertRegex(found.sentence(), r"the weighted sum of 30 functions says worse \(\+9\.93 % \[.*not a gain")
+        self.assertIn("their geometric mean says better", found.sentence())
+
+    def test_the_weighted_sum_leads(self):
+        pairs = [ScorePair(f"m{index}", "f", 10.0, 9.5) for index in range(30)]
+        found = corpus_verdict("functions", self.mean, weighted_sum(pairs, seed=1), code=1.01)
+        self.assertRegex(
+            found.sentence(), r"better by the weighted sum of 30 functions .*; their geometric mean agrees"
+        )
+        self.assertTrue(found.sentence().endswith("; code +1.00 %"))
+
+    def test_corpora_count_once(self):
+        one = [RatioSummary(9, 9, ratio, 0.9, 1.1, 9, 0, 0) for ratio in (0.99, 0.98, 0.995)]
+        found = verdict_over_corpora({"linked code": [None, *one[1:]], "the weighted sum": one, "the mean": one})
+        self.assertEqual(
+            found.sentence(),
+            "no difference shown by the weighted sum of 3 corpora of equal weight (-1.17 % [-3.05, +0.75]);"
+            " the mean of 3 corpora of equal weight shows none either (-1.17 % [-3.05, +0.75])",
+        )
 
     def test_without_a_sum_the_mean_decides(self):
         self.assertIs(corpus_verdict("functions", self.mean, None).claim, Claim.BETTER)
@@ -149,19 +179,20 @@ class CorpusVerdictTest(unittest.TestCase):
 
     def test_counts_are_of_the_only_corpus_or_of_that_of_their_name(self):
         one = {"jq": 0.981}
-        self.assertEqual(counts_of_corpus(one, "anything", 1, 1).percent(), "-1.90 %")
-        self.assertIsNone(counts_of_corpus(one, "anything", 2, 1))
-        self.assertEqual(counts_of_corpus({**one, "other": 1.5}, "jq", 2, 1), counts_of_corpus(one, "jq", 2, 1))
-        self.assertIsNone(counts_of_corpus({}, "jq", 1, 1))
+        self.assertEqual(programs_of_corpus(one, "anything", 1), one)
+        self.assertEqual(programs_of_corpus(one, "anything", 2), {})
+        self.assertEqual(programs_of_corpus({**one, "other": 1.5}, "jq", 2), one)
+        self.assertEqual(counts_of_programs(one, 1).percent(), "-1.90 %")
+        self.assertIsNone(counts_of_programs({}, 1))
 
     def test_several_programs_are_one_measure_with_an_interval(self):
-        few = counts_of_corpus({"a": 0.99, "b": 0.98, "c": 0.995}, "c", 1, 1)
+        few = counts_of_programs({"a": 0.99, "b": 0.98, "c": 0.995}, 1)
         # Logarithms -0.01005, -0.02020, -0.00501: standard error 0.00447, Student's point 4.303.
         self.assertEqual(few.percent(), "-1.17 % [-3.05, +0.75]")
         self.assertEqual(few.measure, "the geometric mean of instructions of 3 programs")
         self.assertIs(few.judgement.claim, Claim.NO_DIFFERENCE)
         many = {f"p{index}": 0.98 + index / 1000 for index in range(9)}
-        self.assertIs(counts_of_corpus(many, "c", 1, 1).judgement.claim, Claim.BETTER)
+        self.assertIs(counts_of_programs(many, 1).judgement.claim, Claim.BETTER)
 
     def test_counts_join_and_are_left_where_nothing_else_was_compared(self):
         counts = Evidence.exact("instructions of jq", 1.02)

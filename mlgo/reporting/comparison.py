@@ -5,13 +5,14 @@ The first policy is the reference. Rows that one policy lacks are omitted for al
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from mlgo.evaluation.statistics import RatioSummary, summarize, summarize_totals
-from mlgo.evaluation.verdict import Verdict, corpus_verdict
+from mlgo.evaluation.statistics import RatioSummary, percent_text, summarize, summarize_totals
+from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict, counts_of_programs
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.problems.problem import load_problem
 from mlgo.reporting.reading import digest_of
-from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run, larger_is_better
+from mlgo.reporting.records import CorpusResult, Evaluation, Record, Row, Run, SideResult, larger_is_better
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.score.problem_score import score_of
 
@@ -44,9 +45,11 @@ class Pairing:
 
     Attributes:
       corpus, contender: names.
-      against_default: ratio to the default over the common rows.
-      against_first: ratio to the first contender, paired; None for the first.
+      against_default: ratio to the default over the common rows: of linked code, of the sum of scores, or their mean.
+      against_first: ratio of linked code, or mean of ratios, to the first contender, paired; None for the first.
       sum_against_first: ratio of the sum of scores to the first contender's; None: for the first, or there is no sum.
+      counts: what programs executed against the first contender's builds; None: for the first, or not counted for both.
+      code: ratio of the objects' bytes of code to the first contender's; None: for the first, or not known of both.
       linked: whether the ratios are of linked code.
       unit: of a row, "functions" or "modules".
       left_out: rows that another contender lacks.
@@ -57,9 +60,18 @@ class Pairing:
     against_default: RatioSummary
     against_first: RatioSummary | None
     sum_against_first: WeightedSum | None
+    counts: Evidence | None
+    code: float | None
     linked: bool
     unit: str
     left_out: int
+
+    @property
+    def headline(self) -> RatioSummary | None:
+        """Against the first: linked code, else the sum of scores, else the mean of ratios; None for the first."""
+        if self.linked or self.sum_against_first is None:
+            return self.against_first
+        return self.sum_against_first.summary
 
     @property
     def verdict(self) -> Verdict | None:
@@ -67,7 +79,7 @@ class Pairing:
         if self.against_first is None:
             return None
         linked = self.against_first if self.linked else None
-        return corpus_verdict(self.unit, self.against_first, self.sum_against_first, linked)
+        return corpus_verdict(self.unit, self.against_first, self.sum_against_first, linked, self.counts, self.code)
 
 
 def contenders_of(records: Sequence[Record], name: str, all_sides: bool) -> list[Contender]:
@@ -167,7 +179,7 @@ def compare(contenders: Sequence[Contender], seed: int) -> list[Pairing]:
     found = []
     for corpus in common:
         _refuse_other_corpora(corpus, contenders, tables)
-        found += _pairings(corpus, contenders, [table[corpus][1] for table in tables], seed)
+        found += _pairings(corpus, contenders, [table[corpus] for table in tables], seed)
     if not found:
         wrong = "have no function or module in common"
         raise RunError(
@@ -183,11 +195,15 @@ def left_out_corpora(contenders: Sequence[Contender]) -> list[str]:
 
 
 def worse_than(pairings: Sequence[Pairing], allowed: float) -> list[str]:
-    """ "CORPUS: NAME +0.30 %" for each contender worse than the first by more than `allowed` (0.001 is 0.1 %)."""
+    """ "CORPUS: NAME +0.30 %" for each contender worse than the first by more than `allowed` (0.001 is 0.1 %).
+
+    The first measure of each verdict is compared.
+    """
+    headlines = [(pairing, pairing.verdict.evidence[0].ratio) for pairing in pairings if pairing.verdict is not None]
     return [
-        f"{pairing.corpus}: {pairing.contender} {100.0 * (pairing.against_first.geometric_mean - 1.0):+.2f} %"
-        for pairing in pairings
-        if pairing.against_first is not None and pairing.against_first.geometric_mean > 1.0 + allowed
+        f"{pairing.corpus}: {pairing.contender} {percent_text(ratio)}"
+        for pairing, ratio in headlines
+        if ratio > 1.0 + allowed
     ]
 
 
@@ -198,16 +214,17 @@ def _common(tables: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 _Table = Mapping[tuple[str, str], Row]
+_OfCorpus = tuple[str | None, _Table, SideResult]
 
 
-def _by_corpus(contender: Contender, first: Contender) -> dict[str, tuple[str | None, _Table]]:
-    """Corpus -> (digest, rows by module and function). Equal digests get the name that `first` uses."""
+def _by_corpus(contender: Contender, first: Contender) -> dict[str, _OfCorpus]:
+    """Corpus -> (digest, rows by module and function, result). Equal digests get the name that `first` uses."""
     names = {corpus.digest: corpus.name for corpus in first.corpora if corpus.digest is not None}
     found = {}
     for corpus in contender.corpora:
         for side in corpus.sides:
             found.setdefault(
-                names.get(corpus.digest, corpus.name), (corpus.digest, {row.key: row for row in side.rows})
+                names.get(corpus.digest, corpus.name), (corpus.digest, {row.key: row for row in side.rows}, side)
             )
     return found
 
@@ -222,15 +239,21 @@ def _refuse_other(
 
 
 def _refuse_other_corpora(
-    corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, tuple[str | None, _Table]]]
+    corpus: str, contenders: Sequence[Contender], tables: Sequence[Mapping[str, _OfCorpus]]
 ) -> None:
-    digest, rows = tables[0][corpus]
+    digest, rows, side = tables[0][corpus]
     for contender, table in zip(contenders[1:], tables[1:], strict=True):
-        other_digest, other_rows = table[corpus]
+        other_digest, other_rows, other_side = table[corpus]
         if digest is not None and other_digest is not None and digest != other_digest:
             digests = f"{other_digest[:12]} instead of {digest[:12]}"
             wrong = f"was measured on another content of {corpus} than {contenders[0].name}: {digests}"
             raise RunError(contender.name, wrong, "Evaluate both on the same corpus")
+        for program in sorted(side.executed.keys() & other_side.executed.keys()):
+            counts = [each.executed[program][1] for each in (other_side, side)]
+            if counts[0] != counts[1]:
+                said = f"{counts[0]:,} instead of {counts[1]:,} instructions"
+                wrong = f"has another default than {contenders[0].name} in program {program}: {said}"
+                raise RunError(contender.name, wrong, "Evaluate both with the same program, compiler and tools")
         for key in rows.keys() & other_rows.keys():
             if rows[key].default_score != other_rows[key].default_score:
                 scores = f"{other_rows[key].default_score:g} instead of {rows[key].default_score:g}"
@@ -243,7 +266,8 @@ def _refuse_other_corpora(
                 )
 
 
-def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Table], seed: int) -> list[Pairing]:
+def _pairings(corpus: str, contenders: Sequence[Contender], measured: Sequence[_OfCorpus], seed: int) -> list[Pairing]:
+    tables = [table for _, table, _ in measured]
     common = sorted(set.intersection(*(set(table) for table in tables)))
     everything = set.union(*(set(table) for table in tables))
     if not common:
@@ -256,27 +280,42 @@ def _pairings(corpus: str, contenders: Sequence[Contender], tables: Sequence[_Ta
         linked and any(tables[0][key].linked for key in common) and any(tables[0][key].default_linked for key in common)
     )
     found, unit = [], "functions" if any(function for _, function in common) else "modules"
-    for index, (contender, table) in enumerate(zip(contenders, tables, strict=True)):
+    for contender, (_, table, side) in zip(contenders, measured, strict=True):
         if linked:
             default = summarize_totals({key[0]: (table[key].linked, table[key].default_linked) for key in common}, seed)
             first = summarize_totals({key[0]: (table[key].linked, tables[0][key].linked) for key in common}, seed)
         else:
-            default = _geometric({key: table[key].ratio for key in common}, seed)
+            of_default = _sum({key: (table[key].score, table[key].default_score) for key in common}, table, seed)
+            mean = _geometric({key: table[key].ratio for key in common}, seed)
+            default = mean if of_default is None else of_default.summary
             first = _geometric({key: table[key].ratio / tables[0][key].ratio for key in common}, seed)
         if default is None or first is None:
             return []
-        paired = (first, _sum({key: (table[key], tables[0][key]) for key in common}, seed)) if index else (None, None)
+        against: tuple[Any, ...] = (None, None, None, None)
+        if contender is not contenders[0]:
+            sums = _sum({key: (table[key].score, tables[0][key].score) for key in common}, table, seed)
+            against = (first, sums, *_against(side, measured[0][2], seed))
         left_out = len(everything) - len(common)
-        found.append(Pairing(corpus, contender.name, default, *paired, linked, unit, left_out))
+        found.append(Pairing(corpus, contender.name, default, *against, linked, unit, left_out))
     return found
 
 
-def _sum(rows: Mapping[tuple[str, str], tuple[Row, Row]], seed: int) -> WeightedSum | None:
-    """The sum of the first row's scores against that of the second's; None: there is none."""
-    if any(row.score < 0.0 for pair in rows.values() for row in pair):
+def _against(side: SideResult, first: SideResult, seed: int) -> tuple[Evidence | None, float | None]:
+    """What programs execute under `side` against `first`, and the ratio of the objects' bytes of code."""
+    programs = side.executed.keys() & first.executed.keys()
+    counts = counts_of_programs({name: side.executed[name][0] / first.executed[name][0] for name in programs}, seed)
+    return counts, side.object_bytes / first.object_bytes if side.object_bytes and first.object_bytes else None
+
+
+def _sum(scores: Mapping[tuple[str, str], tuple[float, float]], table: _Table, seed: int) -> WeightedSum | None:
+    """The sum of the first scores against that of the second ones; None: there is none.
+
+    Args: table: rows whose ratios say whether the score is maximised.
+    """
+    if any(score < 0.0 for pair in scores.values() for score in pair):
         return None  # Such scores do not add up.
-    pairs = [ScorePair(*key, first.score, own.score) for key, (own, first) in rows.items()]
-    return weighted_sum(pairs, seed, larger_is_better([own for own, _ in rows.values()]))
+    pairs = [ScorePair(*key, base, own) for key, (own, base) in scores.items()]
+    return weighted_sum(pairs, seed, larger_is_better([table[key] for key in scores]))
 
 
 def _geometric(ratios: Mapping[tuple[str, str], float], seed: int) -> RatioSummary | None:

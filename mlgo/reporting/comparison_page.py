@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 
 from mlgo.evaluation.judgement import Claim
+from mlgo.evaluation.verdict import Verdict
 from mlgo.reporting import drawings
 from mlgo.reporting.comparison import Contender, Pairing
-from mlgo.reporting.headline import joined, line_of, verdict_over_corpora, worst_of
+from mlgo.reporting.headline import joined, line_of, measures_over_corpora, worst_of
 from mlgo.reporting.page import Block, Card, Cell, Change, Facts, Page, Paragraph, Point, Section, Table, Tone
 from mlgo.reporting.scale import number
 from mlgo.reporting.titles import corpus_title, side_title
 from mlgo.run.tabular import aligned_lines
 
-_FIRST = ("against the first", "95 %", "weighted sum", "better / worse / equal")
+_FIRST = ("against the first", "95 %", "geometric mean", "instructions", "better / worse / equal")
 _COLUMNS = ("corpus", "policy", *_FIRST, "against the default", "95 %", "samples")
 
 
@@ -20,12 +21,14 @@ def comparison_table(pairings: Sequence[Pairing]) -> Table:
     rows = []
     for pairing in pairings:
         if (paired := pairing.against_first) is None:
-            first = [Cell("reference", number=True), *[Cell("", number=True)] * 3]
+            first = [Cell("reference", number=True), *[Cell("", number=True)] * 4]
         else:
-            counts = f"{paired.better} / {paired.worse} / {paired.equal}"
-            added = pairing.sum_against_first and pairing.sum_against_first.summary
-            # Without its interval, which the verdict has: the table must fit the paper.
-            first = [*drawings.change_cells(paired), drawings.change_cells(added)[0], Cell(counts, number=True)]
+            signs = f"{paired.better} / {paired.worse} / {paired.equal}"
+            mean = None if pairing.linked else paired
+            counted = pairing.counts and drawings.percent(100.0 * (pairing.counts.ratio - 1.0))
+            # Without their intervals, which the verdict has: the table must fit the paper.
+            beside = [drawings.change_cells(mean)[0], *(Cell(text or "", number=True) for text in (counted, signs))]
+            first = [*drawings.change_cells(pairing.headline), *beside]
         names, default = (Cell(pairing.corpus), Cell(pairing.contender)), drawings.change_cells(pairing.against_default)
         rows.append((*names, *first, *default, Cell(_samples(pairing), number=True)))
     return Table("Paired by function or module; negative is better.", _COLUMNS, rows)
@@ -43,7 +46,7 @@ def comparison_page(contenders: Sequence[Contender], pairings: Sequence[Pairing]
     cards = [
         Card(
             f"{pairing.contender}: {corpus_title(pairing.corpus)}",
-            Change.of(pairing.against_first, pairing.verdict.claim),
+            _change(pairing.verdict),
             f"{_what(pairing)}, against {first}, paired",
             _samples(pairing),
         )
@@ -85,7 +88,7 @@ def verdict_lines(pairings: Sequence[Pairing]) -> list[tuple[Pairing, str]]:
 
 
 def _sections(pairings: Sequence[Pairing], first: str) -> list[Block]:
-    against_first = [_row(pairing, pairing.against_first) for pairing in pairings if pairing.against_first is not None]
+    against_first = [_row(pairing, pairing.headline) for pairing in pairings if pairing.headline is not None]
     against_default = [_row(pairing, pairing.against_default) for pairing in pairings]
     return [
         Paragraph(
@@ -112,16 +115,25 @@ def _verdict(paired: Sequence[Pairing], first: str) -> Point:
             where = f"{_what(own[0])} on {corpus_title(own[0].corpus)}"
             points.append(line_of(prefix, own[0].verdict, where, f", {_samples(own[0])}"))
             continue
-        linked = all(pairing.linked for pairing in own)
-        sums = [pairing.sum_against_first and pairing.sum_against_first.summary for pairing in own]
-        found = verdict_over_corpora([pairing.against_first for pairing in own], sums, linked)
-        worst = max(own, key=lambda pairing: pairing.against_first.geometric_mean)
-        points.append(line_of(prefix, found, None, worst_of(corpus_title(worst.corpus), worst.against_first)))
+        linked = [pairing.against_first if pairing.linked else None for pairing in own]
+        sums = [each.sum_against_first.summary if each.sum_against_first else None for each in own]
+        found = measures_over_corpora(linked, sums, [pairing.against_first for pairing in own])
+        worst = max(own, key=lambda pairing: pairing.headline.geometric_mean)
+        points.append(line_of(prefix, found, None, worst_of(corpus_title(worst.corpus), worst.headline)))
     return joined(points)
 
 
 def _what(pairing: Pairing) -> str:
-    return "linked code" if pairing.linked else "geometric mean of the score"
+    if pairing.counts is not None and not pairing.linked:
+        return pairing.counts.measure
+    if pairing.linked:
+        return "linked code"
+    return "weighted sum of the score" if pairing.sum_against_first else "geometric mean of the score"
+
+
+def _change(found: Verdict) -> Change:
+    first = found.evidence[0]
+    return Change.of_ratios(first.ratio, first.low, first.high, found.claim)
 
 
 def _samples(pairing: Pairing) -> str:

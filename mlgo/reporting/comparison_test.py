@@ -84,7 +84,7 @@ class CompareTest(unittest.TestCase):
         self.assertIs(pairings[1].verdict.claim, Claim.DISAGREEING)
         page = comparison_page([_contender("a", scores), _contender("b", second)], pairings, [])
         self.assertIs(page.verdict.tone, Tone.EQUAL)
-        self.assertTrue(page.verdict.text.startswith("b against a: the measures disagree: the geometric mean of 30"))
+        self.assertTrue(page.verdict.text.startswith("b against a: the measures disagree: the weighted sum of 30"))
         ((_, line),) = verdict_lines(pairings)
         self.assertTrue(line.startswith("c, b against a: the measures disagree"), line)
 
@@ -107,7 +107,7 @@ class CompareTest(unittest.TestCase):
         # Logarithms -0.01005, -0.02020, -0.00501: standard error 0.00447, Student's point 4.303.
         self.assertEqual(
             page.verdict.text.replace("\N{NARROW NO-BREAK SPACE}", " "),
-            "b against a: not known to differ: score, geometric mean of 3 corpora of equal weight"
+            "b against a: not known to differ: score, weighted sum of 3 corpora of equal weight"
             " −1.17 % (−3.05 … +0.75); worst z −0.50 %.",
         )
 
@@ -166,6 +166,32 @@ class FoldersTest(FolderTestCase):
             RunError, "b: was measured on another content of beta than a: ffffffffffff instead of bbbbbbbbbbbb"
         ):
             comparison.compare([*self.contenders("a"), *self.contenders("b")], 1)
+
+    def counted(self, name, instructions, score, default=1000):
+        run = {"jq": {"default": {"instructions": default}, "p": {"instructions": instructions}}}
+        made_up.write_scores(self.folder / name, {"jq": [(10.0, score)] * 20}, programs={"run": run})
+        return self.contenders(name)
+
+    def test_counts_decide_and_estimates_stand_beside(self):
+        """A side that executes 1.3 points fewer instructions is better, though its score is 4 % worse."""
+        both = [*self.counted("a", 990, 10.0), *self.counted("b", 977, 10.409)]
+        pairings = comparison.compare(both, 1)
+        ((_, line),) = verdict_lines(pairings)
+        self.assertRegex(
+            line,
+            r"^jq, b against a: better by the count of instructions of jq \(-1\.31 %\); the weighted sum of 20"
+            r" functions says worse \(\+4\.09 %\); their geometric mean says worse \(\+4\.09 %\); code \+0\.00 %$",
+        )
+        page = comparison_page(both, pairings, [])
+        self.assertIs(page.verdict.tone, Tone.BETTER)
+        self.assertIs(page.cards[0].change.tone, Tone.BETTER)
+        self.assertEqual(comparison.worse_than(pairings, 0.0), [])
+        self.assertEqual(comparison.worse_than(comparison.compare(both[::-1], 1), 0.01), ["jq: a +1.33 %"])
+
+    def test_another_count_of_the_default_is_refused(self):
+        message = "b: has another default than a in program jq: 1,001 instead of 1,000 instructions. Evaluate both with"
+        with self.assertRaisesRegex(RunError, message):
+            comparison.compare([*self.counted("a", 990, 10.0), *self.counted("b", 977, 10.0, default=1001)], 1)
 
     def test_corpora_that_not_all_have_are_named(self):
         made_up.write_evaluation(self.folder / "a", {"p": 0.02}, corpora=("alpha", "beta"))

@@ -66,7 +66,7 @@ def _composed(records: Sequence[Record], again: str) -> Page:
         else f"{len(names)} policies: {', '.join(names)}",
         lead=_lead(runs, evaluations, programs, [*tunings, *of_evictions], explanations),
         verdict=verdict,
-        points=tuple(_points(found, runs)),
+        points=(*_points(found, runs), *real_programs.points(programs)),
         cards=(*headlines, *results.cards(found)),
         sections=tuple(section for section in sections if section is not None),
     )

@@ -53,6 +53,8 @@ def _coverage(content: Mapping[str, Any]) -> str:
         f"The decision file covers {number(with_decisions, 0)} of {number(all_modules, 0)} modules: "
         f"{number(content['live_ranges'], 0)} live ranges in {number(content['functions'], 0)} functions."
     )
+    if cost := content.get("callee_saved_cost"):
+        text += f" All sides have -regalloc-csr-first-time-cost={cost}."
     rest = content["modules"] - with_decisions
     text += f" {number(rest, 0)} modules have no live range without a free register." if rest else ""
     return f"{text} {number(left_out, 0)} modules are left to the compiler." if left_out else text

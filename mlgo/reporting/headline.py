@@ -5,11 +5,12 @@ counts once: the number is the geometric mean of one ratio per corpus, and its i
 (mlgo/evaluation/statistics.py, summarize_projects). Real programs, which are what a user runs, come before scores.
 """
 
+import dataclasses
 from collections.abc import Sequence
 
 from mlgo.evaluation.judgement import Claim
-from mlgo.evaluation.statistics import RatioSummary, summarize_projects
-from mlgo.evaluation.verdict import Evidence, Verdict, verdict
+from mlgo.evaluation.statistics import RatioSummary
+from mlgo.evaluation.verdict import Evidence, Verdict, verdict, verdict_over_corpora
 from mlgo.reporting import drawings
 from mlgo.reporting.page import Card, Change, Point, Tone, claim_text, tone_of
 from mlgo.reporting.results import Result, by_title, samples
@@ -49,13 +50,15 @@ def line_of(prefix: str, found: Verdict, where: str | None, ending: str) -> Poin
       ending: follows the interval.
     """
     first = found.evidence[0]
-    if found.claim is Claim.DISAGREEING:
-        said = found.sentence(lambda each: drawings.figures_of(each.ratio, each.low, each.high))
-        text = f"{said}{ending}."
+    if found.claim is Claim.DISAGREEING or first.counted:
+        measures = dataclasses.replace(found, code=None)
+        text = measures.sentence(lambda each: drawings.figures_of(each.ratio, each.low, each.high))
     else:
         reason = f" ({found.reason})" if found.reason else ""
         shown = drawings.figures(Change.of_ratios(first.ratio, first.low, first.high))
-        text = f"{claim_text(found.claim)}{reason}: {where or first.measure} {shown}{ending}."
+        text = f"{claim_text(found.claim)}{reason}: {where or first.measure} {shown}"
+    code = "" if found.code is None else f"; code {drawings.percent(100.0 * (found.code - 1.0))}"
+    text = f"{text}{ending}{code}."
     return Point(tone_of(found.claim), f"{prefix}{text}" if prefix else _capitalised(text))
 
 
@@ -64,21 +67,13 @@ def worst_of(title: str, summary: RatioSummary) -> str:
     return f"; worst {title} {drawings.percent(Change.of(summary).percent)}"
 
 
-def verdict_over_corpora(
-    headlines: Sequence[RatioSummary], sums: Sequence[RatioSummary | None], linked: bool
+def measures_over_corpora(
+    linked: Sequence[RatioSummary | None], sums: Sequence[RatioSummary | None], means: Sequence[RatioSummary | None]
 ) -> Verdict:
-    """The verdict over two corpora or more, each of which counts once.
-
-    Args:
-      headlines, sums: one per corpus; None: a corpus has no weighted sum.
-      linked: whether the headlines are of linked code, beside which sums of scores say nothing more.
-    """
-    what = "linked code" if linked else "score, geometric mean"
-    found = [_between_corpora(f"{what} of {len(headlines)} corpora of equal weight", headlines)]
-    known = [each for each in sums if each is not None and each.geometric_mean > 0.0]
-    if not linked and len(known) == len(headlines):
-        found.append(_between_corpora("the mean of their weighted sums", known))
-    return verdict(found)
+    """The verdict over two corpora or more. Args: one summary per corpus; None: a corpus has none."""
+    if all(linked):  # Sums of scores say nothing more.
+        return verdict_over_corpora({"linked code": linked})
+    return verdict_over_corpora({"score, weighted sum": sums, "geometric mean": means})
 
 
 def _of_card(card: Card) -> Point:
@@ -100,30 +95,22 @@ def _of_programs(cards: Sequence[Card], results: Sequence[Result]) -> list[Point
 
 
 def _of_corpora(prefix: str, results: Sequence[Result]) -> Point:
-    found = verdict(_evidence(results))
     if len(results) == 1:
         (result,) = results
+        found = result.side.verdict(result.corpus.unit)
         where = f"{result.what} on {corpus_title(result.corpus.name)}"
         return line_of(prefix, found, where, f", {samples(result.corpus, result.side)}")
-    changes = [(result.headline.geometric_mean, result) for result in results]
-    _, worst = max(changes, key=lambda entry: entry[0])
+    found = verdict(_evidence(results))
+    worst = max(results, key=lambda result: result.headline.geometric_mean)
     return line_of(prefix, found, None, worst_of(corpus_title(worst.corpus.name), worst.headline))
 
 
-def _evidence(results: Sequence[Result]) -> list[Evidence]:
+def _evidence(results: Sequence[Result]) -> Sequence[Evidence]:
     if len(results) == 1:
-        return list(results[0].side.verdict(results[0].corpus.unit).evidence)
-    sums = [None if result.side.weighted is None else result.side.weighted.summary for result in results]
-    linked = all(result.side.linked is not None for result in results)
-    return list(verdict_over_corpora([result.headline for result in results], sums, linked).evidence)
-
-
-def _between_corpora(measure: str, summaries: Sequence[RatioSummary]) -> Evidence:
-    """Each of `summaries` counts once. Args: at least two."""
-    whole = summarize_projects({str(index): each.geometric_mean for index, each in enumerate(summaries)})
-    if whole is None:
-        raise ValueError(f"{measure}: {len(summaries)} corpora have no interval")
-    return Evidence.with_interval(measure, whole.geometric_mean, whole.low, whole.high)
+        return results[0].side.verdict(results[0].corpus.unit).evidence
+    sides = [result.side for result in results]
+    sums = [side.weighted.summary if side.weighted else None for side in sides]
+    return measures_over_corpora([side.linked for side in sides], sums, [side.mean for side in sides]).evidence
 
 
 def _lowered(title: str) -> str:

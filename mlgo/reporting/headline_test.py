@@ -18,8 +18,8 @@ class VerdictTest(FolderTestCase):
         self.assertIs(page.verdict.tone, Tone.EQUAL)
         self.assertRegex(
             page.verdict.text,
-            r"^The measures disagree: the geometric mean of 30 functions says better \(.*\), the weighted sum says"
-            r" worse \(\+9\.93.*\): not a gain, 30 functions in 30 modules\.$",
+            r"^The measures disagree: the weighted sum of 30 functions says worse \(\+9\.93.*\), their geometric mean"
+            r" says better \(.*\): not a gain, 30 functions in 30 modules; code 0\.00.%\.$",
         )
         self.assertEqual([card.change.verdict for card in page.cards], ["the measures disagree"])
         self.assertIn("f29", html_of(page).decode())
@@ -31,7 +31,7 @@ class VerdictTest(FolderTestCase):
         corpora = {"large": large, "small": small, "other": [(10.0, 9.7)] * 9}
         made_up.write_scores(self.folder / "e", corpora)
         page = compose(self.read("e"))
-        mean = r"score, geometric mean of 3 corpora of equal weight −4\.\d\d.% \(−.* … \+.*\)"
+        mean = r"score, weighted sum of 3 corpora of equal weight −4\.\d\d.% \(−.* … \+.*\)"
         expected = rf"^Not known to differ: {mean}; worst small −1\.55.%\.$"
         self.assertRegex(page.verdict.text, expected)
         made_up.write_scores(self.folder / "alike", {name: [(10.0, 9.7)] * 9 for name in ("a", "b", "c")})
@@ -56,13 +56,17 @@ class VerdictTest(FolderTestCase):
         made_up.write_scores(self.folder / "e", {"empty": []})
         self.assertEqual(compose(self.read("e")).verdict.text, "There is no result on held-out code yet.")
 
-    def test_counts_of_a_program_in_the_result_can_contradict_the_score(self):
+    def test_counts_of_a_program_in_the_result_decide_against_the_score(self):
         run = {"jq": {"default": {"instructions": 1000}, "p": {"instructions": 981}}}
         scores = [(10.0, 10.1)] * 20
         made_up.write_scores(self.folder / "e", {"jq": scores}, programs={"run": run})
         page = compose(self.read("e"))
-        self.assertIn("the count of instructions of jq says better (−1.90", page.verdict.text)
-        self.assertIs(page.verdict.tone, Tone.EQUAL)
+        self.assertRegex(
+            page.verdict.text,
+            r"^Better by the count of instructions of jq \(−1\.90.%\); the weighted sum of 20 functions says worse",
+        )
+        self.assertIs(page.verdict.tone, Tone.BETTER)
+        self.assertEqual([card.unit for card in page.cards], ["the count of instructions of jq"])
 
     def test_one_of_ten_programs_that_gets_worse_does_not_contradict_a_gain(self):
         changes = [980, 975, 985, 990, 970, 980, 985, 975, 990, 1005]

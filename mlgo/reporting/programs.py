@@ -4,9 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.callee_saved_costs import side_and_cost
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.corpora.without_ml import is_without_ml
+from mlgo.evaluation.judgement import Claim
 from mlgo.reporting import drawings
-from mlgo.reporting.page import Block, Card, Cell, Change, Details, Section, Table, Tone, grouped_section
+from mlgo.reporting.page import (
+    Block,
+    Card,
+    Cell,
+    Change,
+    Details,
+    Point,
+    Section,
+    Table,
+    Tone,
+    grouped_section,
+    tone_of,
+)
 from mlgo.reporting.records import Programs
 from mlgo.reporting.scale import is_number, number
 from mlgo.reporting.titles import side_title
@@ -24,6 +37,7 @@ _SIZES = {
 _COUNTS = {
     "instructions": "instructions",
     "data_references": "data references",
+    "code_bytes": "bytes of code",
     "loads": "loads",
     "stores": "stores",
     "cycles": "cycles",
@@ -73,6 +87,19 @@ def cards(records: Sequence[Programs]) -> list[Card]:
                     title = f"{record.name}: {title}" if len(records) > 1 else title
                     samples = f"{_programs_note(total)}{named}" if "programs" in total else side
                     found.append(Card(title, _change(total), f"{side}, geometric mean", samples))
+    return found
+
+
+def points(records: Sequence[Programs]) -> list[Point]:
+    """The verdicts that results have; those of earlier versions have none."""
+    found = []
+    for record in records:
+        for part, sides in (record.content.get("verdicts") or {}).items():
+            words = _HEADLINES[part][1]
+            found += [
+                Point(tone_of(Claim(of["claim"])), f"Real programs, {words}, {side_title(side)}: {of['sentence']}.")
+                for side, of in sides.items()
+            ]
     return found
 
 
@@ -129,8 +156,7 @@ def _totals(content: Mapping[str, Any], part: str, measure: str) -> Iterator[tup
 
 def _has_policy(side: str) -> bool:
     """Whether a policy decides, or another compiler; else the heuristic with another threshold or cost."""
-    parts = side_and_cost(side)
-    return threshold_of(side) is None and (parts is None or parts[0] not in _BASELINES)
+    return not is_without_ml(side)
 
 
 def _change(total: Mapping[str, Any], middle: str = "geometric_mean") -> Change:

@@ -4,11 +4,12 @@ A shipped policy (models/NAME) is a run whose other results lie in folders insid
 """
 
 import pathlib
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.evaluation.statistics import RatioSummary, ratios_of
-from mlgo.evaluation.verdict import Evidence, counts_of_corpus
+from mlgo.evaluation.statistics import RatioSummary
+from mlgo.evaluation.verdict import programs_of_corpus
 from mlgo.evaluation.weighted_sum import WeightedSum, weighted_sum
 from mlgo.reporting import tables
 from mlgo.reporting.bindings import bindings_of
@@ -163,7 +164,7 @@ def _held_out(folder: pathlib.Path, training: Mapping[str, Any]) -> CorpusResult
         # Modules that failed under the default are in neither of these numbers.
         failed_later = sum("default:" not in why for why in content["failed_modules"].values())
         modules = sum(compiled.get(name, 0) for name in _COMPILED) - failed_later if compiled else None
-        return _corpus("held_out", digest, {"modules": modules, **content}, names, of_sides, {})
+        return _corpus("held_out", digest, {"modules": modules, **content}, names, of_sides)
 
 
 def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, place: str) -> Evaluation:
@@ -172,18 +173,14 @@ def _evaluation(folder: pathlib.Path, content: Mapping[str, Any], name: str, pla
     with readable(f"result of an evaluation ({folder / 'result.json'})"):
         policies, corpora, order = content["policies"], [], content.get("order", {})
         executed = content.get("programs", {}).get("run", {})
-        by_program = {side: ratios_of(executed, side, "default", "instructions") for side in policies}
         seed = int(content["seed"])
         for corpus in _ordered(sorted(content["corpora"]), order.get("corpora", [])):
             result = content["corpora"][corpus]
             by_kind = sorted(result["all_functions"], key=lambda side: (side not in policies, _by_number(side)))
             names = _ordered(by_kind, order.get("sides", []))
             of_sides = {side: rows.get((corpus, side), []) for side in names}
-            counts = {
-                side: counts_of_corpus(found, corpus, len(content["corpora"]), seed)
-                for side, found in by_program.items()
-            }
-            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides, counts))
+            counted = programs_of_corpus(executed, corpus, len(content["corpora"]))
+            corpora.append(_corpus(corpus, result.get("digest"), result, names, of_sides, counted, seed))
         return Evaluation(
             name,
             place,
@@ -203,8 +200,10 @@ def _corpus(
     content: Mapping[str, Any],
     sides: list[str],
     rows: Mapping[str, list[Row]],
-    counts: Mapping[str, Evidence | None],
+    counted: Mapping[str, Mapping[str, Mapping[str, int]]] = types.MappingProxyType({}),
+    seed: int = SEED,
 ) -> CorpusResult:
+    """Args: counted: program of the corpus -> side -> what it executes."""
     sums = content.get("weighted_sum", {})
     linked, sizes = content.get("linked_code", {}), content.get("linked_code_bytes", {})
     objects = content.get("object_code_bytes", {})
@@ -219,7 +218,9 @@ def _corpus(
             tuple(rows[side]),
             objects.get(side),
             _weighted(sums.get(side), rows[side]),
-            counts.get(side),
+            _executed(counted, side),
+            seed,
+            objects.get("default"),
         )
         for side in sides
     ]
@@ -233,6 +234,15 @@ def _corpus(
         objects.get("default"),
         content.get("modules"),
     )
+
+
+def _executed(counted: Mapping[str, Mapping[str, Mapping[str, int]]], side: str) -> dict[str, tuple[int, int]]:
+    """Program -> (instructions on `side`, under the default), where both are known and not 0."""
+    pairs = {
+        program: (of.get(side, {}).get("instructions"), of["default"].get("instructions"))
+        for program, of in counted.items()
+    }
+    return {program: (own, base) for program, (own, base) in pairs.items() if own and base}
 
 
 def _weighted(content: Mapping[str, Any] | None, rows: Sequence[Row]) -> WeightedSum | None:

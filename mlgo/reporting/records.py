@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlgo.evaluation.statistics import RatioSummary
-from mlgo.evaluation.verdict import Evidence, Verdict, corpus_verdict
+from mlgo.evaluation.verdict import Verdict, corpus_verdict, counts_of_programs
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum
 
 
@@ -56,7 +56,9 @@ class SideResult:
       object_bytes: code bytes of the objects before linking.
       rows: the compared rows; empty where the table was not kept.
       weighted: sum of all scores against the default's; None: it was neither recorded nor are there rows.
-      counts: what programs of this corpus executed; None: none was counted.
+      executed: program of this corpus -> (instructions that it executes, the same under the default).
+      seed: of intervals over programs.
+      default_object_bytes: as `object_bytes`, of the default.
     """
 
     name: str
@@ -67,16 +69,22 @@ class SideResult:
     rows: Sequence[Row] = ()
     object_bytes: int | None = None
     weighted: WeightedSum | None = None
-    counts: Evidence | None = None
+    executed: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    seed: int = 1
+    default_object_bytes: int | None = None
 
     def verdict(self, unit: str) -> Verdict:
         """What is known of the side, and by which measures. Args: unit: of a row."""
-        return corpus_verdict(unit, self.mean, self.weighted, self.linked, self.counts)
+        counts = counts_of_programs({name: own / base for name, (own, base) in self.executed.items()}, self.seed)
+        code = None
+        if self.object_bytes is not None and self.default_object_bytes:
+            code = self.object_bytes / self.default_object_bytes
+        return corpus_verdict(unit, self.mean, self.weighted, self.linked, counts, code)
 
     @property
     def headline(self) -> RatioSummary | None:
-        """Linked code, or the geometric mean where nothing is linked."""
-        return self.linked or self.mean
+        """Linked code; else the weighted sum of the scores; else their geometric mean."""
+        return self.linked or (self.weighted.summary if self.weighted else self.mean)
 
 
 @dataclasses.dataclass(frozen=True)

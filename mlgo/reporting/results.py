@@ -61,7 +61,9 @@ class Result:
     @property
     def what(self) -> str:
         """The measure of the headline figure."""
-        return "linked code" if self.side.linked else f"score, geometric mean over {self.corpus.unit}"
+        if self.side.linked:
+            return "linked code"
+        return f"score, {'weighted sum' if self.side.weighted else 'geometric mean'} over {self.corpus.unit}"
 
 
 def results_of(runs: Sequence[Run], evaluations: Sequence[Evaluation]) -> list[Result]:
@@ -96,8 +98,11 @@ def cards(results: Sequence[Result]) -> list[Card]:
     found = []
     for result in results:
         title = f"{result.title}: {corpus_title(result.corpus.name)}" if several else corpus_title(result.corpus.name)
-        change = Change.of(result.headline, result.side.verdict(result.corpus.unit).claim)
-        found.append(Card(title, change, result.what, samples(result.corpus, result.side)))
+        known = result.side.verdict(result.corpus.unit)
+        first = known.evidence[0]
+        change = Change.of_ratios(first.ratio, first.low, first.high, known.claim)
+        what = first.measure if first.counted else result.what
+        found.append(Card(title, change, what, samples(result.corpus, result.side)))
     return found
 
 

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from mlgo.run import files, stages
@@ -22,6 +22,8 @@ TIMINGS_NAME = "timings.json"
 CONFIGURATION_NAME = "configuration.json"
 
 _LOCK_NAME = ".lock"
+#: Beginnings of the names of values in a configuration that mlgo itself decides, and no flag (mlgo/identity/run.py).
+_OF_MLGO = ("code", "versions")
 #: Folders on the way to a stage, at most.
 _STAGE_DEPTH = 4
 
@@ -57,13 +59,16 @@ class RunFolder:
         """A folder for temporary files of the process."""
         return self.path / "work"
 
-    def claim(self, identity: Mapping[str, Any], results: pathlib.Path | None = None) -> bool:
+    def claim(
+        self, identity: Mapping[str, Any], results: pathlib.Path | None = None, grows: Collection[str] = ()
+    ) -> bool:
         """Records the identity of the run, or compares it with the recorded one; removes temporary files of a killed
         process. No stage runs before.
 
         Args:
           identity: of mlgo/identity/run.py. Its "code" becomes an input of every stage.
           results: the folder in it that holds the identity and takes the results; None: the directory itself.
+          grows: see claim_configuration.
 
         Returns: whether there is an earlier run to resume.
         Raises: RunError: the recorded identity differs; every difference is listed.
@@ -72,7 +77,7 @@ class RunFolder:
         files.remove_partial(self.path)
         self.results = self.path if results is None else results
         self._code = digest_of_json(identity["code"])
-        resumed = claim_configuration(self.results, identity)
+        resumed = claim_configuration(self.results, identity, grows)
         if (self.path / TIMINGS_NAME).exists():
             content = files.read_json(self.path / TIMINGS_NAME, "timings", "Delete the file")
             fields = Fields(content, f"timings ({self.path / TIMINGS_NAME})", "Delete the file")
@@ -177,25 +182,36 @@ def _refuse_links(folder: pathlib.Path, build_tree: str) -> None:
             folders.remove(build_tree)
 
 
-def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any]) -> bool:
+def claim_configuration(folder: pathlib.Path, configuration: Mapping[str, Any], grows: Collection[str] = ()) -> bool:
     """Records the configuration of the run in `folder`, or compares it with that of an earlier run.
+
+    Args:
+      configuration: its "code" and "versions" are of mlgo itself, the rest of the command.
+      grows: names, such as "inputs.corpora", of mappings and lists that may have entries which the earlier run had not.
 
     Returns: whether there is an earlier run to resume.
     Raises: RunError: the earlier run has another configuration, and every difference is listed; or none is recorded.
     """
-    path = folder / CONFIGURATION_NAME
-    remedy = f"Give the old values, or another --output_dir, or delete {folder}"
+    path, subject = folder / CONFIGURATION_NAME, f"--output_dir={folder}"
+    remedy = f"Give another --output_dir, or delete {folder}"
     if not path.exists():
         if _has_stages(folder):  # Some commands of earlier versions recorded no configuration.
             wrong = "holds results of an earlier version of mlgo, which does not say what they rest on"
-            raise RunError(f"--output_dir={folder}", wrong, f"Give another --output_dir, or delete {folder}")
+            raise RunError(subject, wrong, remedy)
         files.write_json_atomically(path, configuration)
         return False
     earlier = files.read_json(path, "configuration of the earlier run", remedy)
-    differences = _differences("", earlier, configuration)
+    differences = _differences("", earlier, configuration, grows)
+    of_mlgo = [name.partition(".")[2] for name in differences if name.startswith(_OF_MLGO)]
+    if of_mlgo:  # No flag brings the old code back.
+        wrong = f"holds results of another version of mlgo (what differs: {', '.join(of_mlgo)})"
+        raise RunError(subject, wrong, remedy)
     if differences:
-        listing = "".join(f"\n  {line}" for line in differences)
-        raise RunError(f"--output_dir={folder}", f"holds a run with another configuration:{listing}\n", remedy)
+        listing = "".join(f"\n  {name}: {line}" for name, line in differences.items())
+        wrong = f"holds a run with another configuration:{listing}\n"
+        raise RunError(subject, wrong, f"Give the old values, or another --output_dir, or delete {folder}")
+    if files.encode_json(earlier) != files.encode_json(configuration):
+        files.write_json_atomically(path, configuration)
     return True
 
 
@@ -209,17 +225,21 @@ def _has_stages(folder: pathlib.Path) -> bool:
     return False
 
 
-def _differences(name: str, earlier: Any, now: Any) -> list[str]:
+def _differences(name: str, earlier: Any, now: Any, grows: Collection[str]) -> dict[str, str]:
+    """Name of a value -> what differs. Args: name: of the two; "": of the whole."""
+    may_grow = name in grows
     if isinstance(earlier, Mapping) and isinstance(now, Mapping):
-        lines = []
-        for key in sorted(set(earlier) | set(now)):
-            lines += _differences(f"{name}.{key}" if name else key, earlier.get(key), now.get(key))
-        return lines
+        found: dict[str, str] = {}
+        for key in sorted(earlier.keys() | now.keys()):
+            inner = f"{name}.{key}" if name else key
+            if not (may_grow and key not in earlier):
+                found |= _differences(inner, earlier.get(key), now.get(key), grows)
+        return found
     # Compared as JSON, in which a tuple is a list.
     if files.encode_json(earlier) == files.encode_json(now):
-        return []
+        return {}
+    if may_grow and isinstance(earlier, list) and isinstance(now, (list, tuple)) and set(earlier) <= set(now):
+        return {}
     if isinstance(now, Mapping) or isinstance(earlier, Mapping):  # Not all that is in it.
-        return [
-            f"{name}: was not recorded" if earlier is None else f"{name}: is recorded there, and is not in this run"
-        ]
-    return [f"{name}: was {earlier!r}, now {now!r}"]
+        return {name: "was not recorded" if earlier is None else "is recorded there, and is not in this run"}
+    return {name: f"was {earlier!r}, now {now!r}"}

@@ -40,6 +40,36 @@ class RunFolderTest(unittest.TestCase):
         ):
             folder.claim({**IDENTITY, "seed": None, "corpus": {"digest": "b", "sizes": [1, 2]}})
 
+    def test_a_run_may_add_to_what_grows_and_changes_nothing(self):
+        folder, grows = self.open(), ("inputs", "inputs.corpora", "configuration.sides", "programs")
+        first = {
+            **IDENTITY,
+            "inputs": {"corpora": {"a": "1"}},
+            "configuration": {"sides": {"r": ["x"]}},
+            "programs": ["x"],
+        }
+        more = {**first, "inputs": {"corpora": {"a": "1", "b": "2"}, "counter": "3"}, "programs": ["y", "x"]}
+        more["configuration"] = {"sides": {"r": ["x"], "mine": []}}
+        self.assertFalse(folder.claim(first, grows=grows))
+        folder.stage("a", {}, {}, lambda path: {})
+        with self.assertRaisesRegex(RunError, r"configuration.sides.mine: was None, now \[\]\n  inputs"):
+            folder.claim(more)
+        self.assertTrue(folder.claim(more, grows=grows))
+        folder.stage("a", {}, {}, lambda path: self.fail("the stage runs again"))
+        self.assertTrue(folder.claim(more))  # It is recorded.
+        for changed, message in (
+            (
+                {**more, "inputs": {"corpora": {"a": "4", "b": "2"}, "counter": "3"}},
+                "inputs.corpora.a: was '1', now '4'",
+            ),
+            (first, "inputs.corpora.b: was '2', now None"),
+            ({**more, "programs": ["y"]}, r"programs: was \['y', 'x'\], now \['y'\]"),
+            ({**more, "configuration": {"sides": {"r": ["x", "y"], "mine": []}}}, r"sides.r: was \['x'\], now"),
+            ({**more, "seed": 1}, "seed: was None, now 1"),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(RunError, message):
+                folder.claim(changed, grows=grows)
+
     def test_a_stage_runs_once_and_its_seconds_are_kept(self):
         folder = self.open()
         folder.claim(IDENTITY)
@@ -55,7 +85,10 @@ class RunFolderTest(unittest.TestCase):
         folder = self.open()
         folder.claim(IDENTITY)
         folder.stage("trace", {}, {}, lambda path: {})
-        with self.assertRaisesRegex(RunError, r"code.score: was '1', now '2'\n.*Give the old values, or another"):
+        wrong = (
+            r"holds results of another version of mlgo \(what differs: score\). Give another --output_dir, or delete"
+        )
+        with self.assertRaisesRegex(RunError, wrong):
             folder.claim({"code": {"score": "2"}})
         (self.path / CONFIGURATION_NAME).unlink()
         with self.assertRaisesRegex(RunError, "earlier version of mlgo, which does not say what they rest on"):

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mlgo.evaluation.callee_saved_costs import cost_flags
 from mlgo.evaluation.statistics import RatioSummary, summarize
 from mlgo.evaluation.weighted_sum import ScorePair, WeightedSum, weighted_sum
 from mlgo.run import files
@@ -134,7 +135,11 @@ class EvictionResults:
     def _remarks(self, path: pathlib.Path, tries: int) -> list[str]:
         lines = [f"{tries:,} allocations tried in {len(self.found)} modules"]
         lines += [f"left to the compiler: {name}: {why}" for name, why in sorted(self.left_out.items())]
-        use = f"clang -O2 -mllvm -mlgo-decisions={shlex.quote(str(path))} -c FILE"
+        cost = self.description.get("callee_saved_cost")
+        switches = " ".join(["-mllvm", f"-mlgo-decisions={shlex.quote(str(path))}", *(cost_flags(cost) if cost else ())])
+        if cost:
+            lines.append(f"default, policy and what was found all have a callee-saved cost of {cost}")
+        use = f"clang -O2 {switches} -c FILE"
         return [*lines, "", "Use the decisions with //release:clang or an installed one:", f"    {use}"]
 
 

@@ -42,6 +42,14 @@ class EvictionResultsTest(unittest.TestCase):
         content = json.loads((self.written(4) / "result.json").read_text(encoding="utf-8"))
         self.assertEqual([total for *_, total in content["curve"]], [1.0, 1.0, 0.6])
 
+    def test_the_command_has_the_cost_with_which_was_searched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            setup = CompileSetup(pathlib.Path("/clang"), load_problem("regalloc_eviction"), CompileLimits(), 1, 0.1)
+            results = EvictionResults(found(4), setup, {}, {"callee_saved_cost": 32768}, seed=1)
+            said = "\n".join(results.write(pathlib.Path(folder)))
+            self.assertIn(f"{folder}/tuned.decisions -mllvm -regalloc-csr-first-time-cost=32768 -c FILE", said)
+            self.assertEqual(json.loads(pathlib.Path(folder, "result.json").read_bytes())["callee_saved_cost"], 32768)
+
     def test_gains_count_from_the_better_start(self):
         content = json.loads((self.written(4) / "result.json").read_text(encoding="utf-8"))
         self.assertEqual(content["gains"], [{"module": "a", "function": "f", "start": 80.0, "best": 40.0}])

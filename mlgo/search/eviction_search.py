@@ -10,6 +10,7 @@ from typing import Any
 
 from mlgo.compiler.request import CompileFailure, CompileRequest, CompileResult
 from mlgo.corpus.corpus import Module
+from mlgo.evaluation.callee_saved_costs import cost_flags
 from mlgo.run import files
 from mlgo.run.cache import Cache
 from mlgo.run.exit_codes import RunError
@@ -72,6 +73,7 @@ class EvictionSearch:
       seed: of random changes, >= 0.
       identity: JSON values that decide the result besides the modules: digests of the compiler, the policy, our code.
       cache: of results, shared by runs; None: there is none.
+      callee_saved_cost: of the first use of a callee-saved register, in every compile; None: LLVM's own.
     """
 
     setup: CompileSetup
@@ -80,6 +82,7 @@ class EvictionSearch:
     seed: int
     identity: Mapping[str, Any]
     cache: Cache | None = None
+    callee_saved_cost: int | None = None
 
     def run(
         self, folder: pathlib.Path, modules: Sequence[Module], done: Callable[[Module], None]
@@ -150,6 +153,7 @@ class EvictionSearch:
 
     def _options(self, limits: TryLimits, per_root_cost: float) -> tuple[str, ...]:
         return (
+            *(cost_flags(self.callee_saved_cost)[1:] if self.callee_saved_cost else ()),
             f"-mlgo-eviction-search={_REPORT}",
             f"-mlgo-eviction-noisy-tries={limits.noisy}",
             f"-mlgo-eviction-flips={limits.flips}",

@@ -53,9 +53,11 @@ class EvictionSearchTest(unittest.TestCase):
         problem = load_problem("regalloc_eviction")
         self.setup = CompileSetup(pathlib.Path("/clang"), problem, CompileLimits(), 1, 0.1, self.executor)
 
-    def run_search(self, *names: str, tries: int = 9, cache: Cache | None = None, folder="found", clang="digest"):
+    def run_search(
+        self, *names: str, tries: int = 9, cache: Cache | None = None, folder="found", clang="digest", cost=None
+    ):
         modules = [Module.at(name, self.folder / "bitcode", ["-cc1", f"-D{name}"]) for name in names]
-        search = EvictionSearch(self.setup, None, dict.fromkeys(names, tries), SEED, {"clang": clang}, cache)
+        search = EvictionSearch(self.setup, None, dict.fromkeys(names, tries), SEED, {"clang": clang}, cache, cost)
         return search.run(self.folder / folder, modules, lambda module: None)
 
     def test_found(self):
@@ -68,6 +70,12 @@ class EvictionSearchTest(unittest.TestCase):
         for tries, better in ((1, False), (2, True)):
             ratio, same = ratios_after(found, self.setup, tries)["a"]
             self.assertEqual((ratio < 1, same), (better, 1.0))
+
+    def test_every_compile_has_the_cost_of_callee_saved_registers(self):
+        self.run_search("a")
+        self.run_search("a", cost=32768)
+        has_cost = ["-regalloc-csr-first-time-cost=32768" in request.extra_flags for request in self.executor.requests]
+        self.assertEqual(has_cost, [False, False, True, True])  # And no result is taken for one with another cost.
 
     def test_tries_become_options(self):
         self.run_search("a", tries=9)

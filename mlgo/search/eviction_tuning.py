@@ -36,13 +36,14 @@ def tune_evictions(
         counted as one.
       seed: of random changes and bootstraps.
       described: JSON values that decide the result besides `corpus` and `budget`; they stand in result.json.
+        "callee_saved_cost": see EvictionSearch; absent: LLVM's own.
       cache: of the results of modules, shared by runs; None: there is none.
 
     Raises: RunError: too many modules fail, or nothing is decided.
     """
     tries = budget.compiles_of(corpus.modules, _OTHER_COMPILES)
     identity = {**described, "code": digest_of_code(SEARCHES)}
-    search = EvictionSearch(setup, model_dir, tries, seed, identity, cache)
+    search = EvictionSearch(setup, model_dir, tries, seed, identity, cache, described.get("callee_saved_cost"))
     shown = progress.start("search", 2 * len(corpus.modules), "compiles")
 
     def done(_: Module) -> None:

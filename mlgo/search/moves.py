@@ -107,7 +107,7 @@ def effects(group: Sequence[Move], before: Build, after: Build) -> dict[tuple[st
 
 
 def better_parts(current: Build, other: Build) -> dict[str, bool] | None:
-    """Of two builds the smaller in each connected part of the call graph; None if `other` is smaller in none.
+    """The smaller of two builds in each connected part of the call graph; None if `other` is smaller in none.
 
     Functions belong together where a call is decided differently and one may be part of the other.
     """

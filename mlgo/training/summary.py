@@ -7,11 +7,12 @@ from typing import Any
 
 from mlgo.evaluation.corpora.comparison import Comparison
 from mlgo.evaluation.judgement import Claim
-from mlgo.evaluation.verdict import corpus_verdict
+from mlgo.evaluation.verdict import Verdict, corpus_verdict
 from mlgo.evaluation.weighted_sum import carrying_sentences
 from mlgo.problems.problem import Problem
 from mlgo.run.progress import format_duration
 from mlgo.score.problem_score import score_of
+from mlgo.training.against_start import against_start
 
 
 def closing_lines(
@@ -21,6 +22,7 @@ def closing_lines(
     problem: Problem,
     learned: Mapping[str, Any],
     estimated: bool = False,
+    start: pathlib.Path | None = None,
 ) -> list[str]:
     """The lines that a run prints at its end.
 
@@ -31,9 +33,13 @@ def closing_lines(
       problem: what was learned.
       learned: see TrainingRun.learned.
       estimated: whether the scores are estimates.
+      start: the policy that was trained further; None: the training started without one.
     """
-    lines = ["", *([] if comparison is None else _held_out(comparison, score_of(problem).compared_items))]
+    items = score_of(problem).compared_items
+    lines = ["", *([] if comparison is None else _held_out(comparison, items))]
     lines.append(_validation(learned))
+    if (against := against_start(comparison, learned, items, start)) is not None:
+        lines.append(against.sentence)
     if estimated:
         lines.append("These scores are estimates of code size from optimised IR. To measure the policy:")
         policy = shlex.quote(f"--policy={output / 'policy'}")
@@ -44,13 +50,28 @@ def closing_lines(
         lines.append(f"Per function:    {output / 'held_out' / 'functions.csv'}")
     stages = ", ".join(f"{stage} {format_duration(value)}" for stage, value in seconds.items() if value >= 0.5)
     lines.append(f"Time:            {format_duration(sum(seconds.values()))} ({stages})")
-    if problem.release_setting is not None:
-        lines += [
-            "",
-            "To install a clang with this policy:",
-            f"    {_install_command(output, problem.release_setting)}",
-        ]
-    return lines
+    if problem.release_setting is None:
+        return lines
+    is_better = against is None or against.is_better
+    offered = output / "policy" if is_better else start
+    if offered is None or _is_worse(comparison, "policy" if is_better else "warm_start", items):
+        found = "This training found nothing to install that is better than the compiler's default."
+        return [*lines, "", f"{found} Train longer, or on more modules."]
+    which = "this policy" if is_better else "the policy that the training started from, which is the better one"
+    flag = f"--{problem.release_setting.rpartition(':')[2]}={offered}"
+    command = f'./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" {shlex.quote(flag)}'
+    return [*lines, "", f"To install a clang with {which}:", f"    {command}"]
+
+
+def _is_worse(comparison: Comparison | None, name: str, what: str) -> bool:
+    """Whether the held-out result calls the policy `name` worse than the compiler's default."""
+    if comparison is None or name not in comparison.summaries:
+        return False
+    return _verdict(comparison, name, what).claim is Claim.WORSE
+
+
+def _verdict(comparison: Comparison, name: str, what: str) -> Verdict:
+    return corpus_verdict(what, comparison.summaries[name], comparison.weighted.get(name))
 
 
 def _validation(learned: Mapping[str, Any]) -> str:
@@ -97,7 +118,7 @@ def _held_out(comparison: Comparison, what: str) -> list[str]:
 
 
 def _judgement(comparison: Comparison, what: str) -> str:
-    found = corpus_verdict(what, comparison.summaries["policy"], comparison.weighted.get("policy"))
+    found = _verdict(comparison, "policy", what)
     said = {
         Claim.BETTER: "Better than the default.",
         Claim.WORSE: "Worse than the default: train longer before you ship it.",
@@ -109,8 +130,3 @@ def _judgement(comparison: Comparison, what: str) -> str:
         " executes before you ship the policy (//mlgo:evaluate --program).",
     }[found.claim]
     return said if found.claim is Claim.TOO_SMALL else f"{said} Verdict: {found.sentence()}."
-
-
-def _install_command(output: pathlib.Path, setting: str) -> str:
-    policy = shlex.quote(f"--{setting.rpartition(':')[2]}={output / 'policy'}")
-    return f'./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" {policy}'

@@ -4,7 +4,7 @@ import dataclasses
 import pathlib
 import unittest
 
-from mlgo.evaluation.corpora.comparison import Comparison
+from mlgo.evaluation.corpora.comparison import Comparison, FunctionRow
 from mlgo.evaluation.judgement import MIN_MODULES
 from mlgo.evaluation.statistics import summarize
 from mlgo.evaluation.weighted_sum import ScorePair, weighted_sum
@@ -66,6 +66,53 @@ class SummaryTest(unittest.TestCase):
             self.assertIn(
                 f'./bazelw run //release:install -- --prefix="$HOME/mlgo-clang" --{slot}={folder}/policy', _said(folder)
             )
+
+    def trained_further(self, policy, start, folder, learned=_LEARNED):
+        """The closing lines of a training whose policy and start have these ratios to the default in ten functions."""
+        rows = [
+            FunctionRow(
+                f"m{index}",
+                "f",
+                1,
+                10.0,
+                {"policy": 10.0 * policy, "warm_start": 10.0 * start},
+                {"policy": policy, "warm_start": start},
+                False,
+            )
+            for index in range(10)
+        ]
+        summaries = {
+            name: summarize({row.module: [row.ratios[name]] for row in rows}, seed=1) for name in ("policy", "warm_start")
+        }
+        held_out = Comparison(rows, summaries, summaries, {}, 0)
+        return "\n".join(closing_lines(pathlib.Path("/w/run"), held_out, {}, PROBLEM, learned, False, folder))
+
+    def test_a_policy_that_is_no_better_than_its_start_is_not_offered(self):
+        start = pathlib.Path("/w/start")
+        said = self.trained_further(0.9372, 0.9328, start)
+        self.assertIn("No better than the policy that it started from (/w/start): worse by the weighted sum of 10", said)
+        self.assertIn("To install a clang with the policy that the training started from, which is the better one:", said)
+        self.assertIn("--eviction_policy=/w/start\n", said + "\n")
+        self.assertNotIn("--eviction_policy=/w/run", said)
+        said = self.trained_further(0.99, 0.98, None)
+        self.assertIn("No better than what it started from: worse by the weighted sum", said)
+        self.assertIn("nothing to install that is better than the compiler's default", said)
+        self.assertNotIn("//release:install", said)
+
+    def test_a_policy_that_is_better_than_its_start_is_offered(self):
+        said = self.trained_further(0.93, 0.98, pathlib.Path("/w/start"))
+        self.assertIn("Better than the policy that it started from (/w/start): better by the weighted sum of 10", said)
+        self.assertIn("--eviction_policy=/w/run/policy", said)
+        said = self.trained_further(1.02, 1.04, pathlib.Path("/w/start"))
+        self.assertIn("nothing to install that is better than the compiler's default", said)
+
+    def test_without_held_out_modules_validation_tells(self):
+        learned = {**_LEARNED, "validations": {"0": 0.95, "40": 0.985}}
+        said = "\n".join(closing_lines(pathlib.Path("/w"), None, {}, PROBLEM, learned, False, pathlib.Path("/s")))
+        self.assertIn("No better than the policy that it started from (/s) in validation: -1.50 % against -5.00 %", said)
+        same = {"validation_ratio": 0.95, "chosen_iteration": 0, "validations": {"0": 0.95, "40": 0.985}}
+        said = "\n".join(closing_lines(pathlib.Path("/w"), None, {}, PROBLEM, same, False, pathlib.Path("/s")))
+        self.assertIn("it is the same, for no iteration was better in validation", said)
 
     def test_a_mean_that_the_weighted_sum_contradicts_is_no_gain(self):
         """The mean of 30 functions is 2.7 % better, while the five that carry the sum are 10 % worse."""

@@ -17,7 +17,7 @@ struct Move {
   Functions Touched;
 };
 
-// Of two builds the smaller in each connected part of the call graph: what is expected of a compile with the decisions
+// Combines two builds per connected part of the call graph: what is expected of a compile with the decisions
 // of both. Functions belong together where a call is decided differently and one may be part of the other.
 Build betterParts(const Build &Current, const Build &Other);
 

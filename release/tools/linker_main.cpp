@@ -16,7 +16,7 @@ static const mlgo::Tool tools[] = {
     {"llvm-ranlib", llvm_ar_main},
 };
 
-// lld finds out from its name which linker it stands for.
+// lld selects its driver by argv[0].
 static int linker(int argc, char **argv, const ToolContext &context) {
   static char name[] = "ld.lld";
   llvm::SmallVector<char *> arguments(argv, argv + argc);

@@ -36,7 +36,7 @@ from tests.benchmarks.driver_model import STATIONS, Costs, Driver, collect, satu
 from tests.benchmarks.row import Row, at_least, at_most
 from tests.cluster.local_cluster import LocalCluster
 
-#: Compiles at a time on all nodes together (issue 22, part 5), and the cores that the driver may need for them.
+#: Compiles at a time on all nodes together, and the cores that the driver may need for them.
 _COMPILES_AT_A_TIME, MOST_CORES = 1000, 8
 #: Requests that the node answers, and how many of them are under way.
 _REQUESTS, _SLOTS = 2000, 64

@@ -32,7 +32,7 @@ from tests.benchmarks.row import Row, at_most
 SAMPLES = 4
 #: Short name in tests/policies, name of the problem, whether its modules are optimised before.
 _PROBLEMS = (("eviction", "regalloc_eviction", True), ("inlining", "inlining_for_size", False))
-#: Targets of issue 5, "Speed".
+#: Targets.
 MOST_BY_PROCESS, MOST_BY_SERVER = 1.05, 0.7
 
 

@@ -21,7 +21,7 @@ from mlgo.run import locate
 from tests.benchmarks.row import Row, at_most
 
 _MODULES, _ROUNDS = 6, 20
-#: Target of issue 18: 1 % of compile time.
+#: Target: 1 % of compile time.
 _MAX_RATIO, _MAX_SHARE = 1.01, 0.01
 
 

@@ -71,7 +71,7 @@ class EvaluateTest(unittest.TestCase):
             sum(int(row["linked_bytes"]) for row in generous), self.result["linked_code_bytes"]["generous"]
         )
         self.assertIn("| few | generous |", (self.folder / "out" / "summary.md").read_text(encoding="utf-8"))
-        self.assertRegex(self.said, r"few: best -inline-threshold: (5|50), ")
+        self.assertRegex(self.said, r"few, generous: .*; the same without ML: (the default, for|threshold_50 -)")
 
     def test_the_worst_come_with_a_command_that_gives_the_same_again(self):
         with open(self.folder / "out" / "modules.csv", encoding="utf-8", newline="") as file:
@@ -108,6 +108,21 @@ class EvaluateTest(unittest.TestCase):
         self.assertEqual(code, ExitCode.DONE, said)
         self.assertEqual(said.count("done before"), 9)
         self.assertEqual((self.folder / "out" / "result.json").read_bytes(), before)
+
+    def test_a_folder_takes_further_sides_and_corpora(self):
+        output = f"--output_dir={self.folder / 'grown'}"
+        code, said = command.run(*self.flags[:4], output, program="evaluate")
+        self.assertEqual(code, ExitCode.DONE, said)
+        code, said = command.run(*self.flags[:-1], output, program="evaluate")
+        self.assertEqual((code, said.count("done before")), (ExitCode.DONE, 4), said)  # Two sides, and their images.
+        grown = (self.folder / "grown" / "result.json").read_bytes()
+        self.assertEqual(grown, (self.folder / "out" / "result.json").read_bytes())
+        second = f"--corpus=again={self.folder / 'corpus'}"
+        code, said = command.run(*self.flags[:-1], second, output, program="evaluate")
+        self.assertEqual((code, said.count("done before")), (ExitCode.DONE, 10), said)
+        code, said = command.run(*self.flags[:-1], output, program="evaluate")
+        self.assertEqual(code, ExitCode.USER_ERROR, said)
+        self.assertRegex(said, "inputs.corpora.again: was '[0-9a-f]+', now None")
 
     def test_a_folder_of_other_results_stays(self):
         before = command.outputs(self.folder / "out")

@@ -14,6 +14,8 @@ from mlgo.run.exit_codes import ExitCode
 from tests.end_to_end import command
 from tests.end_to_end.copied_sources import copy_sources
 
+_OTHER_MLGO = r"holds results of another version of mlgo \(what differs: score\)"
+
 
 class IdentityTest(unittest.TestCase):
     @classmethod
@@ -68,10 +70,9 @@ class IdentityTest(unittest.TestCase):
     def assertRefused(self, found, *differences):
         code, said = found
         self.assertEqual(code, ExitCode.USER_ERROR, said)
-        self.assertIn("holds a run with another configuration", said)
         for each in differences:
             self.assertRegex(said, each)
-        self.assertIn("Give the old values, or another --output_dir, or delete", said)
+        self.assertRegex(said, "Give (the old values, or )?another --output_dir, or delete")
         self.assertNotIn("done before", said)
 
     def test_equal_inputs(self):
@@ -94,7 +95,7 @@ class IdentityTest(unittest.TestCase):
     def test_code(self):
         self.assertEqual(self.traced()[0], ExitCode.DONE)
         self.edit_code()
-        self.assertRefused(self.traced(), r"\n  code.score: was '[0-9a-f]{64}', now '[0-9a-f]{64}'\n")
+        self.assertRefused(self.traced(), _OTHER_MLGO)
         code, said = self.traced("fresh")
         self.assertEqual((code, said.count("done before")), (ExitCode.DONE, 0), said)
         # A folder of a version that recorded nothing: its results are not taken over either.
@@ -119,8 +120,8 @@ class IdentityTest(unittest.TestCase):
         self.assertEqual(self.train()[0], ExitCode.DONE)
         shutil.rmtree(self.folder / "output_dir/held_out/policy")
         self.edit_code()
-        self.assertRefused(self.train(), r"\n  code.score: was ")
-        self.assertRefused(self.train("--iterations=3"), r"\n  code.score: was ")
+        self.assertRefused(self.train(), _OTHER_MLGO)
+        self.assertRefused(self.train("--iterations=3"), _OTHER_MLGO)
         shutil.rmtree(self.folder / "output_dir")
         before = {path.name for path in (self.folder / "cache_dir").glob("??/*")}
         code, said = self.train()

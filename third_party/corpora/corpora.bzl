@@ -1,9 +1,11 @@
 """The libraries that `//mlgo/corpus` ships as corpora. One entry here, and one name in third_party/debian/packages.json, adds another.
 
 `FIRST` are those of the shipped policies. `TRAINING` and `HELD_OUT` came later: a policy may learn from the former, and must never see the latter.
+`EXAM` is looked at once for each released policy (//models/exam), by its command only.
 """
 
 load(":entry.bzl", "library_entry")
+load(":exam.bzl", _EXAM = "EXAM")
 load(":held_out.bzl", _HELD_OUT = "HELD_OUT")
 load(":training.bzl", _TRAINING = "TRAINING")
 
@@ -21,4 +23,5 @@ FIRST = {
 
 TRAINING = _TRAINING
 HELD_OUT = _HELD_OUT
-CORPORA = FIRST | TRAINING | HELD_OUT
+EXAM = _EXAM
+CORPORA = FIRST | TRAINING | HELD_OUT | EXAM

@@ -214,7 +214,7 @@ def _policy_toolchain_config_impl(ctx):
         linker = ["--ld-path=" + ctx.file._linker.path],
         target = ctx.attr.target,
         copts = ctx.attr.copts,
-        # Files and not paths: paths must not leave the toolchain's package, which is anybody's.
+        # Files and not paths: paths must not leave the toolchain's package, which may be in another module.
         action_configs = (
             _actions(_COMPILE, clang, _IMPLIED_BY_COMPILE) +
             _actions(_LINK_EXECUTABLE, clang, _IMPLIED_BY_LINK + ["force_pic_flags"]) +

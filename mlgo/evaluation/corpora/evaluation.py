@@ -15,6 +15,7 @@ from mlgo.evaluation.corpora.comparison import Comparison, compare
 from mlgo.evaluation.corpora.coverage import Coverage, coverage_of
 from mlgo.evaluation.corpora.decisions import check_decisions
 from mlgo.evaluation.corpora.sides import DEFAULT, Side
+from mlgo.evaluation.corpora.without_ml import best_without_ml
 from mlgo.evaluation.statistics import RatioSummary, summarize_totals
 from mlgo.identity.programs import program_identity
 from mlgo.problems.problem import Problem
@@ -58,6 +59,23 @@ class CorpusResult:
         """Modules that compile and have no row in the comparison, since nothing was decided in them, sorted."""
         return sorted(self.code[DEFAULT].keys() - {row.module for row in self.comparison.rows})
 
+    def headline(self, side: str) -> RatioSummary | None:
+        """The figure of `side` that is compared with others: linked code, else the weighted sum of the scores, else
+        their geometric mean; None: nothing was compared."""
+        weighted = self.comparison.weighted.get(side)
+        return self.linked_summaries.get(side) or (weighted.summary if weighted else self.comparison.summaries[side])
+
+    @property
+    def headlines(self) -> dict[str, float]:
+        """Side -> the ratio of its headline."""
+        found = {side: self.headline(side) for side in self.comparison.summaries}
+        return {side: summary.geometric_mean for side, summary in found.items() if summary is not None}
+
+    def object_code(self, side: str) -> float | None:
+        """Ratio of the objects' bytes of code, summed over all functions, to the default's; None: they have none."""
+        policy, default = (sum(sum(each.values()) for each in self.code[which].values()) for which in (side, DEFAULT))
+        return policy / default if default else None
+
     def to_json(self) -> dict[str, Any]:
         """JSON values, without single modules and functions."""
         return {
@@ -65,6 +83,7 @@ class CorpusResult:
             **self.comparison.to_json(),
             "modules": len(self.code[DEFAULT]),
             "not_compared": self.not_compared,
+            "without_ml": best_without_ml(self.headlines),
             "coverage": self.coverage and self.coverage.to_json(),
             "object_code_bytes": {
                 side: sum(sum(each.values()) for each in sizes.values()) for side, sizes in self.code.items()
@@ -193,21 +212,15 @@ def chosen_reward(problem: Problem, name: str | None) -> str:
     return reward
 
 
-def best_side(result: CorpusResult, names: Sequence[str]) -> str | None:
-    """The side among `names` with the least linked code, the first of equals; None: none was linked."""
-    candidates = [name for name in names if name in result.linked_summaries]
-    return min(candidates, key=lambda name: result.linked_summaries[name].geometric_mean, default=None)
-
-
 def worse_than(results: Sequence[CorpusResult], policies: Sequence[str], allowed: float) -> list[str]:
     """ "CORPUS: POLICY +0.30 %" for each policy worse than the default by more than `allowed` (0.001 is 0.1 %).
 
-    Linked code is compared or, where nothing is linked, the geometric mean.
+    The headlines are compared: linked code or, where nothing is linked, the weighted sum of the scores.
     """
     found = []
     for result in results:
         for policy in policies:
-            summary = result.linked_summaries.get(policy) or result.comparison.summaries[policy]
+            summary = result.headline(policy)
             if summary is not None and summary.geometric_mean > 1.0 + allowed:
                 found.append(f"{result.corpus}: {policy} {100.0 * (summary.geometric_mean - 1.0):+.2f} %")
     return found

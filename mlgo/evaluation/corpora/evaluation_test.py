@@ -79,11 +79,11 @@ class EvaluationTest(unittest.TestCase):
         cls.folder.claim({"code": {}})
         cls.clang = root / "no_clang"
 
-    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER, linker=None):
+    def evaluated(self, name, sizes, other, only=None, seed=1, deciding=_MODULES, side=_OTHER, linker=None, further=()):
         compilers = MadeUpCompilers(sizes, other, deciding)
         setup = CompileSetup(self.clang, PROBLEM, CompileLimits(), 1, 0.5, compilers)
         whole = Evaluation(self.folder, setup, {"made up": name}, {}, seed, None, linker)
-        return whole.of_corpus(name, self.corpus, [side], lambda side: None, only)
+        return whole.of_corpus(name, self.corpus, [side, *further], lambda side: None, only)
 
     def test_a_known_effect_lies_in_its_interval(self):
         """Two compilers, one of which gives 2 % less code, with noise of 4 % on every module: 95 of 100 runs must hold
@@ -258,7 +258,8 @@ class EvaluationTest(unittest.TestCase):
         said = "few, other: too small for a claim: only 6 modules were compared, and a claim needs 8;"
         self.assertIn(said, shown.getvalue())
         self.assertIn("  99 % of the sum is in 5 of 6 modules: m2.cpp 95 %", shown.getvalue())
-        self.assertRegex(shown.getvalue(), r"All corpora, other: weighted sum \+9\.2\d % \[.*\]; 50 % of it is of few")
+        self.assertRegex(shown.getvalue(), r"All corpora, other: no difference .* 2 corpora.*; worst few \+18\.57 %\n")
+        self.assertRegex(shown.getvalue(), r"Their scores as one sum: \+9\.2\d % \[.*\]; 50 % of it is of few")
         self.assertIn(f"- {said}", (folder / "summary.md").read_text("utf-8"))
         content = json.loads((folder / "result.json").read_bytes())
         self.assertEqual(content["corpora"]["few"]["verdict"]["other"]["claim"], "too small for a claim")
@@ -275,9 +276,28 @@ class EvaluationTest(unittest.TestCase):
         with contextlib.redirect_stdout(shown):
             results = Results([result], ["other"], {"other": "d1"}, {"seed": 1}, counts, {"run": run})
             results.write(self.folder.path / "counted", lambda each: [])
-        self.assertIn("the count of instructions of jq: -1.90 %", shown.getvalue())
+        self.assertIn(
+            "better by the count of instructions of jq (-1.90 %); the weighted sum of 6 modules", shown.getvalue()
+        )
         content = json.loads((self.folder.path / "counted" / "result.json").read_bytes())
         self.assertEqual(content["programs"]["run"], run)
+
+    def test_the_same_without_ml_is_the_best_option_or_the_default(self):
+        sizes, worse = dict.fromkeys(_MODULES, 93), dict.fromkeys(_MODULES, 100)
+        for other, said in (
+            (worse, "the default, for no option"),
+            (dict.fromkeys(_MODULES, 83), "threshold_5 -10.00 %"),
+        ):
+            threshold = Side("threshold_5", flags=("-other",))
+            result = self.evaluated(f"options{len(said)}", sizes, other, further=[threshold])
+            with contextlib.redirect_stdout(io.StringIO()) as shown:
+                results = Results([result], ["other", "threshold_5"], {}, {"seed": 1})
+                results.write(self.folder.path / "options", lambda each: [])
+            self.assertIn(f"; the same without ML: {said}", shown.getvalue())
+            content = json.loads((self.folder.path / "options" / "result.json").read_bytes())["corpora"]
+            (of_corpus,) = content.values()
+            self.assertEqual(of_corpus["without_ml"], said.partition(" ")[0] if "_" in said else "default")
+            self.assertEqual(list(of_corpus["verdict"]), ["other"])  # Another compiler has one too.
 
     def test_csv_and_parquet_hold_the_same(self):
         sizes = dict.fromkeys(_MODULES, 93)

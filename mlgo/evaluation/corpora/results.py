@@ -9,8 +9,8 @@ from typing import Any
 
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.corpora import tables, verdicts
-from mlgo.evaluation.corpora.evaluation import CorpusResult, best_side
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
+from mlgo.evaluation.corpora.evaluation import CorpusResult
+from mlgo.evaluation.corpora.without_ml import is_without_ml
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.progress import show
@@ -71,6 +71,8 @@ class Results:
         corpora = {result.corpus: {**result.to_json(), "verdict": self._verdicts(result)} for result in self.corpora}
         content = {**self.description, "kind": "evaluation", "policies": dict(self.policies), "corpora": corpora}
         together = {side: verdicts.sum_of_all(self.corpora, side, self._seed) for side in self.sides}
+        if len(self.corpora) > 1:
+            content["verdict"] = {side: verdicts.verdict_of_all(self.corpora, side).to_json() for side in self.judged}
         content["weighted_sum"] = {side: found and found.to_json() for side, found in together.items()}
         if self.programs:
             content["programs"] = dict(self.programs)
@@ -101,15 +103,20 @@ class Results:
         return int(self.description.get("seed", 0))
 
     def _verdicts(self, result: CorpusResult) -> dict[str, Any]:
-        """Policy -> its verdict as JSON."""
+        """Side -> its verdict as JSON."""
         count = len(self.corpora)
         return {
-            policy: verdicts.verdict_of(result, policy, self.unit, self.counts, count, self._seed).to_json()
-            for policy in self.policies
+            side: verdicts.verdict_of(result, side, self.unit, self.counts, count, self._seed).to_json()
+            for side in self.judged
         }
 
+    @property
+    def judged(self) -> list[str]:
+        """The sides with a verdict: policies, with and without further options, and other compilers."""
+        return [side for side in self.sides if not is_without_ml(side)]
+
     def _verdict_lines(self) -> list[str]:
-        return verdicts.verdict_lines(self.corpora, list(self.policies), self.unit, self.counts, self._seed)
+        return verdicts.verdict_lines(self.corpora, self.judged, self.unit, self.counts, self._seed)
 
     def markdown(self) -> str:
         """The content of summary.md: the table, then the verdicts."""
@@ -123,7 +130,6 @@ class Results:
         if worst:
             most = sorted(worst, key=lambda each: -each.ratio)[:_WORST]
             lines += ["", "Worst regressions:", *(f"  {_described(each)}" for each in most)]
-        thresholds = [side for side in self.sides if threshold_of(side) is not None]
         for result in self.corpora:
             if failed := result.comparison.failed:
                 named = ", ".join(f"{module} ({kinds})" for module, kinds in failed.items())
@@ -133,9 +139,6 @@ class Results:
             if without := result.not_compared:
                 named = ", ".join(without[:_NAMED]) + (", ..." if len(without) > _NAMED else "")
                 lines.append(f"{result.corpus}: {len(without)} modules without a decision are not compared: {named}")
-            if (best := best_side(result, thresholds)) is not None:
-                change = result.linked_summaries[best].percent()
-                lines.append(f"{result.corpus}: best -inline-threshold: {threshold_of(best)}, {change}")
         lines += ["", f"Results: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)"]
         if worst:
             lines.append(f"Commands that reproduce the worst regressions: {folder / 'worst_regressions.md'}")

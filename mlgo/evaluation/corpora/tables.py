@@ -7,6 +7,8 @@ from typing import Any
 
 from mlgo.evaluation.corpora.evaluation import CorpusResult
 from mlgo.evaluation.corpora.sides import DEFAULT
+from mlgo.evaluation.corpora.without_ml import best_without_ml
+from mlgo.evaluation.statistics import percent_text
 from mlgo.run.tabular import aligned_lines, markdown_head, markdown_row
 
 #: Columns of modules.csv, one row per compared function or module -> type in Parquet (pyarrow's names).
@@ -101,7 +103,7 @@ def worst_regressions(results: Sequence[CorpusResult], sides: Sequence[str], mos
 
 
 def table_lines(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -> list[str]:
-    """The table as aligned text. Args: what: "functions" or "modules", over which geometric means are taken."""
+    """The table as aligned text. Args: what: "functions" or "modules", over which sums and means are taken."""
     return aligned_lines([_heads(what, "better/worse/equal"), *_cells(results, sides)])
 
 
@@ -112,34 +114,27 @@ def markdown(results: Sequence[CorpusResult], sides: Sequence[str], what: str) -
 
 
 def _heads(what: str, counts: str) -> tuple[str, ...]:
-    mean = f"{what}, geometric mean, 95 % interval"
     return (
-        "corpus",
-        "policy",
-        mean,
-        "weighted sum, 95 % interval",
-        counts,
-        "object code",
-        "linked code, 95 % interval",
+        *("corpus", "policy", "linked code, 95 % interval", f"{what}, weighted sum, 95 % interval"),
+        *("geometric mean, 95 % interval", counts, "object code"),
     )
 
 
 def _cells(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for result in results:
+        best = best_without_ml(result.headlines)
         for side in sides:
             mean, linked = result.comparison.summaries[side], result.linked_summaries.get(side)
-            weighted = result.comparison.weighted.get(side)
-            shown_sum = weighted.summary.percent() if weighted else ""
-            counts = f"{mean.better}/{mean.worse}/{mean.equal} of {mean.functions}" if mean else ""
-            shown = linked.percent() + f" ({linked.modules} modules)" if linked else ""
-            shown_mean = mean.percent() if mean else "nothing to compare"
-            yield (result.corpus, side, shown_mean, shown_sum, counts, _object_code(result, side), shown)
-
-
-def _object_code(result: CorpusResult, side: str) -> str:
-    """The change of the objects' code, summed over all functions: "+0.31 %"."""
-    sums = [sum(sum(functions.values()) for functions in result.code[which].values()) for which in (side, DEFAULT)]
-    return f"{100.0 * (sums[0] / sums[1] - 1.0):+.2f} %" if sums[1] else ""
+            weighted, code = result.comparison.weighted.get(side), result.object_code(side)
+            yield (
+                result.corpus,
+                f"{side} (best without ML)" if side == best else side,
+                linked.percent() + f" ({linked.modules} modules)" if linked else "",
+                weighted.summary.percent() if weighted else "",
+                mean.percent() if mean else "nothing to compare",
+                f"{mean.better}/{mean.worse}/{mean.equal} of {mean.functions}" if mean else "",
+                percent_text(code) if code else "",
+            )
 
 
 def to_parquet(columns: dict[str, str], rows: Iterator[Row]) -> bytes:

@@ -1,10 +1,19 @@
 """The verdicts on an evaluation's policies as lines of text, and the sum over all corpora."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from mlgo.evaluation.corpora.comparison import score_pairs
 from mlgo.evaluation.corpora.evaluation import CorpusResult
-from mlgo.evaluation.verdict import Verdict, corpus_verdict, counts_of_corpus
+from mlgo.evaluation.corpora.without_ml import without_ml_text
+from mlgo.evaluation.spread import spread_of
+from mlgo.evaluation.verdict import (
+    Verdict,
+    corpus_verdict,
+    counts_of_programs,
+    programs_of_corpus,
+    verdict_over_corpora,
+)
 from mlgo.evaluation.weighted_sum import WeightedSum, carrying_sentences, weighted_sum
 
 #: Side -> program -> ratio of its executed instructions to the default's.
@@ -18,7 +27,20 @@ def verdict_of(result: CorpusResult, side: str, unit: str, counts: Counts, corpo
         result.comparison.summaries[side],
         result.comparison.weighted.get(side),
         result.linked_summaries.get(side),
-        counts_of_corpus(counts.get(side, {}), result.corpus, corpora, seed),
+        counts_of_programs(programs_of_corpus(counts.get(side, {}), result.corpus, corpora), seed),
+        result.object_code(side),
+    )
+
+
+def verdict_of_all(results: Sequence[CorpusResult], side: str) -> Verdict:
+    """The verdict on `side` over all corpora, each of which counts once. Args: results: at least two."""
+    weighted = [result.comparison.weighted.get(side) for result in results]
+    return verdict_over_corpora(
+        {
+            "linked code": [result.linked_summaries.get(side) for result in results],
+            "the weighted sums": [found.summary if found else None for found in weighted],
+            "the geometric means": [result.comparison.summaries[side] for result in results],
+        }
     )
 
 
@@ -35,24 +57,38 @@ def sum_of_all(results: Sequence[CorpusResult], side: str, seed: int) -> Weighte
 def verdict_lines(
     results: Sequence[CorpusResult], policies: Sequence[str], unit: str, counts: Counts, seed: int
 ) -> list[str]:
-    """Per corpus and policy the verdict, and which functions carry the sum; then the sum over all corpora."""
+    """Per corpus and policy the verdict, and which functions carry the sum; then the same over all corpora.
+
+    Each says what the compiler reaches without a policy, where that was measured.
+    """
     lines = []
     for result in results:
         for policy in policies:
             sentence = verdict_of(result, policy, unit, counts, len(results), seed).sentence()
-            lines.append(f"{result.corpus}, {policy}: {sentence}")
+            lines.append(f"{result.corpus}, {policy}: {sentence}{_without_ml([result])}")
             if (weighted := result.comparison.weighted.get(policy)) is not None:
                 lines += [f"  {line}" for line in carrying_sentences(weighted, unit)]
-    if len(results) > 1:
-        for policy in policies:
+    for policy in policies:
+        ratios = {result.corpus: result.headlines[policy] for result in results if policy in result.headlines}
+        if len(results) == len(ratios) and (spread := spread_of(ratios, seed)) is not None:
+            sentence = verdict_of_all(results, policy).sentence()
+            lines.append(f"All corpora, {policy}: {sentence}; {spread.text()}{_without_ml(results)}")
             if (whole := sum_of_all(results, policy, seed)) is not None:
                 share = max(_sum(result) for result in results) / sum(map(_sum, results))
                 heaviest = max(results, key=_sum).corpus
-                lines.append(
-                    f"All corpora, {policy}: weighted sum {whole.summary.percent()};"
-                    f" {100.0 * share:.0f} % of it is of {heaviest}"
-                )
+                change = whole.summary.percent()
+                lines.append(f"  Their scores as one sum: {change}; {100.0 * share:.0f} % of it is of {heaviest}")
     return lines
+
+
+def _without_ml(results: Sequence[CorpusResult]) -> str:
+    """ "; the same without ML: threshold_15 -0.80 %", of the best side over `results`; "": none was measured."""
+    sides = set.intersection(*(set(result.headlines) for result in results))
+    means = {
+        side: math.exp(math.fsum(math.log(result.headlines[side]) for result in results) / len(results))
+        for side in sorted(sides)
+    }
+    return without_ml_text(means)
 
 
 def _sum(result: CorpusResult) -> float:

@@ -16,8 +16,15 @@ from mlgo.run.exit_codes import RunError
 
 _GN_PROGRAMS = "MLGO_GN_PROGRAMS"
 _PACKAGE_VARIABLE = "MLGO_PROGRAM_PACKAGE_"
-#: Stands for the default programs and those that are `extra`.
+#: Names of groups. ALL: the default programs and those that are `extra`; EXAM: those that are `exam`.
 ALL = "all"
+EXAM = "exam"
+#: Group (None: of the default programs) -> the kinds of its programs. The kind is a field of the description.
+_GROUPS: Mapping[str | None, frozenset[str | None]] = {
+    None: frozenset((None,)),
+    ALL: frozenset((None, "extra")),
+    EXAM: frozenset((EXAM,)),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,18 +66,20 @@ class Catalogue:
         """The programs to evaluate.
 
         Args:
-          names: programs of this catalogue, ALL among them for all that are not slow; empty: all that are neither slow
-            nor extra, or none where `described` is not empty.
+          names: programs of this catalogue and groups (ALL, EXAM); empty: the default programs, or none where
+            `described` is not empty.
           described: descriptions of the user's own programs.
           packages: package name -> its source tree.
           work: a folder for the gn build.
 
         Raises: RunError: a name is unknown or comes twice, or a description is not usable.
         """
-        if unknown := [name for name in names if name not in self.descriptions and name != ALL]:
-            known = f"Known: {ALL}, {', '.join(self.descriptions)}"
-            raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", known)
-        chosen = self._chosen(names or ([] if described else [None]))
+        members = self._members()
+        if unknown := [name for name in names if not members.get(name)]:
+            known = ", ".join(name for name in members if name and members[name])
+            raise RunError(f"--programs={','.join(names)}", f"names {unknown[0]!r}", f"Known: {known}")
+        asked = names or ([] if described else [None])
+        chosen = list(dict.fromkeys(program for name in asked for program in members[name]))
         if self.gn is None or not chosen:
             paths = [self.descriptions[name] for name in chosen]
         else:
@@ -85,28 +94,24 @@ class Catalogue:
             found[program.name] = program
         return list(found.values())
 
-    def _chosen(self, names: Sequence[str | None]) -> list[str]:
-        """`names`, each once, with the groups as the names of their programs.
+    def _members(self) -> dict[str | None, list[str]]:
+        """Group -> its programs, and program -> itself."""
+        kinds = {name: _kind(read_description(path)) for name, path in self.descriptions.items()}
+        groups = {group: [name for name in kinds if kinds[name] in members] for group, members in _GROUPS.items()}
+        return {**groups, **{name: [name] for name in kinds}}
 
-        Args: names: ALL stands for programs that are not slow, None for those with published results (models/).
-        """
-        unusual = {None: {"extra", "slow"}, ALL: {"slow"}}
-        chosen: dict[str, None] = {}
-        for name in names:
-            if name in unusual:
-                contents = {known: read_description(path) for known, path in self.descriptions.items()}
-                group = [known for known, content in contents.items() if not any(map(content.get, unusual[name]))]
-            else:
-                group = [name]
-            chosen |= dict.fromkeys(group)
-        return list(chosen)
+
+def _kind(content: Mapping[str, Any]) -> str | None:
+    return next((kind for kind in ("slow", "extra", EXAM) if content.get(kind)), None)
 
 
 def _condition(content: Mapping[str, Any]) -> str:
     """When a program is built, for --list; empty: by default."""
-    if content.get("slow"):
-        return " (slow: built only when named)"
-    return f" (extra: built when named or with --programs={ALL})" if content.get("extra") else ""
+    kind = _kind(content)
+    if kind is None:
+        return ""
+    groups = [group for group, members in _GROUPS.items() if kind in members]
+    return f" ({kind}: built {f'when named or with --programs={groups[0]}' if groups else 'only when named'})"
 
 
 class _Packages(Mapping[str, pathlib.Path]):

@@ -20,6 +20,7 @@ class CatalogueTest(unittest.TestCase):
         paths = {name: self.describe(name) for name in ("fast", "other")}
         paths["huge"] = self.describe("huge", slow=True)
         paths["later"] = self.describe("later", extra=True)
+        paths["once"] = self.describe("once", exam=True)
         self.catalogue = Catalogue("programs", paths)
 
     def describe(self, name: str, **more: bool) -> pathlib.Path:
@@ -42,13 +43,39 @@ class CatalogueTest(unittest.TestCase):
         self.assertEqual(self.names("other", "all", "huge"), ["other", "fast", "later", "huge"])
         self.assertIn("later: a test (extra: built when named or with --programs=all)", self.catalogue.lines())
 
+    def test_exam_programs_are_built_when_named_or_as_a_group(self):
+        self.assertEqual(self.names("exam"), ["once"])
+        self.assertEqual(self.names("exam", "all"), ["once", "fast", "other", "later"])
+        self.assertIn("once: a test (exam: built when named or with --programs=exam)", self.catalogue.lines())
+
+    def test_a_group_without_programs_is_unknown(self):
+        catalogue = Catalogue("programs", {"fast": self.describe("fast")})
+        with self.assertRaisesRegex(RunError, "names 'exam'. Known: all, fast$"):
+            catalogue.programs(["exam"], (), {}, self.folder)
+
+    def test_groups_of_built_in_programs(self):
+        # Recorded results (models/) are of these groups.
+        catalogue = Catalogue.of_command()
+        groups: dict[str, list[str]] = {}
+        for line in catalogue.lines():
+            kind = line.rpartition(" (")[2].partition(":")[0] if line.endswith(")") else "default"
+            groups.setdefault(kind, []).append(line.partition(":")[0])
+        expected = {
+            "default": "box2d brotli lua re2 sqlite yaml_cpp zstd",
+            "extra": "bzip2 cmark cwebp graphite2 harfbuzz lz4 mbedtls minigzip mujs ninja opus_demo pcre2test tidy"
+            " xmlwf xz",
+            "exam": "bcpp cc65 cliquer clustalw hunspell nasm picosat potrace ragel voropp",
+            "slow": "filecheck",
+        }
+        self.assertEqual(groups, {kind: names.split() for kind, names in expected.items()})
+
     def test_described_programs_take_the_place_of_the_default_ones(self):
         mine = self.describe("mine")
         self.assertEqual(self.names(described=(mine,)), ["mine"])
         self.assertEqual(self.names("fast", described=(mine,)), ["fast", "mine"])
 
     def test_names_are_known_and_come_once(self):
-        with self.assertRaisesRegex(RunError, "names 'emacs'. Known: all, fast, other, huge, later"):
+        with self.assertRaisesRegex(RunError, "names 'emacs'. Known: all, exam, fast, other, huge, later, once"):
             self.names("emacs")
         with self.assertRaisesRegex(RunError, "describes 'fast', which there is already"):
             self.names("fast", described=(self.describe("fast"),))

@@ -88,6 +88,7 @@ class PerfTest(unittest.TestCase):
             "run": {"lua": {"default": dict.fromkeys(names, 10), "policy": dict.fromkeys(names, 5)}},
             "run_times": {"lua": {"policy": {}}},
             "totals": {"run": {"policy": dict.fromkeys(names, total)}},
+            "without_ml": {},
         }
         lines = tables.run_lines(result, "run")
         self.assertIn("policy: perf event branch-misses", lines[0])

@@ -17,7 +17,7 @@ from mlgo.evaluation.statistics import ratios_of
 from mlgo.run.exit_codes import ExitCode
 
 #: Counts that are printed; the first one is in the verdict.
-_SHOWN = ("instructions", "data_references")
+_SHOWN = ("instructions", "data_references", "code_bytes")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +45,7 @@ class PolicyCounts:
                 shown = ", ".join(
                     f"{measure.replace('_', ' ')} {percent(sides[side][measure] / base[measure])}"
                     for measure in _SHOWN
-                    if base[measure]
+                    if base.get(measure)
                 )
                 lines.append(f"{program}, {side}: {shown} (of {base['instructions']:,} instructions)")
         lines += [f"{program}: not counted: {why}" for program, why in self.content["left_out"].items()]

@@ -9,8 +9,8 @@ from mlgo.run.exit_codes import ExitCode
 def _counts(left_out: dict[str, str] | None = None, differing: dict[str, str] | None = None) -> PolicyCounts:
     run = {
         "jq": {
-            "default": {"instructions": 1_000_000, "data_references": 500_000},
-            "mine": {"instructions": 981_000, "data_references": 464_000},
+            "default": {"instructions": 1_000_000, "data_references": 500_000, "code_bytes": 100},
+            "mine": {"instructions": 981_000, "data_references": 464_000, "code_bytes": 103},
         }
     }
     return PolicyCounts({"jq": "d1"}, {"run": run, "left_out": left_out or {}, "differing": differing or {}})
@@ -19,7 +19,8 @@ def _counts(left_out: dict[str, str] | None = None, differing: dict[str, str] | 
 class PolicyCountsTest(unittest.TestCase):
     def test_a_line_per_program_and_policy(self):
         self.assertEqual(
-            _counts().lines(), ["jq, mine: instructions -1.90 %, data references -7.20 % (of 1,000,000 instructions)"]
+            _counts().lines(),
+            ["jq, mine: instructions -1.90 %, data references -7.20 %, code bytes +3.00 % (of 1,000,000 instructions)"],
         )
 
     def test_instructions_are_the_evidence(self):

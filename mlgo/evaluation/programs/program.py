@@ -254,7 +254,7 @@ class _Reader:
             fingerprints=() if commands is None else tuple(self._beside(path) for path in self._texts("fingerprints")),
             training=self._training(root, inputs, runs),
         )
-        for field in ("extra", "slow"):  # The catalogue reads them.
+        for field in ("exam", "extra", "slow"):  # The catalogue reads them.
             self._content.pop(field, None)
         if self._content:
             raise self._wrong(f"has the unknown field {min(self._content)!r}")

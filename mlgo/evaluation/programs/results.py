@@ -16,7 +16,8 @@ from mlgo.evaluation.programs.evaluation import CostSettings, ProgramEvaluation
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
 from mlgo.evaluation.programs.sides import DEFAULT
-from mlgo.evaluation.programs.totals import benchmark_totals, best_threshold, timing_ratios, totals
+from mlgo.evaluation.programs.totals import benchmark_totals, timing_ratios, totals
+from mlgo.evaluation.programs.verdicts import verdicts, without_ml
 from mlgo.run import files
 from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.manifest import digest_of_file
@@ -118,12 +119,19 @@ def measure(evaluation: ProgramEvaluation, programs: Sequence[Program], plan: Pl
         events = ["cycles", *(plan.perf.chosen.values() if plan.perf is not None else ())]
         if benchmarks := benchmark_totals(table.rows, DEFAULT, plan.seed):
             result["totals"]["benchmarks"] = benchmarks
-        _add(result, "run", table, (*run_time.COUNTS, "cpu_seconds", "wall_seconds", *events, *through_lto), plan)
+        _add(
+            result,
+            "run",
+            table,
+            (*run_time.COUNTS, *run_time.SIZES, "cpu_seconds", "wall_seconds", *events, *through_lto),
+            plan,
+        )
     for level, sides in plan.cost.items():
         found, left_out = evaluation.cost(programs, sides, level, plan.cost_settings)
         result["cost"] |= {level: found} if found else {}
         result["left_out"] |= {f"cost at {level}": left_out} if left_out else {}
-    result["totals"]["best_threshold"] = best_threshold(result["totals"].get("size", {}))
+    result["without_ml"] = without_ml(result["totals"])
+    result["verdicts"] = verdicts(result["totals"])
     return result
 
 

@@ -22,10 +22,19 @@ _RUN = {
 
 def _result(**more):
     empty = {"size": {}, "executed": {}, "symbols": {}, "run": {}, "run_details": {}, "run_times": {}, "cost": {}}
-    totals = {"run": {}, "size": {}, "executed": {}, "best_threshold": None}
+    totals = {"run": {}, "size": {}, "executed": {}}
     counters = {"counts": "cachegrind", "perf": False}
     programs = {program.name: {} for program in _PROGRAMS}
-    found = {**empty, "totals": totals, "left_out": {}, "differing": {}, "counters": counters, "programs": programs}
+    found = {
+        **empty,
+        "without_ml": {},
+        "verdicts": {},
+        "totals": totals,
+        "left_out": {},
+        "differing": {},
+        "counters": counters,
+        "programs": programs,
+    }
     return found | more
 
 
@@ -37,7 +46,7 @@ def _counted(**more):
         "high": 0.99,
         "worst": {"program": "lua", "ratio": 0.99},
     }
-    totals = {"run": {"policy": {"instructions": total}}, "size": {}, "executed": {}, "best_threshold": None}
+    totals = {"run": {"policy": {"instructions": total}}, "size": {}, "executed": {}}
     return _result(run=_RUN, totals=totals, **more)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from mlgo.evaluation.programs import google_benchmark
 from mlgo.evaluation.programs.building import Side, Toolchain, compile_objects, link
 from mlgo.evaluation.programs.counters import Counter, Counts
+from mlgo.evaluation.programs.image import measure
 from mlgo.evaluation.programs.lto_building import LTO_KINDS, link_through_lto
 from mlgo.evaluation.programs.perf import Perf
 from mlgo.evaluation.programs.program import Program
@@ -20,6 +21,8 @@ from mlgo.evaluation.programs.size import count_runs
 LEVEL = "-O2"
 #: Counted events; the first one is the headline.
 COUNTS = ("instructions", "data_references", "loads", "stores")
+#: Sizes of the image, which stand beside what it executes.
+SIZES = ("code_bytes",)
 IMAGE = "program"
 #: The same of programs whose code the linker generated: kind of LTO -> event -> name.
 LTO_COUNTS = {kind: {event: f"{event}_{kind}_lto" for event in COUNTS} for kind in LTO_KINDS}
@@ -40,7 +43,8 @@ def build_and_count(
       lto: kinds of LTO through which it is built and counted too.
       building: is entered for all compiles and links: they use all cores.
 
-    Returns: {"counts": {RUN: {COUNT: int}}, "lto": {KIND: the same}, "outputs": {RUN: digest}}.
+    Returns: {"counts": {RUN: {COUNT: int}}, "lto": {KIND: the same}, "outputs": {RUN: digest}, "code_bytes": of the
+      program's own code in the image without LTO}.
 
     Raises:
       BuildFailure, RunFailure: it cannot be built or run.
@@ -51,13 +55,15 @@ def build_and_count(
         images = {kind: pathlib.Path(scratch, kind) for kind in lto}
         with building:
             objects = compile_objects(toolchain, side, program, pathlib.Path(scratch), LEVEL)
-            link(toolchain, side, program, objects, folder / IMAGE).unlink()
+            map_path = link(toolchain, side, program, objects, folder / IMAGE)
+            code = measure(folder / IMAGE, map_path, pathlib.Path(scratch)).code_bytes
+            map_path.unlink()
             for kind, image in images.items():
                 link_through_lto(toolchain, side, program, kind, LEVEL, image)
         outputs = output_digests(program, folder / IMAGE, toolchain.target.emulator)
         counts = count_runs(counter, side, program, folder / IMAGE, outputs)
         through_lto = {kind: count_runs(counter, side, program, image, outputs) for kind, image in images.items()}
-    return {"counts": counts, "lto": through_lto, "outputs": outputs}
+    return {"counts": counts, "lto": through_lto, "outputs": outputs, "code_bytes": code}
 
 
 def total_counts(counts: Mapping[str, Mapping[str, int]]) -> Counts:
@@ -72,8 +78,8 @@ def figures(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 
 
 def all_figures(measured: Mapping[str, Any]) -> dict[str, int]:
-    """COUNTS, and those of LTO_COUNTS that were measured. Args: measured: what `build_and_count` returns."""
-    found = figures(measured["counts"])
+    """COUNTS, SIZES, and those of LTO_COUNTS that were measured. Args: measured: what `build_and_count` returns."""
+    found = {**figures(measured["counts"]), **{name: measured[name] for name in SIZES if name in measured}}
     for kind, counts in measured.get("lto", {}).items():
         found |= {LTO_COUNTS[kind][event]: value for event, value in figures(counts).items()}
     return found

@@ -7,6 +7,7 @@ from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs.cost import MEASURES
 from mlgo.evaluation.programs.perf import CHOSEN
 from mlgo.evaluation.programs.run_time import COUNTS, LTO_COUNTS
+from mlgo.evaluation.programs.run_time import SIZES as RUN_SIZES
 from mlgo.evaluation.programs.sides import DEFAULT
 from mlgo.evaluation.programs.size import LTO_SIZES, SIZES
 from mlgo.evaluation.programs.time_trace import STAGES
@@ -75,15 +76,25 @@ def markdown(result: Mapping[str, Any], demangler: Demangler | None = None) -> s
         parts += ["", "## CPU times that Google Benchmark takes at -O2", "", *benchmark_lines(benchmarks)]
     for level, sides in sorted(result["cost"].items()):
         parts += ["", f"## What compiling at {level} takes", "", *cost_lines(sides)]
-    parts += ["", *left_out_lines(result)]
+    parts += ["", *verdict_lines(result), "", *left_out_lines(result)]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def verdict_lines(result: Mapping[str, Any]) -> list[str]:
+    """One line per part and side."""
+    titles = {"size": "Size at -Oz", "run": "Execution at -O2"}
+    return [
+        f"- {titles[part]}, {side}: {found['sentence']}"
+        for part, sides in result["verdicts"].items()
+        for side, found in sides.items()
+    ]
 
 
 def size_lines(result: Mapping[str, Any]) -> list[str]:
     """Bytes of the default and changes of the other sides per program; then means over programs of all measures."""
     table, totals = result["size"], result["totals"]["size"]
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
-    lines = markdown_head(["program", "default, bytes", *(_side_title(side, result) for side in sides)])
+    lines = markdown_head(["program", *(_side_title(side, "size", result, " bytes") for side in (DEFAULT, *sides))])
     for program, of_program in table.items():
         base = of_program[DEFAULT]["code_bytes"]
         changes = [percent(of_program[side]["code_bytes"] / base) for side in sides]
@@ -108,10 +119,10 @@ def run_lines(result: Mapping[str, Any], part: str) -> list[str]:
     sides = [side for side in next(iter(table.values())) if side != DEFAULT]
     through_lto = [counts[name] for counts in LTO_COUNTS.values() for name in ("instructions", "data_references")]
     chosen = sorted({name for of_side in totals.values() for name in of_side if name.startswith(CHOSEN)})
-    measures = (*COUNTS, "cpu_seconds", "cycles", *chosen, *through_lto)
+    measures = (*COUNTS, *RUN_SIZES, "cpu_seconds", "cycles", *chosen, *through_lto)
     columns = [(side, measure) for side in sides for measure in measures if measure in totals.get(side, {})]
-    heads = [f"{side}: {measure.replace('_', ' ')}" for side, measure in columns]
-    lines = markdown_head(["program", "default, instructions", *heads])
+    heads = [f"{_side_title(side, part, result)}: {measure.replace('_', ' ')}" for side, measure in columns]
+    lines = markdown_head(["program", _side_title(DEFAULT, part, result, " instructions"), *heads])
     for program, of_program in table.items():
         base = of_program[DEFAULT]
         timed = result["run_times"].get(program, {}) if part == "run" else {}
@@ -198,8 +209,10 @@ def _symbol_lines(result: Mapping[str, Any], demangler: Demangler, count: int = 
     return lines if any(result["symbols"].values()) else []
 
 
-def _side_title(side: str, result: Mapping[str, Any]) -> str:
-    return f"{side} (best)" if side == result["totals"]["best_threshold"] else side
+def _side_title(side: str, part: str, result: Mapping[str, Any], unit: str = "") -> str:
+    """The head of a column. Args: unit: of the column of the default, which has no changes."""
+    title = f"{side},{unit}" if side == DEFAULT else side
+    return f"{title} (best without ML)" if side == result["without_ml"].get(part) else title
 
 
 def _worst(total: Mapping[str, Any]) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.evaluation.corpora.inline_thresholds import threshold_of
 from mlgo.evaluation.programs.google_benchmark import MEASURE
-from mlgo.evaluation.statistics import ratios_of, summarize_programs, tail_share
+from mlgo.evaluation.spread import spread_of
+from mlgo.evaluation.statistics import RatioSummary, ratios_of, summarize_programs, tail_share
 
 _RESAMPLES = 2000
 
@@ -17,7 +17,8 @@ def totals(
 ) -> dict[str, dict[str, Any]]:
     """Side -> measure -> {"programs", "geometric_mean", "low", "high", "mean", "worst": {"program", "ratio"}}.
 
-    Ratios are to `base`. The interval is that of statistics.summarize_programs.
+    Ratios are to `base`. The interval is that of statistics.summarize_programs. From three programs on there is
+    "without_best": {"program", "geometric_mean", "low", "high"}, of all but the program with the smallest ratio.
 
     Args: table: program -> side -> measure -> number > 0 or None.
     """
@@ -32,13 +33,18 @@ def totals(
             worst = max(sorted(ratios), key=lambda program: ratios[program])
             found.setdefault(side, {})[measure] = {
                 "programs": summary.functions,
-                "geometric_mean": summary.geometric_mean,
-                "low": summary.low,
-                "high": summary.high,
+                **_mean(summary),
                 "mean": sum(ratios.values()) / len(ratios),
                 "worst": {"program": worst, "ratio": ratios[worst]},
             }
+            spread = spread_of(ratios, seed)
+            if spread is not None and spread.without_best is not None:
+                found[side][measure]["without_best"] = {"program": spread.best, **_mean(spread.without_best)}
     return found
+
+
+def _mean(summary: RatioSummary) -> dict[str, float]:
+    return {"geometric_mean": summary.geometric_mean, "low": summary.low, "high": summary.high}
 
 
 def benchmark_totals(
@@ -58,16 +64,6 @@ def benchmark_totals(
         if of_program := totals(table, base, [MEASURE], seed):
             found[program] = {side: of_side[MEASURE] for side, of_side in of_program.items()}
     return found
-
-
-def best_threshold(size_totals: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The side "threshold_N" with the least code in the geometric mean; None: there is none."""
-    means = {
-        side: of_side["code_bytes"]["geometric_mean"]
-        for side, of_side in size_totals.items()
-        if threshold_of(side) is not None and "code_bytes" in of_side
-    }
-    return min(sorted(means), key=lambda side: means[side]) if means else None
 
 
 def timing_ratios(

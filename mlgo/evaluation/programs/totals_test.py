@@ -9,7 +9,8 @@ import unittest
 from mlgo.compiler.symbols import Demangler
 from mlgo.evaluation.programs import tables
 from mlgo.evaluation.programs.image import symbol_differences
-from mlgo.evaluation.programs.totals import best_threshold, timing_ratios, totals
+from mlgo.evaluation.programs.totals import timing_ratios, totals
+from mlgo.evaluation.programs.verdicts import verdicts, without_ml
 
 
 def _sizes(code, thinlto=None):
@@ -50,9 +51,13 @@ _MEASURES = ("code_bytes", "code_bytes_icf", "code_bytes_thinlto", "executable_b
 
 
 def _result():
-    size = totals(_TABLE, "default", _MEASURES, 1)
     executed = {"a": {"default": _counts(400), "policy": _counts(500)}}
     run = {"a": {"default": _counts(200), "policy": _counts(100)}}
+    of_parts = {
+        "size": totals(_TABLE, "default", _MEASURES, 1),
+        "executed": totals(executed, "default", list(_counts(1)), 1),
+        "run": totals(run, "default", list(_counts(1)), 1),
+    }
     return {
         "size": _TABLE,
         "executed": executed,
@@ -60,12 +65,9 @@ def _result():
         "run_times": {"a": {"policy": {"cpu_seconds": {"ratio": 1.5, "low": 1.25, "high": 2.0, "repeats": 4}}}},
         "cost": {},
         "symbols": {"a": symbol_differences({"f": 9, "g": 5, "h": 4}, {"f": 9, "g": 8}, 3)},
-        "totals": {
-            "size": size,
-            "executed": totals(executed, "default", list(_counts(1)), 1),
-            "run": totals(run, "default", list(_counts(1)), 1),
-            "best_threshold": best_threshold(size),
-        },
+        "totals": of_parts,
+        "without_ml": without_ml(of_parts),
+        "verdicts": verdicts(of_parts),
         "left_out": {"size": {"c": "policy: x.c: exit code 1"}},
         "differing": {},
         "counters": {"counts": "cachegrind", "perf": False},
@@ -86,9 +88,10 @@ class TotalsTest(unittest.TestCase):
         self.assertNotIn("code_bytes_thinlto", found["threshold_9"])
         self.assertEqual(found["policy"]["code_bytes_thinlto"]["worst"], {"program": "a", "ratio": 1.0})
 
-    def test_the_best_threshold(self):
-        self.assertEqual(best_threshold(totals(_TABLE, "default", _MEASURES, 1)), "threshold_9")
-        self.assertIsNone(best_threshold({}))
+    def test_of_three_programs_there_is_a_mean_without_the_best(self):
+        found = totals({**_TABLE, "c": _TABLE["a"]}, "default", _MEASURES, 1)["policy"]["code_bytes"]["without_best"]
+        self.assertEqual((found["program"], found["geometric_mean"]), ("a", 1.0))
+        self.assertNotIn("without_best", totals(_TABLE, "default", _MEASURES, 1)["policy"]["code_bytes"])
 
     def test_times_are_medians_of_turns(self):
         times = {"default": {"s": [2.0, 2.0, 9.0]}, "policy": {"s": [1.0, 1.0, 1.0]}, "same": {"s": [2.0, 2.0, 9.0]}}
@@ -108,7 +111,7 @@ class TablesTest(unittest.TestCase):
     def test_the_table_holds_the_numbers(self):
         text = tables.markdown(_result())
         self.assertIn("| a | 1,000 | -10.00 % | +0.00 % | -50.00 % |", text)
-        self.assertIn("| program | default, bytes | threshold_9 (best) | threshold_20 | policy |", text)
+        self.assertIn("| program | default, bytes | threshold_9 (best without ML) | threshold_20 | policy |", text)
         self.assertIn("| geometric mean of 2, code, ThinLTO |  |  |  | -29.29 % [-99.14, +5680.42] |", text)
         self.assertIn("| worst, code |  | +0.00 % b | +0.00 % a | +100.00 % b |", text)
         self.assertIn("| a | 400 | +25.00 % | +25.00 % | +25.00 % | +25.00 % | +25.00 % |", text)
@@ -117,6 +120,16 @@ class TablesTest(unittest.TestCase):
         self.assertIn("| geometric mean of 1 |  | -50.00 % | -50.00 % |", text)
         self.assertIn("| a | `h` | 4 | 0 |", text)
         self.assertIn("Left out of size: c: policy: x.c: exit code 1", text)
+
+    def test_a_threshold_that_is_worse_than_the_default_is_not_the_best(self):
+        worse = {"a": {"default": _sizes(100), "threshold_9": _sizes(101), "policy": _sizes(90)}}
+        result = _result() | {
+            "size": worse,
+            "totals": _result()["totals"] | {"size": totals(worse, "default", _MEASURES, 1)},
+        }
+        result |= {"without_ml": without_ml(result["totals"])}
+        self.assertEqual(result["without_ml"], {"size": "default"})
+        self.assertIn("| program | default, bytes (best without ML) | threshold_9 |", tables.markdown(result))
 
     def test_programs_that_training_did_not_see_have_means_of_their_own(self):
         result = _result()
@@ -136,6 +149,30 @@ class TablesTest(unittest.TestCase):
             program.chmod(0o755)
             self.assertIn("| a | `f()` | 9 | 8 |", tables.markdown(result, Demangler(program)))
         self.assertIn("| a | `_Z1fv` | 9 | 8 |", tables.markdown(result))
+
+    def test_verdicts_say_result_worst_rest_cost_and_the_same_without_ml(self):
+        table = {
+            name: {
+                "default": {"code_bytes": 100, "instructions": 1000},
+                "policy": {"code_bytes": 103, "instructions": count},
+                "default_callee_saved_7": {"code_bytes": 100, "instructions": 995},
+            }
+            for name, count in (("brotli", 900), ("x", 980), ("y", 981))
+        }
+        found = {"run": totals(table, "default", ("instructions", "code_bytes"), 1)}
+        self.assertEqual(without_ml(found), {"run": "default_callee_saved_7"})
+        (sentence,) = [each["sentence"] for each in verdicts(found)["run"].values()]
+        self.assertRegex(
+            sentence,
+            r"^no difference shown by executed instructions, geometric mean of 3 programs \(-4\.\d\d % \[.*\]\); worst"
+            r" y -1\.90 %; without brotli, the best, -1\.95 % \[.*\]; bytes of code \+3\.00 %; the same without ML:"
+            r" default_callee_saved_7 -0\.50 %$",
+        )
+        one = {"run": totals({"x": table["x"]}, "default", ("instructions",), 1)}
+        self.assertEqual(verdicts(one)["run"]["policy"]["claim"], "better")
+        self.assertTrue(
+            verdicts(one)["run"]["policy"]["sentence"].startswith("better by executed instructions of x (-2")
+        )
 
     def test_the_csv_holds_them_too(self):
         rows = list(csv.DictReader(io.StringIO(tables.to_csv(_result()).decode("utf-8"))))

@@ -249,7 +249,6 @@ def write_programs(folder: pathlib.Path) -> None:
         "size": {"policy": {"code_bytes": total}},
         "executed": {"policy": {"instructions": total}},
         "run": {"policy": {"instructions": total}},
-        "best_threshold": None,
     }
     cost = {
         "-O2": {

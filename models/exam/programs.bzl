@@ -1,0 +1,41 @@
+"""Looks at the programs of `//mlgo:evaluate_programs -- --programs=exam`."""
+
+load("//mlgo:programs.bzl", "EXAM_PROGRAMS_DATA", "EXAM_PROGRAMS_ENV", "PROFILE_DATA", "PROFILE_ENV")
+load(":exam.bzl", "look", "measurement")
+
+_COMMAND = "//mlgo:evaluate_programs"
+
+# The best of those in //models/inlining_for_size:programs. None is chosen by the exam.
+_INLINE_THRESHOLD = "10"
+
+# Of -regalloc-csr-first-time-cost, as //release/configuration:mlgo-speed.cfg sets it.
+_CALLEE_SAVED_COST = "32768"
+
+# The policy alone, the cost alone, and both. Counts are exact, so one timed turn suffices.
+_EVICTION_FLAGS = [
+    "--callee_saved_costs=" + _CALLEE_SAVED_COST,
+    "--problem=regalloc_eviction",
+    "--repeats=1",
+]
+
+def exam_programs():
+    """Declares a look for each measurement of programs."""
+    for name, problem, flags, data, env in [
+        ("programs_inlining", "inlining_for_size", ["--inline_thresholds=" + _INLINE_THRESHOLD, "--problem=inlining_for_size"], [], {}),
+        ("programs_eviction", "regalloc_eviction", _EVICTION_FLAGS, [], {}),
+        ("programs_eviction_pgo", "regalloc_eviction", _EVICTION_FLAGS + ["--pgo"], PROFILE_DATA, PROFILE_ENV),
+    ]:
+        look(
+            name = name,
+            compilers = ["//release:clang"],
+            data = [_COMMAND] + EXAM_PROGRAMS_DATA + data,
+            env = EXAM_PROGRAMS_ENV | env,
+            measurements = [
+                measurement(
+                    command = _COMMAND,
+                    flags = ["--clang={release/clang}", "--nocost", "--programs=exam"] + flags,
+                    folder = name,
+                ),
+            ],
+            policy = "//models/{}:policy".format(problem),
+        )

@@ -1,0 +1,110 @@
+"""What a published result.json says, as ratios to the default: per library or program, and in the mean."""
+
+import dataclasses
+import json
+import math
+import pathlib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mlgo.evaluation.statistics import ratios_of
+
+DEFAULT = "default"
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A ratio to the default, with its 95 % interval where there is one."""
+
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """The change of one side over several libraries or programs.
+
+    Attributes:
+      mean: geometric mean of the members' ratios.
+      worst: name and ratio of the member with the largest ratio.
+      without_best: geometric mean of all members but the one with the smallest ratio; None: fewer than three members.
+    """
+
+    members: int
+    mean: Change
+    worst: tuple[str, float]
+    without_best: float | None
+
+
+def read(path: pathlib.Path) -> dict[str, Any]:
+    """The result in a file.
+
+    Raises: ValueError: the file is no published result.
+    """
+    result = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(result, dict) or result.get("kind") not in ("evaluation", "programs"):
+        raise ValueError(f"{path}: no result of //mlgo:evaluate or //mlgo:evaluate_programs")
+    return result
+
+
+def linked_code(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+    """Linked code bytes of a corpus in an evaluation."""
+    return _change(result["corpora"][corpus]["linked_code"][side])
+
+
+def object_code(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+    """Code bytes of all functions of a corpus's objects, without an interval."""
+    code_bytes = result["corpora"][corpus]["object_code_bytes"]
+    return Change(code_bytes[side] / code_bytes[DEFAULT])
+
+
+def weighted_sum(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+    """The sum of the score over the functions of a corpus."""
+    return _change(result["corpora"][corpus]["weighted_sum"][side]["summary"])
+
+
+def function_mean(result: Mapping[str, Any], corpus: str, side: str) -> Change:
+    """The geometric mean of the score over the functions (for inlining: modules) of a corpus."""
+    return _change(result["corpora"][corpus]["all_functions"][side])
+
+
+def group(changes: Mapping[str, Change]) -> Group:
+    """Several libraries in the mean. The mean has no interval: few libraries are no sample."""
+    return _group({name: change.ratio for name, change in changes.items()}, None)
+
+
+def program_ratios(result: Mapping[str, Any], table: str, side: str, measure: str) -> dict[str, float]:
+    """Program -> ratio of `measure` to the default. Args: table: "size", "run" or "executed"."""
+    return ratios_of(result[table], side, DEFAULT, measure)
+
+
+def programs(result: Mapping[str, Any], table: str, side: str, measure: str, unseen: Collection[str] = ()) -> Group:
+    """All programs of a result in the mean, with the published interval.
+
+    Args: unseen: only these, which are those that training did not see.
+
+    Raises: ValueError: the published mean of the unseen programs is not that of `unseen`.
+    """
+    totals = (result["totals"]["unseen"] if unseen else result["totals"])[table][side][measure]
+    ratios = program_ratios(result, table, side, measure)
+    found = _group({name: ratios[name] for name in unseen} if unseen else ratios, _change(totals))
+    if not math.isclose(_geometric_mean([ratios[name] for name in unseen or ratios]), found.mean.ratio):
+        raise ValueError(f"{side}, {measure}: the mean of {', '.join(unseen or ratios)} is not the published one")
+    return found
+
+
+def _group(ratios: Mapping[str, float], mean: Change | None) -> Group:
+    ordered = sorted(ratios, key=lambda name: (ratios[name], name))
+    worst = ordered[-1]
+    without_best = _geometric_mean([ratios[name] for name in ordered[1:]]) if len(ordered) >= 3 else None
+    found = mean or Change(_geometric_mean(list(ratios.values())))
+    return Group(len(ratios), found, (worst, ratios[worst]), without_best)
+
+
+def _geometric_mean(ratios: Collection[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def _change(summary: Mapping[str, Any]) -> Change:
+    return Change(summary["geometric_mean"], summary["low"], summary["high"])

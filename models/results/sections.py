@@ -1,0 +1,151 @@
+"""The generated tables of README.md, docs/results.md and the READMEs of models, by name."""
+
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from models.results import headlines, measured, tables
+
+#: Languages of the corpora of evaluations.
+LANGUAGES = dict.fromkeys(["cmark", "expat", "sqlite", "tidy_html5", "xz", "zstd"], "C") | dict.fromkeys(
+    ["graphite2", "llvm_held_out", "muparser", "ninja", "re2"], "C++"
+)
+
+#: Of the exam: third_party/corpora/exam.bzl.
+EXAM_LANGUAGES = dict.fromkeys(
+    ["gdbm", "jbig2dec", "libexif", "libonig", "librsync", "mosquitto", "qhull", "speex"], "C"
+) | dict.fromkeys(["angelscript", "libde265", "libebml", "libmodplug", "libraw", "mecab", "taglib", "zeromq3"], "C++")
+
+#: Programs of --programs=all that the shipped policies were not trained on: all but --seen of models/*/BUILD.bazel.
+UNSEEN_BY_EVICTION = ("cmark", "graphite2", "harfbuzz", "ninja", "re2", "sqlite", "tidy", "xmlwf", "xz", "zstd")
+
+_LIBRARY_MEASURES = {"sum": measured.weighted_sum, "functions": measured.function_mean, "code": measured.object_code}
+_EVICTION_SIDES = ("policy", "default_callee_saved_32768", "policy_callee_saved_32768")
+_BRIEF_SIDES = dict(zip(_EVICTION_SIDES, ("policy", "cost", "both"), strict=True))
+_ALLOCATION_SIDES = {"allocations_18": "18 allocations", "with_allocations": "both and 18 allocations"}
+_EVICTION_LIBRARY_SIDES = ("trained", "default_callee_saved_32768", "trained_callee_saved_32768")
+_EXECUTED = (
+    ("instructions executed", "executed", "instructions"),
+    ("data references executed", "executed", "data_references"),
+)
+_RUN = (("instructions executed", "run", "instructions"), ("data references executed", "run", "data_references"))
+_THIN_LTO = (
+    ("ThinLTO, instructions executed", "run", "instructions_thin_lto"),
+    ("ThinLTO, data references executed", "run", "data_references_thin_lto"),
+)
+_SIZES = (
+    ("code bytes", "size", "code_bytes"),
+    ("code bytes with `--icf=all`", "size", "code_bytes_icf"),
+    ("code bytes through ThinLTO", "size", "code_bytes_thinlto"),
+)
+_THRESHOLDS = ("threshold_10", "threshold_15", "threshold_25")
+_TARGETS = {"aarch64": "AArch64", "armv7_thumb": "Thumb-2", "riscv64": "RISC-V"}
+
+
+def tables_of(models: pathlib.Path) -> Mapping[str, str]:
+    """Name -> table, from the results in `models`.
+
+    Raises: ValueError, OSError: a result is missing or damaged.
+    """
+
+    def result(name: str) -> Mapping[str, Any]:
+        return measured.read(models / name / "result.json")
+
+    found = _exam(result) | {
+        "inlining-development": tables.libraries(
+            result("inlining_for_size/evaluation"), ["trained"], measured.linked_code, LANGUAGES, thresholds=True
+        ),
+        "inlining-searches": tables.libraries(
+            result("inlining_for_size/searches"), ["trained", "search_2", "search_8"], measured.linked_code, LANGUAGES
+        ),
+        "inlining-programs": tables.programs(
+            result("inlining_for_size/all_programs"), [*_SIZES, *_EXECUTED], ["policy"]
+        ),
+        "inlining-programs-thresholds": tables.programs(
+            result("inlining_for_size/programs"), _SIZES[:1], ["policy", *_THRESHOLDS]
+        ),
+        "eviction-programs": tables.programs(
+            result("regalloc_eviction/all_programs"), [*_RUN, *_THIN_LTO], _EVICTION_SIDES, UNSEEN_BY_EVICTION
+        ),
+        "eviction-programs-profiles": tables.programs(
+            result("regalloc_eviction/programs_pgo"), _RUN, [*_EVICTION_SIDES, "allocations_18", "with_allocations"]
+        ),
+        "eviction-programs-allocations": tables.programs(
+            result("regalloc_eviction/programs_allocations"), _RUN, ["policy", "allocations_18"]
+        ),
+    }
+    cost = result("regalloc_eviction/callee_saved_cost")
+    for name, measure in _LIBRARY_MEASURES.items():
+        found[f"eviction-libraries-{name}"] = tables.libraries(cost, _EVICTION_LIBRARY_SIDES, measure, LANGUAGES)
+    found["eviction-libraries-score"] = tables.several(
+        [
+            ("executed cost, geometric mean", result("regalloc_eviction/executed_cost"), measured.function_mean),
+            ("RegAllocScore, geometric mean", result("regalloc_eviction/libraries"), measured.function_mean),
+            ("RegAllocScore, geometric mean", result("regalloc_eviction/evaluation"), measured.function_mean),
+            ("code of all functions", result("regalloc_eviction/executed_cost"), measured.object_code),
+        ],
+        "trained",
+    )
+    found["inlining-each-program"] = tables.each_program(
+        [
+            (
+                result("inlining_for_size/all_programs"),
+                [(words, table, "policy", measure) for words, table, measure in (*_SIZES, *_EXECUTED)],
+            )
+        ]
+    )
+    found["inlining-each-threshold"] = tables.each_program(
+        [
+            (
+                result("inlining_for_size/programs"),
+                [(side, "size", side, "code_bytes") for side in ("policy", *_THRESHOLDS)],
+            )
+        ]
+    )
+    found["inlining-each-program-on-targets"] = tables.each_program(
+        [
+            (
+                result(f"inlining_for_size/programs_{target}"),
+                [
+                    (f"{words}: code", "size", "policy", "code_bytes"),
+                    ("instructions", "executed", "policy", "instructions"),
+                ],
+            )
+            for target, words in _TARGETS.items()
+        ]
+    )
+    folders = {"eviction-each-program": "all_programs", "eviction-each-program-profiles": "programs_pgo"}
+    folders |= {f"eviction-each-program-{target}": f"programs_{target}" for target in _TARGETS}
+    for name, folder in folders.items():
+        columns = [
+            (f"{words}: {measure.replace('_', ' ')}", table, side, measure)
+            for side, words in {**_BRIEF_SIDES, **(_ALLOCATION_SIDES if folder == "programs_pgo" else {})}.items()
+            for _, table, measure in _RUN
+        ]
+        found[name] = tables.each_program([(result(f"regalloc_eviction/{folder}"), columns)])
+    for target in _TARGETS:
+        inlining, eviction = (
+            result(f"{policy}/programs_{target}") for policy in ("inlining_for_size", "regalloc_eviction")
+        )
+        found[f"inlining-programs-{target}"] = tables.programs(inlining, [_SIZES[0], *_EXECUTED[:1]], ["policy"])
+        found[f"eviction-programs-{target}"] = tables.programs(eviction, _RUN[:1], _EVICTION_SIDES)
+    return found
+
+
+def _exam(result: Callable[[str], Mapping[str, Any]]) -> dict[str, str]:
+    """The tables of models/exam. Args: result: reads the result in a folder of models."""
+    inlining, folded = result("exam/inlining_for_size"), result("exam/inlining_for_size_icf")
+    eviction = result("exam/regalloc_eviction")
+    inlining_programs, eviction_programs = result("exam/programs_inlining"), result("exam/programs_eviction")
+    searches = ["trained", "search_2", "search_8"]
+    found = {
+        "headlines": headlines.table(inlining, folded, inlining_programs, eviction, eviction_programs, EXAM_LANGUAGES),
+        "exam-inlining": tables.libraries(inlining, searches, measured.linked_code, EXAM_LANGUAGES, thresholds=True),
+        "exam-inlining-icf": tables.libraries(folded, searches, measured.linked_code, EXAM_LANGUAGES, thresholds=True),
+        "exam-inlining-programs": tables.programs(inlining_programs, [*_SIZES[:2], *_EXECUTED], ["policy"]),
+        "exam-eviction-programs": tables.programs(eviction_programs, _RUN, _EVICTION_SIDES),
+        "exam-eviction-programs-profiles": tables.programs(result("exam/programs_eviction_pgo"), _RUN, _EVICTION_SIDES),
+    }
+    for name, measure in _LIBRARY_MEASURES.items():
+        found[f"exam-eviction-{name}"] = tables.libraries(eviction, _EVICTION_LIBRARY_SIDES, measure, EXAM_LANGUAGES)
+    return found

@@ -1,0 +1,147 @@
+"""Tables of published results in Markdown, one function for each kind."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from models.results import measured
+from models.results.measured import Change
+from models.results.pages import percent
+
+#: Names of sides in result.json -> what a reader calls them.
+SIDES = {
+    "trained": "policy",
+    "policy": "policy alone",
+    "default_callee_saved_32768": "cost of callee-saved registers alone, without ML",
+    "policy_callee_saved_32768": "both: `mlgo-speed.cfg`",
+    "trained_callee_saved_32768": "both: `mlgo-speed.cfg`",
+    "allocations_18": "`-mlgo-allocations=18` without a policy",
+    "with_allocations": "`mlgo-speed.cfg` and `-mlgo-allocations=18`",
+    "search_2": "`-mlgo-search=2`",
+    "search_8": "`-mlgo-search=8`",
+}
+
+
+def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; the first column holds names."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in [headings, ["---"] * len(headings), *rows])
+
+
+def with_interval(change: Change) -> str:
+    """ "−1.16 % (−2.12 … −0.33)", bold if the interval lies below 0."""
+    value = percent(change.ratio)
+    if change.low is None or change.high is None:
+        return value
+    low, high = (percent(bound).removesuffix(" %") for bound in (change.low, change.high))
+    shown = f"**{value}**" if change.high < 1 and value.startswith("−") else value
+    return f"{shown} ({low} … {high})"
+
+
+def best_threshold(result: Mapping[str, Any], corpus: str) -> str:
+    """The -inline-threshold with the least linked code, or "the default" where none has less."""
+    ratios = {
+        side: measured.linked_code(result, corpus, side)
+        for side in result["order"]["sides"]
+        if side.startswith("threshold_")
+    }
+    if not ratios:
+        return "not measured"
+    best = min(ratios, key=lambda side: ratios[side].ratio)
+    if ratios[best].ratio >= 1:
+        return "the default"
+    return f"{percent(ratios[best].ratio)} at {best.removeprefix('threshold_')}"
+
+
+def libraries(
+    result: Mapping[str, Any],
+    sides: Sequence[str],
+    measure: Callable[[Mapping[str, Any], str, str], Change],
+    languages: Mapping[str, str],
+    *,
+    thresholds: bool = False,
+) -> str:
+    """One row for each corpus, then the mean and the worst of each language.
+
+    Args: languages: corpus -> "C" or "C++"; thresholds: adds the best -inline-threshold of each corpus.
+    """
+    corpora = sorted(result["order"]["corpora"], key=lambda corpus: (languages[corpus], corpus))
+    rows = []
+    for corpus in corpora:
+        cells = [f"{corpus}, {languages[corpus]}", str(result["corpora"][corpus]["modules"])]
+        cells += [with_interval(measure(result, corpus, side)) for side in sides]
+        rows.append(cells + ([best_threshold(result, corpus)] if thresholds else []))
+    for language in sorted({languages[corpus] for corpus in corpora}):
+        members = [corpus for corpus in corpora if languages[corpus] == language]
+        groups = [measured.group({corpus: measure(result, corpus, side) for corpus in members}) for side in sides]
+        cells = [f"{language}: mean of {len(members)}; worst", ""]
+        cells += [f"**{percent(each.mean.ratio)}**; {percent(each.worst[1])} {each.worst[0]}" for each in groups]
+        rows.append(cells + ([best_single_threshold(result, members)] if thresholds else []))
+    head = ["library", "units", *(SIDES.get(side, side) for side in sides)]
+    return markdown(head + (["best threshold"] if thresholds else []), rows)
+
+
+def several(
+    columns: Sequence[tuple[str, Mapping[str, Any], Callable[[Mapping[str, Any], str, str], Change]]], side: str
+) -> str:
+    """One row for each corpus, one column for each heading: results with the same heading share a column.
+
+    Args: columns: (heading, result, measure).
+    """
+    headings = list(dict.fromkeys(heading for heading, _, _ in columns))
+    cells: dict[str, dict[str, str]] = {}
+    for heading, result, measure in columns:
+        for corpus in result["order"]["corpora"]:
+            cells.setdefault(corpus, {})[heading] = with_interval(measure(result, corpus, side))
+    rows = [
+        [corpus, *(of_corpus.get(heading, "") for heading in headings)] for corpus, of_corpus in sorted(cells.items())
+    ]
+    return markdown(["library", *headings], rows)
+
+
+def best_single_threshold(result: Mapping[str, Any], corpora: Sequence[str]) -> str:
+    """The one -inline-threshold that is best for all `corpora` in the mean, or "the default"."""
+    means = {
+        side: measured.group({corpus: measured.linked_code(result, corpus, side) for corpus in corpora}).mean.ratio
+        for side in result["order"]["sides"]
+        if side.startswith("threshold_")
+    }
+    if not means:
+        return "not measured"
+    best = min(means, key=lambda side: means[side])
+    return "the default" if means[best] >= 1 else f"{percent(means[best])} at {best.removeprefix('threshold_')}"
+
+
+def programs(
+    result: Mapping[str, Any], rows: Sequence[tuple[str, str, str]], sides: Sequence[str], unseen: Sequence[str] = ()
+) -> str:
+    """One row for each measure, group of programs and side: mean with interval, worst, without the best.
+
+    Args:
+      rows: (words, table, measure), the last two as in measured.programs.
+      unseen: names of programs that training did not see; empty: no such rows.
+    """
+    lines = []
+    for words, table, measure in rows:
+        for side in sides:
+            groups = [(f"{len(measured.program_ratios(result, table, side, measure))} programs", False)]
+            groups += [(f"{len(unseen)} unseen programs", True)] if unseen else []
+            for members, only_unseen in groups:
+                found = measured.programs(result, table, side, measure, unseen=unseen if only_unseen else ())
+                rest = percent(found.without_best) if found.without_best is not None else ""
+                worst = f"{percent(found.worst[1])} {found.worst[0]}"
+                lines.append([f"{words}, {members}, {SIDES.get(side, side)}", with_interval(found.mean), worst, rest])
+    return markdown(["measured", "mean (95 % interval)", "worst program", "mean without the best program"], lines)
+
+
+def each_program(results: Sequence[tuple[Mapping[str, Any], Sequence[tuple[str, str, str, str]]]]) -> str:
+    """One row for each program: its changes by every column; then geometric mean and worst.
+
+    Args: results: (result, columns (heading, table, side, measure)); programs that a result lacks have an empty cell.
+    """
+    columns = [(result, *column) for result, of_result in results for column in of_result]
+    ratios = [measured.program_ratios(result, table, side, measure) for result, _, table, side, measure in columns]
+    groups = [measured.programs(result, table, side, measure) for result, _, table, side, measure in columns]
+    names = sorted({name for column in ratios for name in column})
+    rows = [[name, *(percent(column[name]) if name in column else "" for column in ratios)] for name in names]
+    rows.append(["geometric mean", *(with_interval(each.mean) for each in groups)])
+    rows.append(["worst", *(f"{percent(each.worst[1])} {each.worst[0]}" for each in groups)])
+    return markdown(["program", *(heading for _, heading, *_ in columns)], rows)

@@ -1,0 +1,82 @@
+"""Tables of made-up results."""
+
+import unittest
+from typing import Any
+
+from models.results import measured, tables
+
+
+def summary(ratio: float, half_width: float = 0.01) -> dict[str, float]:
+    return {"geometric_mean": ratio, "low": ratio - half_width, "high": ratio + half_width}
+
+
+def evaluation() -> dict[str, Any]:
+    """Two C libraries and a C++ library; a threshold helps C++ only."""
+    linked = {"a": (0.98, 1.01), "b": (1.005, 1.002), "c": (0.9, 0.97)}
+    return {
+        "kind": "evaluation",
+        "order": {"corpora": ["c", "a", "b"], "sides": ["trained", "threshold_10"]},
+        "corpora": {
+            name: {
+                "modules": 7,
+                "linked_code": {"trained": summary(policy), "threshold_10": summary(threshold)},
+                "object_code_bytes": {"default": 1000, "trained": 1100},
+            }
+            for name, (policy, threshold) in linked.items()
+        },
+    }
+
+
+def programs() -> dict[str, Any]:
+    """Three programs; x is the best one."""
+    counts = {"x": 500, "y": 990, "z": 1010}
+    mean = (0.5 * 0.99 * 1.01) ** (1 / 3)
+    return {
+        "kind": "programs",
+        "run": {name: {"default": {"instructions": 1000}, "policy": {"instructions": n}} for name, n in counts.items()},
+        "totals": {
+            "run": {"policy": {"instructions": summary(mean, 0.3)}},
+            "unseen": {"run": {"policy": {"instructions": summary((0.99 * 1.01) ** 0.5)}}},
+        },
+    }
+
+
+class LibrariesTest(unittest.TestCase):
+    def test_rows_mean_worst_and_threshold(self):
+        languages = {"a": "C", "b": "C", "c": "C++"}
+        lines = tables.libraries(evaluation(), ["trained"], measured.linked_code, languages, thresholds=True).split(
+            "\n"
+        )
+        self.assertEqual(
+            lines[2:],
+            [
+                "| a, C | 7 | **−2.00 %** (−3.00 … −1.00) | the default |",
+                "| b, C | 7 | +0.50 % (−0.50 … +1.50) | the default |",
+                "| c, C++ | 7 | **−10.00 %** (−11.00 … −9.00) | −3.00 % at 10 |",
+                "| C: mean of 2; worst |  | **−0.76 %**; +0.50 % b | the default |",
+                "| C++: mean of 1; worst |  | **−10.00 %**; −10.00 % c | −3.00 % at 10 |",
+            ],
+        )
+
+    def test_code_of_objects_has_no_interval(self):
+        self.assertEqual(measured.object_code(evaluation(), "a", "trained"), measured.Change(1.1))
+
+
+class ProgramsTest(unittest.TestCase):
+    def test_worst_and_without_the_best(self):
+        text = tables.programs(programs(), [("instructions", "run", "instructions")], ["policy"], ["y", "z"])
+        self.assertEqual(
+            text.split("\n")[2:],
+            [
+                "| instructions, 3 programs, policy alone | −20.63 % (−50.63 … +9.37) | +1.00 % z | −0.01 % |",
+                "| instructions, 2 unseen programs, policy alone | −0.01 % (−1.01 … +0.99) | +1.00 % z |  |",
+            ],
+        )
+
+    def test_other_unseen_programs_than_those_published_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "the mean of x, y is not the published one"):
+            measured.programs(programs(), "run", "policy", "instructions", ["x", "y"])
+
+
+if __name__ == "__main__":
+    unittest.main()
