@@ -160,6 +160,14 @@ def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
     return f"was measured before {changed} of {len(sources)} sources changed" if changed else None
 
 
+def time_of(path: str) -> int | None:
+    """When a file was last changed, in nanoseconds since 1970; None: it is not there."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
 def read_recording(cache: pathlib.Path) -> dict[str, Any]:
     """What `write_recording` wrote; empty when there is nothing that can be used."""
     try:
@@ -169,7 +177,12 @@ def read_recording(cache: pathlib.Path) -> dict[str, Any]:
         return {}
 
 
-def write_recording(cache: pathlib.Path, commands: list[dict[str, Any]], seconds: float) -> None:
-    """Keeps what builds made, for runs without a build and for those that make a part again."""
-    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds}
+def write_recording(
+    cache: pathlib.Path, commands: list[dict[str, Any]], seconds: float, changed: dict[str, int | None]
+) -> None:
+    """Keeps what builds made, for runs without a build and for those that make a part again.
+
+    Args: changed: what was linked -> `time_of`.
+    """
+    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds, "changed": changed}
     write_atomically(cache / "recording.json", encode_json(content))

@@ -121,6 +121,9 @@ def _recorded(compiler: Compiler, flags: argparse.Namespace, cache: pathlib.Path
     build = Build(commands)
     programs = programs_of(build)
     program = choose(programs, flags.program)
+    if kept["changed"].get(program.link.output) != artefact.time_of(program.link.output):
+        wrong = "was changed after mlgo smaller had recorded its build"
+        raise RunError(program.link.output, wrong, "Clean, and run `mlgo smaller -- COMMAND` again")
     parts = Parts(build, program.link)
     notes = _notes(programs, program, commands, parts)
     if not parts.units and not program.link.sources:
@@ -152,7 +155,8 @@ def _record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str]) -> 
     before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
     total = max(seconds, float(kept.get("build_seconds", 0.0)))
     commands = before + [{"kind": type(each).__name__, **dataclasses.asdict(each)} for each in made]
-    artefact.write_recording(cache, commands, total)
+    changed = {each.output: artefact.time_of(each.output) for each in made if isinstance(each, Link)}
+    artefact.write_recording(cache, commands, total, {**kept.get("changed", {}), **changed})
     return code
 
 
