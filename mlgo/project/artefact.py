@@ -9,17 +9,20 @@ mlgo/.cache            not checked in: recorded commands and objects
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mlgo.project.compiler import Compiler
 from mlgo.project.measuring import Measured
 from mlgo.run.exit_codes import RunError
-from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically
+from mlgo.run.files import encode_json, read_json, write_all_atomically, write_atomically, write_error
 
 CONFIG, TOOLCHAIN, RESULT, PAGE, CACHE = "mlgo.cfg", "toolchain.cmake", "mlgo.json", "report.html", ".cache"
 _FORMAT = 1
@@ -32,6 +35,9 @@ set(CMAKE_C_COMPILER "$ENV{MLGO_PREFIX}/bin/clang")
 set(CMAKE_CXX_COMPILER "$ENV{MLGO_PREFIX}/bin/clang++")
 set(CMAKE_AR "$ENV{MLGO_PREFIX}/bin/llvm-ar" CACHE FILEPATH "")
 set(CMAKE_RANLIB "$ENV{MLGO_PREFIX}/bin/llvm-ranlib" CACHE FILEPATH "")
+if(NOT EXISTS "$ENV{MLGO_PREFIX}/bin/clang-scan-deps")
+  set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+endif()
 foreach(language C CXX)
   set(CMAKE_${language}_FLAGS_INIT "\\"--config=${CMAKE_CURRENT_LIST_DIR}/mlgo.cfg\\"")
 endforeach()
@@ -49,6 +55,27 @@ def opened(folder: pathlib.Path) -> pathlib.Path:
         raise RunError(f"--output={folder}", wrong, "Name another folder")
     write_all_atomically(folder / CACHE, {".gitignore": b"*\n"})
     return folder / CACHE
+
+
+@contextlib.contextmanager
+def locked(cache: pathlib.Path) -> Iterator[None]:
+    """Keeps other runs out of the cache, and removes what killed ones left.
+
+    Raises: RunError: another run uses it, or it cannot be written.
+    """
+    lock = os.open(cache, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RunError(str(cache), "is in use by another `mlgo smaller`", "Wait for it") from error
+        for path in [*cache.glob("records.*"), *cache.glob("objects/.compile.*"), cache / "scratch"]:
+            shutil.rmtree(path, ignore_errors=True)
+        yield
+    except OSError as error:
+        raise write_error(error, cache) from error
+    finally:
+        os.close(lock)
 
 
 def write(folder: pathlib.Path, content: dict[str, Any], chosen: Measured | None, page: str) -> None:
@@ -133,6 +160,14 @@ def stale(folder: pathlib.Path, compiler: Compiler) -> str | None:
     return f"was measured before {changed} of {len(sources)} sources changed" if changed else None
 
 
+def time_of(path: str) -> int | None:
+    """When a file was last changed, in nanoseconds since 1970; None: it is not there."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
 def read_recording(cache: pathlib.Path) -> dict[str, Any]:
     """What `write_recording` wrote; empty when there is nothing that can be used."""
     try:
@@ -142,7 +177,12 @@ def read_recording(cache: pathlib.Path) -> dict[str, Any]:
         return {}
 
 
-def write_recording(cache: pathlib.Path, commands: list[dict[str, Any]], seconds: float) -> None:
-    """Keeps what builds made, for runs without a build and for those that make a part again."""
-    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds}
+def write_recording(
+    cache: pathlib.Path, commands: list[dict[str, Any]], seconds: float, changed: dict[str, int | None]
+) -> None:
+    """Keeps what builds made, for runs without a build and for those that make a part again.
+
+    Args: changed: what was linked -> `time_of`.
+    """
+    content = {"format": _FORMAT, "commands": commands, "build_seconds": seconds, "changed": changed}
     write_atomically(cache / "recording.json", encode_json(content))

@@ -34,7 +34,6 @@ from mlgo.project.records import read_records
 from mlgo.project.relinking import Parts, Relinker
 from mlgo.run.exit import RESUMABLE, exit_code_of
 from mlgo.run.exit_codes import ExitCode, RunError
-from mlgo.run.files import write_error
 
 #: The policy takes one compile, the search two: both fit.
 _BUDGET = 3.0
@@ -54,7 +53,13 @@ def run(arguments: Sequence[str], prefix: pathlib.Path) -> int:
         command = own[own.index("--") + 1 :]
         del own[own.index("--") :]
     flags = _parser().parse_args(own)
-    compiler = compiler_at(flags.prefix or prefix)
+    compiler = compiler_at((flags.prefix or prefix).absolute())
+    if flags.directory:
+        try:
+            os.chdir(flags.directory)
+        except OSError as error:
+            wrong = f"cannot be entered: {error.strerror}"
+            raise RunError(f"--directory={flags.directory}", wrong, "Name the folder of the project") from error
     if flags.verb == "build":
         return _build(compiler, flags, command)
     return _smaller(compiler, flags, command)
@@ -70,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     for each in (smaller, build):
         text = "folder of the result. Default: mlgo"
         each.add_argument("--output", metavar="DIR", type=pathlib.Path, default=pathlib.Path("mlgo"), help=text)
+        text = "folder of the project, in which the command runs. Default: the current one"
+        each.add_argument("-C", "--directory", metavar="DIR", type=pathlib.Path, help=text)
         text = "folder of the compiler. Default: the one that holds this command"
         each.add_argument("--prefix", metavar="DIR", type=pathlib.Path, help=text)
     text = "program or shared library to measure, by the end of its path. Default: the one with most code"
@@ -96,20 +103,27 @@ def _build(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]
 
 
 def _smaller(compiler: Compiler, flags: argparse.Namespace, command: Sequence[str]) -> int:
-    folder, project = flags.output.absolute(), pathlib.Path.cwd()
-    cache = artefact.opened(folder)
-    if command:
-        code = _record(compiler, cache, command)
+    cache = artefact.opened(flags.output.absolute())
+    with artefact.locked(cache):
+        code = _record(compiler, cache, command) if command else 0
         if code:
             _say(f"the build ended with exit code {code}; `mlgo smaller` alone measures what it linked")
             return code
-    kept = artefact.read_recording(cache)
+        return _recorded(compiler, flags, cache)
+
+
+def _recorded(compiler: Compiler, flags: argparse.Namespace, cache: pathlib.Path) -> int:
+    """Measures a program of the builds that were recorded."""
+    kept, project = artefact.read_recording(cache), pathlib.Path.cwd()
     if not kept:
         raise RunError("mlgo smaller", "has no command, and no build was recorded here", "Write: mlgo smaller -- make")
     commands = [_command_of(entry) for entry in kept["commands"]]
     build = Build(commands)
     programs = programs_of(build)
     program = choose(programs, flags.program)
+    if kept["changed"].get(program.link.output) != artefact.time_of(program.link.output):
+        wrong = "was changed after mlgo smaller had recorded its build"
+        raise RunError(program.link.output, wrong, "Clean, and run `mlgo smaller -- COMMAND` again")
     parts = Parts(build, program.link)
     notes = _notes(programs, program, commands, parts)
     if not parts.units and not program.link.sources:
@@ -128,14 +142,11 @@ def _smaller(compiler: Compiler, flags: argparse.Namespace, command: Sequence[st
 def _record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str]) -> int:
     """Runs the build and adds what it made to what is known of builds before; its exit code."""
     recording.make_links(cache / "path", compiler, os.environ.get("PATH", os.defpath))
-    try:
-        with tempfile.TemporaryDirectory(dir=cache, prefix="records.") as records:
-            path = pathlib.Path(records)
-            environment = recording.environment_of(compiler, cache / "path", os.environ, records=path)
-            code, seconds = recording.run_build(command, environment)
-            found, broken = read_records(path)
-    except OSError as error:
-        raise write_error(error, cache) from error
+    with tempfile.TemporaryDirectory(dir=cache, prefix="records.") as records:
+        path = pathlib.Path(records)
+        environment = recording.environment_of(compiler, cache / "path", os.environ, records=path)
+        code, seconds = recording.run_build(command, environment)
+        found, broken = read_records(path)
     if broken:
         _say(f"{broken} commands of the build are not known: they were ended, or the disk is full")
     made = [each for record in found for each in understand(record)]
@@ -144,7 +155,8 @@ def _record(compiler: Compiler, cache: pathlib.Path, command: Sequence[str]) -> 
     before = [entry for entry in kept.get("commands", ()) if entry["output"] not in outputs]
     total = max(seconds, float(kept.get("build_seconds", 0.0)))
     commands = before + [{"kind": type(each).__name__, **dataclasses.asdict(each)} for each in made]
-    artefact.write_recording(cache, commands, total)
+    changed = {each.output: artefact.time_of(each.output) for each in made if isinstance(each, Link)}
+    artefact.write_recording(cache, commands, total, {**kept.get("changed", {}), **changed})
     return code
 
 

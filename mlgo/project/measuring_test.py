@@ -1,5 +1,6 @@
 """Compiles with a fake compiler: what is kept, what is compiled again, the budget, the choice of a row, the page."""
 
+import errno
 import json
 import os
 import pathlib
@@ -197,6 +198,19 @@ class ResultTest(unittest.TestCase):
             write(None)
             with self.assertRaisesRegex(RunError, "Run `mlgo smaller -- COMMAND` first"):
                 artefact.stale(folder, compiler)
+
+    def test_one_run_at_a_time_which_removes_what_a_killed_one_left(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            cache = artefact.opened(pathlib.Path(scratch, "mlgo"))
+            (cache / "records.x").mkdir()
+            (cache / "objects/.compile.x").mkdir(parents=True)
+            with artefact.locked(cache):
+                self.assertEqual(sorted(os.listdir(cache)), [".gitignore", "objects"])
+                self.assertEqual(os.listdir(cache / "objects"), [])
+                with self.assertRaisesRegex(RunError, "is in use by another"), artefact.locked(cache):
+                    pass
+            with self.assertRaisesRegex(RunError, "no space is left on its disk"), artefact.locked(cache):
+                raise OSError(errno.ENOSPC, "No space left on device")
 
     def test_a_recording_that_is_damaged_is_none(self):
         with tempfile.TemporaryDirectory() as scratch:

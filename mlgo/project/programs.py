@@ -12,6 +12,8 @@ from mlgo.project.size import code_bytes, machine_of
 from mlgo.run.exit_codes import ExitCode, RunError
 
 _NAMED = 6
+# Programs that configure and CMake link to ask the compiler something.
+_QUESTIONS = ("/conftest", "/CompilerId", "/CMakeScratch/", "/CMakeTmp/", "/meson-private/")
 
 
 class Program(NamedTuple):
@@ -26,6 +28,8 @@ def programs_of(build: Build) -> list[Program]:
     """Executables and shared libraries of a build, the largest first."""
     found = []
     for link in build.links.values():
+        if any(part in link.output for part in _QUESTIONS):
+            continue
         code = None if {"-r", "--relocatable"} & set(link.words) else code_bytes(link.output)
         if code is not None:
             found.append(Program(link, code, machine_of(link.output)))

@@ -19,6 +19,7 @@ from mlgo.run.exit_codes import RunError
 #: Names that builds look for on PATH.
 _ALWAYS = ("c++", "cc", "clang", "clang++", "g++", "gcc", "ld")
 _COMPILER = re.compile(r"(?P<triple>[\w.]+(?:-[\w.]+)*-)?(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+|ld)(?:-\d[\d.]*)?")
+_CMAKE = "build_folder.cmake"
 #: Compilers that clang is no substitute for, in CC and CXX.
 _VARIABLES = {"CC": ("clang", "cc"), "CXX": ("clang++", "c++")}
 
@@ -74,6 +75,8 @@ def environment_of(
             # A launcher in front of the compiler and options behind it stay.
             words = [*given[: own[0]], str(compiler.recorders / clang), *given[own[0] + 1 :]] if own else None
             made[variable] = shlex.join(words) if words else str(compiler.recorders / clang)
+    if not (compiler.bin / "clang-scan-deps").exists() and (compiler.recorders / _CMAKE).exists():
+        made.setdefault("CMAKE_TOOLCHAIN_FILE", str(compiler.recorders / _CMAKE))
     if records:
         # A launcher that has the object already does not start the compiler.
         made |= {"CCACHE_DISABLE": "1", "SCCACHE_RECACHE": "1"}

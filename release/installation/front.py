@@ -1,6 +1,6 @@
 """`mlgo` of the compiler that this workspace builds, in front of a build; started by Bazel.
 
-    ./bazelw run //release:smaller -- -- make -j8        # in the folder of the project
+    ./bazelw run //release:smaller -- --directory=PROJECT -- make -j8
 
 Installs the compiler into out/mlgo-clang of the workspace, and starts its bin/mlgo in the caller's folder.
 """

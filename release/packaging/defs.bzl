@@ -132,6 +132,7 @@ def compiler_tarball(name, compiler, policies, backend = None, visibility = None
         folder = "lib/mlgo",
         library = Label("//mlgo/project"),
         links = {"lib/mlgo/record/clang++": "clang"},
+        files = {Label("//mlgo/project:build_folder.cmake"): "lib/mlgo/record/build_folder.cmake"},
         programs = {
             Label("//mlgo/project:launcher.py"): "bin/mlgo",
             Label("//mlgo/project:record.sh"): "lib/mlgo/record/clang",

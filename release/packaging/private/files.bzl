@@ -49,6 +49,9 @@ compiler_files = rule(
     },
 )
 
+def _by_path(targets):
+    return {path: target[DefaultInfo].files.to_list()[0] for target, path in targets.items()}
+
 def _python_tree_impl(ctx):
     found = depset(transitive = [
         ctx.attr.library[PyInfo].transitive_sources,
@@ -59,7 +62,8 @@ def _python_tree_impl(ctx):
         for file in found.to_list()
         if file.short_path.startswith("mlgo/")
     }
-    programs = {path: target[DefaultInfo].files.to_list()[0] for target, path in ctx.attr.programs.items()}
+    modules |= _by_path(ctx.attr.files)
+    programs = _by_path(ctx.attr.programs)
     links = [
         (PackageSymlinkInfo(attributes = {"mode": "0777"}, destination = path, target = target), ctx.label)
         for path, target in ctx.attr.links.items()
@@ -80,6 +84,7 @@ python_tree = rule(
     implementation = _python_tree_impl,
     doc = "A Python library of this workspace with its dependencies and data as files for rules_pkg, and programs that use it.",
     attrs = {
+        "files": attr.label_keyed_string_dict(doc = "Other file -> path.", allow_files = True),
         "folder": attr.string(doc = "Where the modules go; Python's path begins there.", mandatory = True),
         "library": attr.label(doc = "The library.", mandatory = True, providers = [PyInfo]),
         "links": attr.string_dict(doc = "Path of a link -> its target."),
