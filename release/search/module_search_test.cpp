@@ -51,8 +51,8 @@ struct Counted {
 
   Found search(unsigned Tries, bool HasPolicy = true) {
     Compiles = 0;
-    const Compile Run = [&, Tries](const Attempt &Asked) -> std::optional<Build> {
-      Compiles += !Asked.AsReleased || Tries == 2;
+    const Compile Run = [&](const Attempt &Asked) -> std::optional<Build> {
+      ++Compiles;
       return Asked.Elsewhere == Broken ? std::nullopt : std::optional<Build>(Toy.build(Asked));
     };
     return searchModule(Run, Tries, HasPolicy);
@@ -71,6 +71,7 @@ void filesKeepDecisions() {
   const std::string File = fileOf(Asked);
   CHECK(File == "mlgo-decisions 1\nmodule\t*\notherwise cost-below -15\ninline\ta\tb\ta\t0\t0\nkeep\ta\tc\ta\t0\t0\n");
   CHECK(decisionsIn(File) == Asked.Given);
+  CHECK(attemptIn(File).Elsewhere == Asked.Elsewhere && attemptIn(File).Given == Asked.Given);
   CHECK(decisionsIn("").empty());
   CHECK(decisionsIn("keep").empty());
 }
@@ -122,7 +123,7 @@ void oneCompileOrNoDecisionIsNoSearch() {
   const Found One = Searching.search(1);
   CHECK(!One.Best && !One.Lost && Searching.Compiles == 0);
   const Found Undecided = Idle.search(8);
-  CHECK(!Undecided.Best && !Undecided.Lost && Idle.Compiles == 1);
+  CHECK(Undecided.Best && Undecided.Best->AsReleased && Idle.Compiles == 2);
 }
 
 void failingCompilesAreLostTries() {
@@ -134,7 +135,7 @@ void failingCompilesAreLostTries() {
   // The default's compile is the one that the others are compared with.
   Searching.Broken = Default;
   const mlgo::search::Found Lost = Searching.search(8);
-  CHECK(!Lost.Best && Lost.Lost && !Lost.Lost->AsReleased && Searching.Compiles == 1);
+  CHECK(!Lost.Best && Lost.Lost && Lost.Lost->AsReleased && Searching.Compiles == 1);
   CHECK(Searching.search(2).Lost->AsReleased);
 }
 
@@ -147,7 +148,7 @@ void randomProgramsDoNotGrow() {
     const uint64_t Least = std::min(Toy.build({Default}).CodeBytes, Toy.build({Policy}).CodeBytes);
     for (const unsigned Tries : {2u, 3u, 8u, 16u}) {
       const auto Found = Searching.search(Tries).Best;
-      CHECK(Searching.Compiles <= Tries);
+      CHECK(Searching.Compiles <= Tries + (Tries > 2));
       if (!Found)
         continue;
       const uint64_t Bytes = Toy.build(*Found).CodeBytes;
@@ -164,6 +165,16 @@ void theSameSearchFindsTheSame() {
   Counted Searching = {Toy};
   const auto Found = Searching.search(16).Best, Again = Searching.search(16).Best;
   CHECK(Found && Again && Again->Elsewhere == Found->Elsewhere && Again->Given == Found->Given);
+}
+
+void aCopyEndsItsSearchAtOnce() {
+  const ToyCompiler Toy(twoParts());
+  unsigned Compiles = 0;
+  const Compile Run = [&](const Attempt &Asked) {
+    return ++Compiles < 4 ? Outcome(Toy.build(Asked)) : Outcome::endOfSearch();
+  };
+  searchModule(Run, 16, true);
+  CHECK(Compiles == 4);
 }
 
 // Sizes count less for functions that other objects have too, so the smaller total may be of the larger object.
@@ -202,6 +213,7 @@ int main() {
   failingCompilesAreLostTries();
   randomProgramsDoNotGrow();
   theSameSearchFindsTheSame();
+  aCopyEndsItsSearchAtOnce();
   moreCodeIsNotTakenForFewerBytesThatCount();
   theReleasedCompilesAreTheLimit();
 }
