@@ -55,8 +55,8 @@ public:
   InliningDecisions &operator=(const InliningDecisions &) = delete;
 
   bool asksPolicy() const { return Section.Elsewhere.Is == Otherwise::Rule::Policy; }
-  // Whether takeDecisionsInto asks for no more than an account of what the policy decides, which then decides as in a
-  // compile without.
+  // Whether takeDecisionsInto asks for no more than an account of what the policy or the default decides, which then
+  // decides as in a compile without.
   bool keepsAccountAlone() const;
 
   // What decides where nothing is given: the default heuristic, the policy, LLVM's estimate of the cost as the advisor

@@ -30,9 +30,13 @@ struct Attempt {
   // What decides calls that are not in `Given`.
   Otherwise Elsewhere = {};
   Decisions Given = {};
-  // Whether the compile is the one that users get without search. The default's then keeps no account of its decisions:
-  // for it the compiler computes analyses that later passes then use, so the object may differ a little.
+  // Whether the compile is the one that users get without search. With decisions that are given, the compiler computes
+  // analyses that later passes then use, so the object may differ a little.
   bool AsReleased = false;
+
+  bool operator==(const Attempt &Other) const {
+    return Elsewhere == Other.Elsewhere && Given == Other.Given && AsReleased == Other.AsReleased;
+  }
 };
 
 // The decision file of an attempt, for a compile of any module.

@@ -17,7 +17,7 @@ namespace {
 constexpr double LeastGain = 0.5;
 
 constexpr Otherwise Default = {};
-const Attempt ReleasedPolicy = {Otherwise::policy(), {}, true};
+const Attempt ReleasedDefault = {Default, {}, true}, ReleasedPolicy = {Otherwise::policy(), {}, true};
 
 struct Compiled {
   Attempt Asked;
@@ -36,28 +36,22 @@ public:
       : Run(Run), Left(Tries), Limits(Tries / TriesOfALimit), HasPolicy(HasPolicy) {}
 
   Found run() {
-    const Attempt Released = {Default, {}, true};
-    if (!compile(Released))
-      return {std::nullopt, Released};
-    // Two compiles leave nothing to mix.
-    if (Left <= 2) {
-      if (HasPolicy)
-        compile(ReleasedPolicy);
-    } else if (tryNext({Default}) && !Tried.back().Result.Decided.empty()) {
+    if (!tryNext(ReleasedDefault))
+      return {std::nullopt, ReleasedDefault};
+    if (!Tried.back().Result.Decided.empty())
       explore();
-    }
     return {best().Asked};
   }
 
 private:
   // Fills `Tried`, which has the default already.
   void explore() {
-    // Not of the first one, which has no account of its decisions.
-    FirstMixed = 1;
     if (HasPolicy)
       tryNext(ReleasedPolicy);
     for (size_t Number = 0; Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
       tryNext({Otherwise::costBelow(CostLimits[Number])});
+    if (Left == 0)
+      return;
     Build Expected = mix();
     while (Left > 0 && improve(Expected))
       ;
@@ -67,7 +61,7 @@ private:
   // is so.
   Build mix() {
     std::vector<std::pair<double, const Build *>> BySize;
-    for (size_t Number = FirstMixed; Number < Tried.size(); ++Number)
+    for (size_t Number = 0; Number < Tried.size(); ++Number)
       BySize.emplace_back(Tried[Number].Result.total(), &Tried[Number].Result);
     // The vector keeps equal ones in the order of their addresses, which is that in `Tried`.
     std::sort(BySize.begin(), BySize.end());
@@ -116,14 +110,10 @@ private:
 
   static Attempt fixed(const Build &Of) { return {Default, Of.Decided}; }
 
+  // The compile is then the last of `Tried`. Returns: whether it succeeded.
   bool tryNext(Attempt Asked) {
     --Left;
-    return compile(std::move(Asked));
-  }
-
-  // The compile itself, which is then the last of `Tried`. Returns: whether it succeeded.
-  bool compile(Attempt Asked) {
-    Outcome Made = Run(Asked);
+    Outcome Made = Run(Asked, /*KeepsObject=*/Tried.empty() || Left == 0);
     if (Made.EndsSearch)
       Left = 0;
     if (!Made.Made)
@@ -148,7 +138,6 @@ private:
   const size_t Limits;
   const bool HasPolicy;
   std::vector<Compiled> Tried;
-  size_t FirstMixed = 0;
   uint64_t MostCodeBytes = UINT64_MAX;
   // Of moves that were tried.
   std::set<std::string> Names;

@@ -7,7 +7,6 @@
 #include "KnownCode.h"
 #include "ModuleSearch.h"
 #include "SilentChild.h"
-#include "UsageError.h"
 
 #include "clang/Basic/CodeGenOptions.h"
 #include "clang/Basic/Diagnostic.h"
@@ -100,6 +99,13 @@ std::vector<StringRef> partsOf(StringRef Message) {
   return Parts;
 }
 
+struct Kept {
+  Attempt Asked;
+  std::string Object;
+  uint64_t CodeBytes;
+  bool Prints;
+};
+
 // A copy of clang's process that reaches the inliner once. There it becomes the parent of a copy for each try, and
 // itself the compile that the search chose.
 class SharedCompile {
@@ -141,32 +147,35 @@ private:
   // Returns in a try, and if the chosen compile is still to be made.
   void searchHere() {
     Defined = definedIn(Of.M);
-    const Compile Run = [this](const Attempt &Asked) { return tryInCopy(Asked); };
+    const Compile Run = [this](const Attempt &Asked, bool KeepsObject) { return tryInCopy(Asked, KeepsObject); };
     const Found Result = searchModule(Run, Tries, InlinerSizeModel::slot().Count != 0);
     if (IsTry)
       return;
     if (Result.Lost)
       loseTry();
     Answer.Chosen = *Result.Best;
-    // The first try is complete, and its object is kept.
-    if (Answer.Chosen->AsReleased && Answer.Chosen->Elsewhere == Otherwise())
-      sendKept();
+    for (Kept &One : Objects)
+      if (One.Asked == *Answer.Chosen)
+        sendKept(One);
     follow(*Answer.Chosen);
   }
 
-  Outcome tryInCopy(const Attempt &Asked) {
+  Outcome tryInCopy(const Attempt &Asked, bool KeepsObject) {
     if (IsTry)
       return Outcome::endOfSearch();
     const Forked Copy = forkSilently(SearchFlag);
     if (Copy.IsChild) {
       IsTry = true;
+      // Objects that are kept are complete.
+      if (KeepsObject)
+        Known.clear();
       follow(Asked);
       return Outcome::endOfSearch();
     }
     ++Answer.Compiles;
     if (!Copy.Sent)
       return {};
-    return readTry(*Copy.Sent);
+    return readTry(*Copy.Sent, KeepsObject ? &Asked : nullptr);
   }
 
   // The parent of all tries has replaced the default inliner.
@@ -176,7 +185,7 @@ private:
       giveDecisions(fileOf(Asked));
     else if (!IsDefault)
       setOption(AdvisorMode, "release");
-    takeDecisionsInto(IsTry && !IsDefault ? &Taken : nullptr);
+    takeDecisionsInto(IsTry ? &Taken : nullptr);
   }
 
   void generate(Object &Into) {
@@ -205,29 +214,29 @@ private:
   std::unique_ptr<object::ObjectFile> read(StringRef Code) {
     auto Read = object::ObjectFile::createObjectFile(MemoryBufferRef(Code, SearchOption));
     if (!Read)
-      endWithUsageError(SearchFlag + ": a copy of the compiler sent an object that cannot be read: " +
-                        toString(Read.takeError()) + "; report this with the module, or remove the option");
+      loseTry(toString(Read.takeError()));
     return std::move(*Read);
   }
 
-  Build readTry(StringRef Sent) {
+  // Kept: of an object that is kept.
+  Build readTry(StringRef Sent, const Attempt *Kept) {
     const std::vector<StringRef> Parts = partsOf(Sent);
     const auto Code = read(Parts[0]);
     addKnown(Known, Parts[2], *Code);
     Build Result;
     Result.Decided = decisionsIn(std::string_view(Parts[1]));
     addSizes(Result, *Code, Defined, Of.M.getDataLayout().getGlobalPrefix());
-    if (Answer.Compiles == 1) {
-      Answer.Object = Parts[0].str();
-      Answer.Prints = !Parts[3].empty();
+    if (Answer.Compiles == 1)
       Answer.BytesBefore = Result.CodeBytes;
-    }
+    if (Kept)
+      Objects.push_back({*Kept, Parts[0].str(), Result.CodeBytes, !Parts[3].empty()});
     return Result;
   }
 
-  [[noreturn]] void sendKept() {
-    Answer.BytesAfter = Answer.BytesBefore;
-    Answer.Prints |= prints();
+  [[noreturn]] void sendKept(Kept &One) {
+    Answer.Object = std::move(One.Object);
+    Answer.BytesAfter = One.CodeBytes;
+    Answer.Prints = One.Prints || prints();
     send();
   }
 
@@ -241,6 +250,9 @@ private:
     generate(Code);
     Build Made;
     addSizes(Made, *read(textOf(Code)), Defined, Of.M.getDataLayout().getGlobalPrefix());
+    // An estimate of a try, in which functions were not generated again, may be wrong.
+    if (Made.CodeBytes > Answer.BytesBefore)
+      sendKept(Objects.front());
     Answer.BytesAfter = Made.CodeBytes;
     Answer.Object = textOf(Code).str();
     Answer.Prints = prints();
@@ -263,6 +275,7 @@ private:
   uint64_t Printed = 0;
   Functions Defined;
   KnownCode Known;
+  std::vector<Kept> Objects;
   Searched Answer;
   // In a try.
   std::string Taken;
