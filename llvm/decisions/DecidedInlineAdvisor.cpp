@@ -19,8 +19,8 @@ public:
 
 private:
   std::unique_ptr<MLInlineAdvice> getAdviceFromModel(CallBase &CB, OptimizationRemarkEmitter &ORE) override {
-    // Always asked, as by the development compiler: the default's analyses stay cached for later passes.
-    const bool Default = GetDefaultAdvice(CB);
+    // Asked as by the development compiler: the default's analyses stay cached for later passes.
+    const bool Default = !Decisions->keepsAccountAlone() && GetDefaultAdvice(CB);
     const auto Policy = [&] { return askPolicy(CB); };
     const auto Cost = [this] { return *ModelRunner->getTensor<int64_t>(FeatureIndex::cost_estimate); };
     const auto Given = Decisions->decide(CB, {[Default] { return Default; }, Policy, Cost}, ORE);

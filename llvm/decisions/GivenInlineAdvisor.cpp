@@ -2,10 +2,13 @@
 #include "InstructionCount.h"
 #include "NamedOption.h"
 
+#include "llvm/ADT/DepthFirstIterator.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -76,8 +79,8 @@ private:
 GivenInlineAdvisor::GivenInlineAdvisor(Module &M, FunctionAnalysisManager &FAM, DefaultAdvice GetDefaultAdvice,
                                        std::unique_ptr<InliningDecisions> Decisions)
     : InlineAdvisor(M, FAM), GetDefaultAdvice(std::move(GetDefaultAdvice)), Decisions(std::move(Decisions)),
-      MostGrowth(mostGrowth()), HarmlessStackBytes(harmlessStackBytes()),
-      InitialSize(sizeOfModule()), Size(InitialSize) {}
+      IsAccount(this->Decisions->keepsAccountAlone()), MostGrowth(mostGrowth()), HarmlessStackBytes(harmlessStackBytes()),
+      InitialSize(IsAccount ? 0 : sizeOfModule()), Size(InitialSize) {}
 
 GivenInlineAdvisor::~GivenInlineAdvisor() = default;
 
@@ -102,6 +105,8 @@ void GivenInlineAdvisor::forgetFunctions() {
 }
 
 bool GivenInlineAdvisor::isReachable(CallBase &CB) const {
+  if (IsAccount)
+    return is_contained(depth_first(&CB.getCaller()->getEntryBlock()), CB.getParent());
   return FAM.getResult<DominatorTreeAnalysis>(*CB.getCaller()).isReachableFromEntry(CB.getParent());
 }
 
@@ -148,6 +153,8 @@ bool GivenInlineAdvisor::canBeInlined(CallBase &CB, bool Mandatory) {
 
 std::unique_ptr<InlineAdvice> GivenInlineAdvisor::followed(CallBase &CB, bool Inline) {
   OptimizationRemarkEmitter &ORE = getCallerORE(CB);
+  if (IsAccount)
+    return std::make_unique<InlineAdvice>(this, CB, ORE, Inline);
   // The size cannot be followed in an unreachable block.
   if (Stopped || !isReachable(CB))
     return std::make_unique<InlineAdvice>(this, CB, ORE, Inline);
@@ -155,10 +162,23 @@ std::unique_ptr<InlineAdvice> GivenInlineAdvisor::followed(CallBase &CB, bool In
 }
 
 std::unique_ptr<InlineAdvice> GivenInlineAdvisor::getMandatoryAdvice(CallBase &CB, bool Advice) {
-  return followed(CB, Advice && isReachable(CB));
+  return IsAccount ? InlineAdvisor::getMandatoryAdvice(CB, Advice) : followed(CB, Advice && isReachable(CB));
+}
+
+std::unique_ptr<InlineAdvice> GivenInlineAdvisor::byDefault(CallBase &CB) {
+  OptimizationRemarkEmitter &ORE = getCallerORE(CB);
+  const bool Inline = GetDefaultAdvice(CB);
+  // The default's inlining is not followed, so what is known of a callee may be out of date.
+  RefusalsOfCallees.clear();
+  if (CB.getCaller() != CB.getCalledFunction() && getMandatoryKind(CB, FAM, ORE) == MandatoryInliningKind::NotMandatory &&
+      isReachable(CB) && canBeInlined(CB, /*Mandatory=*/false))
+    Decisions->decide(CB, {[Inline] { return Inline; }, nullptr, nullptr}, ORE);
+  return std::make_unique<InlineAdvice>(this, CB, ORE, Inline);
 }
 
 std::unique_ptr<InlineAdvice> GivenInlineAdvisor::getAdviceImpl(CallBase &CB) {
+  if (IsAccount)
+    return byDefault(CB);
   OptimizationRemarkEmitter &ORE = getCallerORE(CB);
   const auto Kept = [&] { return std::make_unique<InlineAdvice>(this, CB, ORE, false); };
   if (!isReachable(CB))

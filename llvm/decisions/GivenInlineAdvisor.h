@@ -18,6 +18,9 @@ namespace mlgo {
 //
 // Like that advisor it stops when the module has doubled (-ml-advisor-size-increase-threshold), and therefore follows
 // the number of instructions.
+//
+// For decisions that keep an account alone, it is LLVM's default advisor, and names the calls about which it would ask
+// otherwise. It then computes no analysis that the default does not compute: passes use what is cached.
 class GivenInlineAdvisor final : public llvm::InlineAdvisor {
 public:
   GivenInlineAdvisor(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, DefaultAdvice GetDefaultAdvice,
@@ -43,6 +46,7 @@ private:
   std::unique_ptr<llvm::InlineAdvice> getAdviceImpl(llvm::CallBase &CB) override;
   std::unique_ptr<llvm::InlineAdvice> getMandatoryAdvice(llvm::CallBase &CB, bool Advice) override;
 
+  std::unique_ptr<llvm::InlineAdvice> byDefault(llvm::CallBase &CB);
   bool decide(llvm::CallBase &CB, llvm::OptimizationRemarkEmitter &ORE);
   bool isReachable(llvm::CallBase &CB) const;
   bool canBeInlined(llvm::CallBase &CB, bool Mandatory);
@@ -54,6 +58,7 @@ private:
 
   const DefaultAdvice GetDefaultAdvice;
   const std::unique_ptr<InliningDecisions> Decisions;
+  const bool IsAccount;
   // Largest growth of the module, as a factor.
   const float MostGrowth;
   // Bytes of a callee's variables up to which no option and no recursion keeps a call from being inlined.

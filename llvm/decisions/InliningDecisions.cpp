@@ -116,6 +116,11 @@ void mlgo::withdrawDecisions() {
   }
 }
 
+void mlgo::replaceDefaultInliner() {
+  chosenMode() = InliningAdvisorMode::Default;
+  replaceDefaultAdvisor();
+}
+
 void mlgo::takeDecisionsInto(std::string *Lines) {
   TakenInMemory = Lines;
 }
@@ -163,6 +168,8 @@ InliningDecisions::~InliningDecisions() {
   if (!ReplayFile.empty())
     writeTaken({ReplayFile.ArgStr, ReplayFile, "", /*RepeatsSources=*/true}, Source, Replay);
 }
+
+bool InliningDecisions::keepsAccountAlone() const { return !File && TakenInMemory; }
 
 bool InliningDecisions::decideElsewhere(const Alternatives &By) const {
   switch (Section.Elsewhere.Is) {

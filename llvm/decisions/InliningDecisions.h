@@ -25,6 +25,10 @@ namespace mlgo {
 void giveDecisions(std::string Content);
 void withdrawDecisions();
 
+// Lets the default heuristic decide in LLVM's release mode too, where nothing is given, whatever -enable-ml-inliner says
+// until then.
+void replaceDefaultInliner();
+
 // Appends the lines of what compiles decide to `Lines`, in place of -mlgo-decisions-taken. Null: no longer.
 void takeDecisionsInto(std::string *Lines);
 
@@ -51,6 +55,9 @@ public:
   InliningDecisions &operator=(const InliningDecisions &) = delete;
 
   bool asksPolicy() const { return Section.Elsewhere.Is == Otherwise::Rule::Policy; }
+  // Whether takeDecisionsInto asks for no more than an account of what the policy or the default decides, which then
+  // decides as in a compile without.
+  bool keepsAccountAlone() const;
 
   // What decides where nothing is given: the default heuristic, the policy, LLVM's estimate of the cost as the advisor
   // computes it. Only what is needed is computed.

@@ -48,6 +48,15 @@ Decisions decisionsIn(std::string_view File) {
   return Found;
 }
 
+Attempt attemptIn(std::string_view File) {
+  Attempt Found;
+  Found.Given = decisionsIn(File);
+  const size_t From = File.find("\notherwise ") + 1;
+  if (const auto Rule = parseOtherwise(File.substr(From, File.find('\n', From) - From)))
+    Found.Elsewhere = *Rule;
+  return Found;
+}
+
 double Build::total() const {
   double Sum = 0;
   for (const auto &[Function, Bytes] : Sizes)

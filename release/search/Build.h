@@ -30,13 +30,19 @@ struct Attempt {
   // What decides calls that are not in `Given`.
   Otherwise Elsewhere = {};
   Decisions Given = {};
-  // Whether the compile is the one that users get without search, which keeps no account of its decisions. To keep it,
-  // the compiler computes analyses that later passes then use, so the object may differ a little.
+  // Whether the compile is the one that users get without search. With decisions that are given, the compiler computes
+  // analyses that later passes then use, so the object may differ a little.
   bool AsReleased = false;
+
+  bool operator==(const Attempt &Other) const {
+    return Elsewhere == Other.Elsewhere && Given == Other.Given && AsReleased == Other.AsReleased;
+  }
 };
 
 // The decision file of an attempt, for a compile of any module.
 std::string fileOf(const Attempt &Asked);
+// The attempt in such a file.
+Attempt attemptIn(std::string_view File);
 
 // The decisions in a decision file, whatever module they are for. Lines that are no decision are skipped: the file is
 // the compiler's own.

@@ -17,6 +17,7 @@ namespace {
 constexpr double LeastGain = 0.5;
 
 constexpr Otherwise Default = {};
+const Attempt ReleasedDefault = {Default, {}, true}, ReleasedPolicy = {Otherwise::policy(), {}, true};
 
 struct Compiled {
   Attempt Asked;
@@ -35,32 +36,22 @@ public:
       : Run(Run), Left(Tries), Limits(Tries / TriesOfALimit), HasPolicy(HasPolicy) {}
 
   Found run() {
-    // Two compiles leave nothing to mix: they are the released ones.
-    if (Left > 2) {
-      if (!tryNext({Default}))
-        return lost({Default});
-      if (Tried.front().Result.Decided.empty())
-        return {};
+    if (!tryNext(ReleasedDefault))
+      return {std::nullopt, ReleasedDefault};
+    if (!Tried.back().Result.Decided.empty())
       explore();
-    }
-    const Attempt Released = {Default, {}, true};
-    if (!compile(Released))
-      return lost(Released);
-    uint64_t MostCodeBytes = Tried.back().Result.CodeBytes;
-    if (HasPolicy && compile({Otherwise::policy(), {}, true}))
-      MostCodeBytes = std::min(MostCodeBytes, Tried.back().Result.CodeBytes);
-    return {best(MostCodeBytes).Asked};
+    return {best().Asked};
   }
 
 private:
-  static Found lost(Attempt Asked) { return {std::nullopt, std::move(Asked)}; }
-
   // Fills `Tried`, which has the default already.
   void explore() {
     if (HasPolicy)
-      tryNext({Otherwise::policy()});
+      tryNext(ReleasedPolicy);
     for (size_t Number = 0; Number < std::min(Limits, std::size(CostLimits)) && Left > 1; ++Number)
       tryNext({Otherwise::costBelow(CostLimits[Number])});
+    if (Left == 0)
+      return;
     Build Expected = mix();
     while (Left > 0 && improve(Expected))
       ;
@@ -119,25 +110,26 @@ private:
 
   static Attempt fixed(const Build &Of) { return {Default, Of.Decided}; }
 
+  // The compile is then the last of `Tried`. Returns: whether it succeeded.
   bool tryNext(Attempt Asked) {
     --Left;
-    return compile(std::move(Asked));
+    Outcome Made = Run(Asked, /*KeepsObject=*/Tried.empty() || Left == 0);
+    if (Made.EndsSearch)
+      Left = 0;
+    if (!Made.Made)
+      return false;
+    if (Asked.AsReleased)
+      MostCodeBytes = std::min(MostCodeBytes, Made.Made->CodeBytes);
+    Tried.push_back({std::move(Asked), std::move(*Made.Made)});
+    return true;
   }
 
-  // The compile itself, which is then the last of `Tried`. Returns: whether it succeeded.
-  bool compile(Attempt Asked) {
-    std::optional<Build> Result = Run(Asked);
-    if (Result)
-      Tried.push_back({std::move(Asked), std::move(*Result)});
-    return Result.has_value();
-  }
-
-  // The last of the smallest that have at most so much code. The last ones are the released ones.
-  const Compiled &best(uint64_t MostCodeBytes) const {
+  // The first of the smallest that have at most so much code as the released ones.
+  const Compiled &best() const {
     const Compiled *Best = nullptr;
-    for (auto One = Tried.rbegin(); One != Tried.rend(); ++One)
-      if (One->Result.CodeBytes <= MostCodeBytes && (!Best || One->Result.total() <= Best->Result.total() - LeastGain))
-        Best = &*One;
+    for (const Compiled &One : Tried)
+      if (One.Result.CodeBytes <= MostCodeBytes && (!Best || One.Result.total() <= Best->Result.total() - LeastGain))
+        Best = &One;
     return *Best;
   }
 
@@ -146,6 +138,7 @@ private:
   const size_t Limits;
   const bool HasPolicy;
   std::vector<Compiled> Tried;
+  uint64_t MostCodeBytes = UINT64_MAX;
   // Of moves that were tried.
   std::set<std::string> Names;
   // Whether parts or moves were put together that no compile has had together.

@@ -6,22 +6,38 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 namespace mlgo::search {
 
-// Compiles the module. Empty: the compile fails, on every machine, which costs this attempt alone.
-using Compile = std::function<std::optional<Build>(const Attempt &)>;
+// What a compile comes to.
+struct Outcome {
+  Outcome() = default;
+  Outcome(Build Made) : Made(std::move(Made)) {}
+  Outcome(std::optional<Build> Made) : Made(std::move(Made)) {}
+  // For copies of a process that make a try: there the search ends at once.
+  static Outcome endOfSearch() {
+    Outcome End;
+    End.EndsSearch = true;
+    return End;
+  }
 
-// What a search comes to. Neither: there is nothing to decide.
+  // Empty: the compile fails, on every machine, which costs this attempt alone.
+  std::optional<Build> Made;
+  bool EndsSearch = false;
+};
+
+// Compiles the module. The object of the last try and of the default's are kept: they are the best ones most often.
+using Compile = std::function<Outcome(const Attempt &, bool KeepsObject)>;
+
 struct Found {
   std::optional<Attempt> Best = std::nullopt;
   // The default's compile, with which others are compared, fails.
   std::optional<Attempt> Lost = std::nullopt;
 };
 
-// Tries up to `Tries` compiles of the module, and returns the one that makes it smallest. Its object has no more code
-// bytes than the released default's and the released policy's, which are compiled besides if they are not the tries
-// themselves.
+// Tries up to `Tries` compiles of the module, and returns the one that makes it smallest. The first two are the released
+// default and the released policy, and the object has no more code bytes than theirs.
 Found searchModule(const Compile &Run, unsigned Tries, bool HasPolicy);
 
 } // namespace mlgo::search

@@ -51,8 +51,8 @@ struct Counted {
 
   Found search(unsigned Tries, bool HasPolicy = true) {
     Compiles = 0;
-    const Compile Run = [&, Tries](const Attempt &Asked) -> std::optional<Build> {
-      Compiles += !Asked.AsReleased || Tries == 2;
+    const Compile Run = [&](const Attempt &Asked, bool) -> std::optional<Build> {
+      ++Compiles;
       return Asked.Elsewhere == Broken ? std::nullopt : std::optional<Build>(Toy.build(Asked));
     };
     return searchModule(Run, Tries, HasPolicy);
@@ -71,6 +71,7 @@ void filesKeepDecisions() {
   const std::string File = fileOf(Asked);
   CHECK(File == "mlgo-decisions 1\nmodule\t*\notherwise cost-below -15\ninline\ta\tb\ta\t0\t0\nkeep\ta\tc\ta\t0\t0\n");
   CHECK(decisionsIn(File) == Asked.Given);
+  CHECK(attemptIn(File).Elsewhere == Asked.Elsewhere && attemptIn(File).Given == Asked.Given);
   CHECK(decisionsIn("").empty());
   CHECK(decisionsIn("keep").empty());
 }
@@ -122,7 +123,7 @@ void oneCompileOrNoDecisionIsNoSearch() {
   const Found One = Searching.search(1);
   CHECK(!One.Best && !One.Lost && Searching.Compiles == 0);
   const Found Undecided = Idle.search(8);
-  CHECK(!Undecided.Best && !Undecided.Lost && Idle.Compiles == 1);
+  CHECK(Undecided.Best && Undecided.Best->AsReleased && Idle.Compiles == 1);
 }
 
 void failingCompilesAreLostTries() {
@@ -134,7 +135,7 @@ void failingCompilesAreLostTries() {
   // The default's compile is the one that the others are compared with.
   Searching.Broken = Default;
   const mlgo::search::Found Lost = Searching.search(8);
-  CHECK(!Lost.Best && Lost.Lost && !Lost.Lost->AsReleased && Searching.Compiles == 1);
+  CHECK(!Lost.Best && Lost.Lost && Lost.Lost->AsReleased && Searching.Compiles == 1);
   CHECK(Searching.search(2).Lost->AsReleased);
 }
 
@@ -166,9 +167,34 @@ void theSameSearchFindsTheSame() {
   CHECK(Found && Again && Again->Elsewhere == Found->Elsewhere && Again->Given == Found->Given);
 }
 
+void theFirstAndTheLastObjectAreKept() {
+  const ToyCompiler Toy(twoParts());
+  for (const unsigned Tries : {2u, 3u, 8u}) {
+    std::vector<bool> Kept;
+    const Compile Run = [&](const Attempt &Asked, bool KeepsObject) -> std::optional<Build> {
+      Kept.push_back(KeepsObject);
+      return Toy.build(Asked);
+    };
+    searchModule(Run, Tries, true);
+    // A search that ends early keeps the first one alone.
+    CHECK(Kept.front() && std::count(Kept.begin(), Kept.end(), true) == (Kept.back() ? 2 : 1));
+    CHECK(Kept.back() == (Kept.size() == Tries));
+  }
+}
+
+void aCopyEndsItsSearchAtOnce() {
+  const ToyCompiler Toy(twoParts());
+  unsigned Compiles = 0;
+  const Compile Run = [&](const Attempt &Asked, bool) {
+    return ++Compiles < 4 ? Outcome(Toy.build(Asked)) : Outcome::endOfSearch();
+  };
+  searchModule(Run, 16, true);
+  CHECK(Compiles == 4);
+}
+
 // Sizes count less for functions that other objects have too, so the smaller total may be of the larger object.
 void moreCodeIsNotTakenForFewerBytesThatCount() {
-  const Compile Run = [](const Attempt &Asked) -> std::optional<Build> {
+  const Compile Run = [](const Attempt &Asked, bool) -> std::optional<Build> {
     const bool IsDefault = Asked.Elsewhere == Default && Asked.Given.empty();
     return Build{{{"a\tb\ta\t0\t0", IsDefault}}, {{"a", IsDefault ? 100 : 50}}, IsDefault ? 100u : 101u};
   };
@@ -179,7 +205,7 @@ void moreCodeIsNotTakenForFewerBytesThatCount() {
 // The compiles that keep an account of their decisions may be smaller than the released ones, which are what counts.
 void theReleasedCompilesAreTheLimit() {
   for (const Otherwise &Smaller : {Default, Policy}) {
-    const Compile Run = [&](const Attempt &Asked) -> std::optional<Build> {
+    const Compile Run = [&](const Attempt &Asked, bool) -> std::optional<Build> {
       const unsigned Released = Asked.Elsewhere == Smaller ? 90 : 95;
       const unsigned Bytes = Asked.AsReleased ? Released : 100 - (Asked.Elsewhere.Is == Otherwise::Rule::CostBelow);
       return Build{{{"a\tb\ta\t0\t0", Asked.Elsewhere == Default}}, {{"a", Bytes}}, Bytes};
@@ -202,6 +228,8 @@ int main() {
   failingCompilesAreLostTries();
   randomProgramsDoNotGrow();
   theSameSearchFindsTheSame();
+  theFirstAndTheLastObjectAreKept();
+  aCopyEndsItsSearchAtOnce();
   moreCodeIsNotTakenForFewerBytesThatCount();
   theReleasedCompilesAreTheLimit();
 }

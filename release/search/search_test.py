@@ -49,6 +49,7 @@ class SearchTest(unittest.TestCase):
         (cls.folder / "made.c").write_text('#include "one.h"\n' + c_source())
         (cls.folder / "fast.c").write_text(c_source())
         (cls.folder / "mixed.c").write_text(c_source("__attribute__((minsize))") + "int fast(int x) { return x; }\n")
+        (cls.folder / "alone.c").write_text("int f(int x) { return x; }\nint g(int x) { return x + 1; }\n")
         (cls.folder / "data.c").write_text("int data[100] = {1};\n")
 
     def run_clang(self, *words: str, **more) -> subprocess.CompletedProcess:
@@ -81,6 +82,42 @@ class SearchTest(unittest.TestCase):
         for size in sizes:
             self.assertLessEqual(size, least)
         self.assertLess(sizes[2], least)
+
+    def test_the_object_is_that_of_a_compile_with_these_decisions(self):
+        taken = ["-mllvm", "-mlgo-decisions-taken=taken"]
+        for tries in (8, 16):
+            searched = self.object(*search_flags(tries))
+            self.assertEqual(self.object(*search_flags(tries), *taken), searched)
+            self.assertEqual(self.object("-mllvm", "-mlgo-decisions=taken"), searched)
+            (self.folder / "taken").unlink()
+
+    def test_a_released_compile_that_is_the_best_is_that_compile(self):
+        for source in ("alone.c", "made.c"):
+            plain = [self.object(source=source), self.object(*POLICY_ON, source=source)]
+            self.assertIn(self.object(*search_flags(2), source=source), plain)
+        self.assertEqual(self.object(*search_flags(8), source="alone.c"), self.object(source="alone.c"))
+
+    def test_a_remark_says_what_the_search_did(self):
+        content, said = self.compiled(*search_flags(8), "-Rpass=mlgo-search")
+        self.assertEqual(content, self.object(*search_flags(8)))
+        after, before, compiles = re.findall(
+            r"remark: made.c: (\d+) bytes of code, by default (\d+); (\d+) compiles \[-Rpass=mlgo-search\]", said
+        )[0]
+        self.assertEqual(said.count("remark:"), 1)
+        self.assertEqual(int(after), self.bytes_of(content))
+        self.assertEqual(int(before), self.bytes_of(self.object()))
+        self.assertLessEqual(int(compiles), 9)
+
+    def test_jumps_to_near_functions_are_counted(self):
+        near = "\n".join(
+            f"static __attribute__((noinline)) int t{n}(int x) {{ return h{n}(x) + {n}; }}\n"
+            f"int u{n}(int x) {{ port[{n}] = x; return t{n}(x + {n}); }}"
+            for n in range(8)
+        )
+        helpers = "\n".join(f"static int h{n}(int x) {{ return port[x] * {n + 3} + port[{n}]; }}" for n in range(8))
+        (self.folder / "near.c").write_text(f"extern volatile int port[];\n{helpers}\n{near}\n{c_source()}")
+        searched, said = self.compiled(*search_flags(8), "-Rpass=mlgo-search", source="near.c")
+        self.assertEqual(int(re.findall(r"near.c: (\d+) bytes", said)[0]), self.bytes_of(searched))
 
     def test_one_try_is_no_search(self):
         self.assertEqual(self.object(*search_flags(1)), self.object())

@@ -1,0 +1,129 @@
+#include "KnownCode.h"
+
+#include "FunctionDigest.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/SymbolSize.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <initializer_list>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace llvm;
+
+namespace mlgo::search {
+namespace {
+
+// Options with which functions of a module depend on each other.
+constexpr StringRef WholeModuleOptions[] = {"enable-ipra", "enable-machine-outliner", "split-machine-functions",
+                                            "basic-block-sections"};
+
+// The machine outliner of other targets takes code out of functions.
+bool generatesEachFunctionAlone(const Module &M) {
+  const Triple Target(M.getTargetTriple());
+  if (Target.getArch() != Triple::x86_64 || !Target.isOSBinFormatELF())
+    return false;
+  // With an instruction at the entry of functions, also of those whose body is replaced.
+  if (M.getModuleFlag("cf-protection-branch") || M.getModuleFlag("kcfi"))
+    return false;
+  auto &Options = cl::getRegisteredOptions();
+  return none_of(WholeModuleOptions, [&](StringRef Name) {
+    const auto Found = Options.find(Name);
+    return Found != Options.end() && Found->second->getNumOccurrences() > 0;
+  });
+}
+
+// Attributes that add code which no body has.
+bool hasCodeBesides(const Function &F) {
+  return F.hasPrefixData() || F.hasPrologueData() || F.hasFnAttribute(Attribute::Naked) ||
+         any_of(std::initializer_list<StringRef>{"patchable-function", "patchable-function-entry",
+                                                 "patchable-function-prefix", "function-instrument", "fentry-call"},
+                [&](StringRef Name) { return F.hasFnAttribute(Name); });
+}
+
+// The assembler writes a short jump to a near function whose symbol it resolves itself.
+bool mayJumpNearby(const Function &F) {
+  const Module &M = *F.getParent();
+  return any_of(instructions(F), [&](const Instruction &I) {
+    const auto *const Call = dyn_cast<CallInst>(&I);
+    const Function *const Callee = Call && Call->isTailCall() ? Call->getCalledFunction() : nullptr;
+    return Callee && !Callee->isDeclaration() &&
+           (Callee->hasLocalLinkage() || (Callee->isDSOLocal() && M.getPIELevel() == PIELevel::Default));
+  });
+}
+
+bool isForItself(const Function &F) {
+  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !hasCodeBesides(F) &&
+         none_of(F, [](const BasicBlock &BB) { return BB.hasAddressTaken(); }) && (F.hasComdat() || !mayJumpNearby(F));
+}
+
+void replaceBody(Function &F, uint64_t Bytes) {
+  // Unlike deleteBody, it keeps the linkage.
+  F.dropAllReferences();
+  F.setAttributes(F.getAttributes().removeFnAttribute(F.getContext(), Attribute::UWTable));
+  F.addFnAttr(Attribute::Naked);
+  F.addFnAttr(Attribute::NoInline);
+  F.addFnAttr(Attribute::NoUnwind);
+  F.clearMetadata();
+  IRBuilder<> Body(BasicBlock::Create(F.getContext(), "", &F));
+  Body.CreateCall(InlineAsm::get(FunctionType::get(Body.getVoidTy(), false), ".skip " + utostr(Bytes), "",
+                                 /*hasSideEffects=*/true));
+  Body.CreateUnreachable();
+}
+
+} // namespace
+
+std::string replaceKnown(Module &M, const KnownCode &Known) {
+  std::string Others;
+  if (!generatesEachFunctionAlone(M))
+    return Others;
+  // All digests come first: that of a function may look at another one.
+  std::vector<std::pair<Function *, uint64_t>> Replaced;
+  FunctionDigests DigestOf;
+  for (Function &F : M) {
+    if (!isForItself(F))
+      continue;
+    const std::string Digest = DigestOf(F);
+    const auto Found = Known.find(Digest);
+    if (Found != Known.end())
+      Replaced.emplace_back(&F, Found->second);
+    else
+      Others += Digest + "\t" + F.getName().str() + "\n";
+  }
+  for (const auto &[F, Bytes] : Replaced)
+    replaceBody(*F, Bytes);
+  return Others;
+}
+
+void addKnown(KnownCode &Known, StringRef Digests, const object::ObjectFile &Object) {
+  StringMap<uint64_t> Sizes;
+  for (const auto &[Symbol, Size] : object::computeSymbolSizes(Object)) {
+    if (Expected<StringRef> Name = Symbol.getName())
+      Sizes[*Name] = Size;
+    else
+      consumeError(Name.takeError());
+  }
+  while (!Digests.empty()) {
+    StringRef Line;
+    std::tie(Line, Digests) = Digests.split('\n');
+    const auto [Digest, Name] = Line.split('\t');
+    const auto Found = Sizes.find(Name);
+    // Nothing is known of a function with several symbols or none, such as one whose name the target changes.
+    if (Found != Sizes.end() && Found->second > 0)
+      Known.emplace(Digest.str(), Found->second);
+  }
+}
+
+} // namespace mlgo::search
