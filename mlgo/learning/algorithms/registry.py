@@ -11,11 +11,8 @@ _FOLDERS = (
     # One per line, in the order of help texts.
     "ppo",
     "es",
-    "cma_es",
     "dqn",
     "effect_regression",
-    "imitate_search",
-    "imitate_search_trees",
     "bc_max",
 )
 
