@@ -145,7 +145,6 @@ class LearningLoop:
             validated = candidates.read_candidates(folder)
             self._best = candidates.choose(validated)
             self._best_of_any_length = candidates.choose([c for c in validated if self._is_regular(c.iteration)])
-            candidates.check_kept(folder, self._best)
             candidates.keep_only(folder, [self._best, self._best_of_any_length])
         with quiet_libraries():
             self._learner = self._make_learner(*loaded)

@@ -175,13 +175,6 @@ class LearningLoopTest(unittest.TestCase):
         self.assertEqual(self.run_loop("grown", FakeExecutor(), 7), whole)
         self.assertEqual(self.files("grown"), self.files("whole"))
 
-    def test_a_run_of_an_earlier_version_without_the_weights_cannot_grow(self):
-        self.run_loop("run", FakeExecutor())
-        for path in (self.folder / "run" / "learning" / "candidates").iterdir():
-            path.unlink()
-        with self.assertRaisesRegex(RunError, "lacks the weights of iteration ., which an earlier version"):
-            self.run_loop("run", FakeExecutor(), 5)
-
     def test_a_checkpoint_of_another_network_or_without_a_count_is_refused(self):
         other = dict(initial_network(synthetic.normalizer(), 1, NetworkConfig((8,), (8,))).weights)
         own = dict(initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,))).weights)

@@ -92,6 +92,4 @@ ALGORITHM = Algorithm(
     },
     shown=("explained_variance", "exploration_rate"),
     shared_settings=("linear_policy",),
-    former_name="effects",
-    former_figures={"strays": "exploration_rate"},
 )
