@@ -19,10 +19,10 @@ version, for inlining:
 The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
 that it rests on; where one claims a gain and another a loss, it says so. --program adds what programs execute.
 
-Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
-(the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
-over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
-it is started again; a folder that holds other results is refused.
+Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables: modules.csv
+(the compared scores) and functions.csv (code bytes of each function). Negative changes are better. Intervals are
+bootstraps over modules. A module that fails on one side is left out on all sides and listed. An interrupted command
+continues when it is started again; a folder that holds other results is refused.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
 counted, 12 worse than --fail_if_worse_than allows or builds of a program behave differently, 130 interrupted.

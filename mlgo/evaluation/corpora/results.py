@@ -81,10 +81,7 @@ class Results:
             ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
             ("functions", tables.FUNCTION_COLUMNS, tables.function_rows),
         ):
-            files.write_atomically(folder / f"{name}.csv", encode_csv(list(columns), rows(self.corpora, self.sides)))
-            files.write_atomically(
-                folder / f"{name}.parquet", tables.to_parquet(columns, rows(self.corpora, self.sides))
-            )
+            files.write_atomically(folder / f"{name}.csv", encode_csv(columns, rows(self.corpora, self.sides)))
         summary = self.markdown()
         files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
@@ -136,7 +133,7 @@ class Results:
             if (best := best_side(result, thresholds)) is not None:
                 change = result.linked_summaries[best].percent()
                 lines.append(f"{result.corpus}: best -inline-threshold: {threshold_of(best)}, {change}")
-        lines += ["", f"Results: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)"]
+        lines += ["", f"Results: {folder / 'result.json'}, summary.md, modules.csv and functions.csv"]
         if worst:
             lines.append(f"Commands that reproduce the worst regressions: {folder / 'worst_regressions.md'}")
         return lines
