@@ -19,8 +19,8 @@ version, for inlining:
 The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
 that it rests on; where one claims a gain and another a loss, it says so. --program adds what programs execute.
 
-Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables as CSV and Parquet: modules
-(the compared scores) and functions (code bytes of each function). Negative changes are better. Intervals are bootstraps
+Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables: modules.csv
+(the compared scores) and functions.csv (code bytes of each function). Negative changes are better. Intervals are bootstraps
 over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
 it is started again, and one with further policies, sides, corpora or programs measures only these. A folder that holds
 other results is refused.

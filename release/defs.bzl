@@ -32,7 +32,6 @@ load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//llvm:llvm_program.bzl", "llvm_program")
 load("//llvm:slots.bzl", "SLOTS")
 load("//release/configuration:defs.bzl", "CONFIGURATION_FILES")
-load("//release/priority:defs.bzl", "KNOWS_TARGET")
 load("//release/private:architectures.bzl", "policy_for", "wrong_targets")
 load("//release/private:messages.bzl", "policies_given_twice", "unknown_slots", "wrong_names")
 load("//release/private:policy_names.bzl", "unusable_names")
@@ -69,7 +68,7 @@ def mlgo_policies(name, backend = None, by_slot = {}, visibility = None, **slots
     for slot, policy in policies.items():
         if type(policy) == "dict" and (not policy or unusable_names(policy.keys())):
             fail(wrong_names("mlgo_policies", name, slot, unusable_names(policy.keys())))
-        wrong = wrong_targets("mlgo_policies", name, slot, policy, knows_target = KNOWS_TARGET)
+        wrong = wrong_targets("mlgo_policies", name, slot, policy)
         if wrong:
             fail(wrong)
     cc_library(

@@ -9,12 +9,7 @@
 
 #include "development/server/child.h"
 #include "development/server/protocol.h"
-#include "llvm/Config/llvm-config.h"
 
-// Older majors have no callback that inserts passes into code generation: each child compiles from the start.
-#define MLGO_COMPILES_ARE_SHARED (LLVM_VERSION_MAJOR >= 22)
-
-#if MLGO_COMPILES_ARE_SHARED
 #include "clang/Basic/DiagnosticFrontend.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/CompilerInvocation.h"
@@ -31,12 +26,6 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Target/RegisterTargetPassConfigCallback.h"
-#else
-#include "llvm/ADT/ArrayRef.h"
-
-// clang/tools/driver/cc1_main.cpp
-extern int cc1_main(llvm::ArrayRef<const char *> arguments, const char *program, void *main_address);
-#endif
 
 namespace mlgo {
 namespace {
@@ -87,7 +76,6 @@ class DecisionPoint {
   bool reached_ = false;
 };
 
-#if MLGO_COMPILES_ARE_SHARED
 // Register allocation and all passes that prepare it run function after function. This pass runs on the module, so LLVM prepares all
 // functions before it.
 class BeforeAllocation : public llvm::ModulePass {
@@ -187,7 +175,6 @@ void Watch(const std::vector<std::string> &arguments, clang::CompilerInstance &c
         });
   }
 }
-#endif
 
 }  // namespace
 
@@ -199,7 +186,6 @@ int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int sock
 
   std::vector<const char *> words;
   for (size_t i = 1; i < arguments.size(); ++i) words.push_back(arguments[i].c_str());
-#if MLGO_COMPILES_ARE_SHARED
   clang::DiagnosticOptions options;
   auto *buffer = new clang::TextDiagnosticBuffer;
   clang::DiagnosticsEngine parsing(clang::DiagnosticIDs::create(), options, buffer);
@@ -215,10 +201,6 @@ int CompileFromDecisionPoint(const std::vector<std::string> &arguments, int sock
   llvm::remove_fatal_error_handler();
   llvm::BuryPointer(std::move(compiler));
   return good ? 0 : 1;
-#else
-  point.Reach();
-  return cc1_main(words, arguments[0].c_str(), reinterpret_cast<void *>(&CompileFromDecisionPoint));
-#endif
 }
 
 }  // namespace mlgo

@@ -1,10 +1,7 @@
 #include "InliningDecisions.h"
+#include "EvictionAnswers.h"
 #include "TakenDecisions.h"
 #include "UsageError.h"
-
-#if LLVM_VERSION_MAJOR >= 22
-#include "EvictionAnswers.h"
-#endif
 
 #include "llvm/Analysis/InlineAdvisor.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -42,11 +39,6 @@ void replaceDefaultAdvisor() {
     return;
   Mode &Chosen = chosenMode();
   const auto Replace = [&Chosen](const InliningAdvisorMode &Asked) {
-#if LLVM_VERSION_MAJOR < 22
-    if (Asked == InliningAdvisorMode::Development)
-      mlgo::endWithUsageError("-mlgo-decisions: -enable-ml-inliner=development takes no decisions before LLVM 22. "
-                              "Remove one of them");
-#endif
     ReplacesDefault = Asked == InliningAdvisorMode::Default;
     if (ReplacesDefault)
       Chosen.setValue(InliningAdvisorMode::Release); // An assignment would call this again.
@@ -60,9 +52,7 @@ cl::opt<std::string> GivenFile("mlgo-decisions", cl::Hidden, cl::value_desc("fil
                                         "writes"),
                                cl::callback([](const std::string &) {
                                  replaceDefaultAdvisor();
-#if LLVM_VERSION_MAJOR >= 22
                                  mlgo::replaceDefaultEvictionAdvisor();
-#endif
                                }));
 
 cl::opt<std::string> TakenFile("mlgo-decisions-taken", cl::Hidden, cl::value_desc("file"),

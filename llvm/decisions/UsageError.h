@@ -4,18 +4,12 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace mlgo {
 
-// LLVM 19 names the function differently.
 [[noreturn]] inline void endWithUsageError(const llvm::Twine &Sentence) {
-#if LLVM_VERSION_MAJOR < 21
-  llvm::report_fatal_error(Sentence, /*gen_crash_diag=*/false);
-#else
   llvm::reportFatalUsageError(Sentence);
-#endif
 }
 
 // Decision files name functions, and decisions in several functions without a name could not be told apart.

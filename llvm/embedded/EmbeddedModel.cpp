@@ -6,7 +6,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
@@ -15,12 +14,6 @@
 #include <utility>
 
 using namespace llvm;
-
-#if LLVM_VERSION_MAJOR < 21
-[[noreturn]] static void reportFatalUsageError(const Twine &Reason) {
-  report_fatal_error(Reason, /*gen_crash_diag=*/false);
-}
-#endif
 
 // clang's driver calls this for --version (clang_version_names_policies.patch).
 void mlgoPrintPolicies(raw_ostream &OS);

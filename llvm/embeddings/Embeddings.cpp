@@ -6,7 +6,7 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Config/llvm-config.h"
+#include "llvm/Analysis/IR2Vec.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -15,10 +15,6 @@
 
 #include <mutex>
 #include <string>
-
-#if LLVM_VERSION_MAJOR >= 22
-#include "llvm/Analysis/IR2Vec.h"
-#endif
 
 using namespace llvm;
 
@@ -30,8 +26,6 @@ constexpr std::size_t DigestDigits = 16;
 cl::opt<std::string> Given(GivenOption, cl::Hidden, cl::value_desc("DIMENSION.DIGEST"),
                            cl::desc("In development mode, the inliner's policy and log also have the IR2Vec embeddings "
                                     "of caller and callee. The value names the vocabulary in the compiler's tree"));
-
-#if LLVM_VERSION_MAJOR >= 22
 
 // The file in the tree of this program: bin/../share/mlgo/ir2vec_vocabulary.json.
 std::string fileInTree() {
@@ -87,19 +81,13 @@ void checkOnce(StringRef Wanted, StringRef WantedBy) {
   Checked = Asked;
 }
 
-#endif
-
 } // namespace
 
 void mlgo::observeEmbeddings(Module &M, ModuleAnalysisManager &MAM, StringRef Wanted, StringRef WantedBy) {
-#if LLVM_VERSION_MAJOR < 22
-  endWithUsageError(WantedBy + ": IR2Vec embeddings need LLVM 22");
-#else
   checkOnce(Wanted, WantedBy);
   // LLVM's advisor observes embeddings if the module has this result.
   if (!MAM.getResult<IR2VecVocabAnalysis>(M).isValid())
     endWithUsageError(WantedBy + ": LLVM cannot use the IR2Vec vocabulary " + vocabularyOption().getValue());
-#endif
 }
 
 void mlgo::observeGivenEmbeddings(Module &M, ModuleAnalysisManager &MAM) {

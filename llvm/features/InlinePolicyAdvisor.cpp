@@ -3,7 +3,6 @@
 #include "InliningFeatures.h"
 
 #include "llvm/Analysis/InlineModelFeatureMaps.h"
-#include "llvm/Config/llvm-config.h"
 
 #include <utility>
 
@@ -11,16 +10,11 @@ using namespace llvm;
 
 mlgo::InlinePolicyAdvisor::InlinePolicyAdvisor(Module &M, ModuleAnalysisManager &MAM, const RunnerFactory &GetRunner,
                                                DefaultAdvice GetDefaultAdvice)
-#if LLVM_VERSION_MAJOR < 22
-    : MLInlineAdvisor(M, MAM, GetRunner(withInliningFeatures(FeatureMap)), std::move(GetDefaultAdvice)) {
-}
-#else
     : MLInlineAdvisor(
           M, MAM,
           [&](const std::vector<TensorSpec> &Features) { return GetRunner(withInliningFeatures(Features)); },
           std::move(GetDefaultAdvice)) {
 }
-#endif
 
 std::unique_ptr<MLInlineAdvice> mlgo::InlinePolicyAdvisor::getAdviceFromModel(CallBase &CB,
                                                                               OptimizationRemarkEmitter &ORE) {
@@ -28,11 +22,7 @@ std::unique_ptr<MLInlineAdvice> mlgo::InlinePolicyAdvisor::getAdviceFromModel(Ca
 }
 
 bool mlgo::InlinePolicyAdvisor::askPolicy(CallBase &CB) {
-#if LLVM_VERSION_MAJOR < 22
-  const std::size_t First = FeatureMap.size();
-#else
   const std::size_t First = getFeatureMap().size();
-#endif
   setInliningFeatures(*ModelRunner, First, CB, *this, FAM);
   return ModelRunner->evaluate<int64_t>() != 0;
 }

@@ -6,7 +6,7 @@ from typing import Any
 from absl import flags
 
 from mlgo.commands.help import flag_group
-from mlgo.learning.algorithms.registry import ACCEPTED_NAMES, algorithm_named
+from mlgo.learning.algorithms.registry import ALGORITHMS, algorithm_named
 from mlgo.policy.directory import policy_folder
 from mlgo.run import locate
 from mlgo.run.exit_codes import RunError
@@ -34,7 +34,7 @@ def define_learning_flags() -> None:
     flags.DEFINE_enum(
         "algorithm",
         None,
-        ACCEPTED_NAMES,
+        tuple(ALGORITHMS),
         f"Learning algorithm. Default: that of defaults.gin in the problem's folder, else {RunSettings.algorithm}.",
     )
     flags.DEFINE_string(

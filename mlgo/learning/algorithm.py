@@ -20,8 +20,6 @@ class Algorithm:
       shown: names of the figures of an update that progress lines show.
       imitates: whether it learns from other policies too (--imitate).
       shared_settings: names of a problem's gin files that apply to it besides NAME.gin.
-      former_name: its name in earlier versions, still accepted.
-      former_figures: name in earlier versions -> name of a figure.
     """
 
     name: str
@@ -32,8 +30,6 @@ class Algorithm:
     shown: tuple[str, ...] = ()
     imitates: bool = False
     shared_settings: tuple[str, ...] = ()
-    former_name: str | None = None
-    former_figures: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def learner_class(self) -> type[Learner]:
         """Its `Learner`. Imported here and not at the top, since it may import TensorFlow, which takes seconds."""

@@ -135,7 +135,7 @@ def answer_to(error: DivergenceError, wanted: OnDivergence, rollbacks: int, rule
 
 
 #: The settings that a rollback reduces: the first that a configuration has.
-_PACES = ("learning_rate", "step", "sigma", "rate")
+_PACES = ("learning_rate", "step")
 
 _Config = TypeVar("_Config", bound=Any)
 
@@ -143,7 +143,7 @@ _Config = TypeVar("_Config", bound=Any)
 def slowed(config: _Config, rollbacks: int, rules: DivergenceRules) -> _Config:
     """`config`, of any learner, with what it moves the policy by reduced for this many rollbacks; itself for none.
 
-    That is its learning rate; the step of a linear learner, which has none; or CMA-ES's first sigma.
+    That is its learning rate, or the step of a learner that has none.
     """
     if not rollbacks:
         return config

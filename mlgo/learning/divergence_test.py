@@ -4,7 +4,6 @@ help.
 
 import unittest
 
-from mlgo.learning.algorithms.cma_es.algorithm import CmaConfig
 from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
 from mlgo.learning.algorithms.es.algorithm import EsConfig
 from mlgo.learning.algorithms.ppo.algorithm import PpoConfig
@@ -68,7 +67,6 @@ class AnswerTest(unittest.TestCase):
         self.assertEqual(slowed(config, 2, _RULES), PpoConfig(learning_rate=2.5e-4))
         self.assertEqual(slowed(EsConfig(learning_rate=0.04), 1, _RULES).learning_rate, 0.02)
         self.assertEqual(slowed(EffectConfig(step=0.5), 1, _RULES).step, 0.25)
-        self.assertEqual(slowed(CmaConfig(sigma=0.4), 1, _RULES).sigma, 0.2)
         for name, algorithm in ALGORITHMS.items():
             self.assertNotEqual(slowed(algorithm.config(), 1, _RULES), algorithm.config(), name)
 

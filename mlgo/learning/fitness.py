@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlgo.learning.learner import Sample, balance_of
+from mlgo.learning.learner import Sample
 from mlgo.run.exit_codes import ExitCode, RunError
 
 
-def fitness_of(
-    samples: Sequence[Sample], candidates: int, regression_penalty: float, project_balance: float = 0.0
-) -> tuple[np.ndarray, int]:
+def fitness_of(samples: Sequence[Sample], candidates: int, regression_penalty: float) -> tuple[np.ndarray, int]:
     """(float64 [candidates], number of modules): each candidate's weighted mean improvement over the modules that have
-    a sample of every candidate. `project_balance` as balance_of's.
+    a sample of every candidate.
 
     Raises: RunError: there is no such module.
     """
@@ -29,6 +27,5 @@ def fitness_of(
         )
     improvements = np.array([[each[index].improvement for index in range(candidates)] for each in complete])
     weights = np.array([[each[index].weight for index in range(candidates)] for each in complete])
-    weights *= balance_of([each[0].module for each in complete], weights[:, 0], project_balance)[:, None]
     improvements = np.where(improvements < 0, (1 + regression_penalty) * improvements, improvements)
     return (improvements * weights).sum(axis=0) / weights.sum(axis=0), len(complete)

@@ -12,10 +12,6 @@ An iteration compiles each of its modules once under every variant of the learne
 A learner constructed from these weights and this state continues to the same bytes as one that was never stopped. A
 learner never compiles, reads no file and no clock; what it draws depends on (seed, iteration, index) alone. The order
 of samples is by module, then by variant, whatever the number of workers.
-
-A learner with a `move_plan` learns from measured changes instead (`Sample.moves`). Each module is then compiled under
-the first variant, and again with some decisions turned, as the plan says. Its samples are builds of the module: first
-the variant's, then better ones that were found on the way.
 """
 
 import abc
@@ -47,41 +43,12 @@ class Variant:
 
 
 @dataclasses.dataclass(frozen=True)
-class MovePlan:
-    """How the changes of a policy's decisions are measured, module by module.
-
-    Attributes:
-      compiles: of each module, the policy's own among them, >= 2.
-      against_policy: those that change the policy's own decisions, in [1, compiles - 1]. The rest goes to a search that
-        continues from there.
-      unpromising: the share of the changes that a search would not try which are measured nevertheless, in [0, 1].
-    """
-
-    compiles: int
-    against_policy: int
-    unpromising: float
-
-
-@dataclasses.dataclass(frozen=True)
-class MeasuredMove:
-    """Decisions of a build that were turned together, and what that was worth.
-
-    Attributes:
-      decisions: int64 [K], K >= 1, different indices of decisions of the sample.
-      saved_bytes: what the module shrinks by if they are turned; negative: it grows.
-    """
-
-    decisions: np.ndarray
-    saved_bytes: float
-
-
-@dataclasses.dataclass(frozen=True)
 class Sample:
     """The result of one compile under one variant.
 
     Attributes:
       module: the module's name.
-      variant: index into the iteration's variants; with a `move_plan` the number of the build, 0 for the policy's.
+      variant: index into the iteration's variants.
       improvement: of the whole module over the default; 0.02 is about two percent better, negative is worse.
       weight: of the module in means, > 0. For scores per function: the number of functions compared.
       observations: the decisions, packed with the normaliser of the learner's network, even if the variant has another
@@ -89,7 +56,6 @@ class Sample:
       contexts: names of the contexts (functions) of the log. A name that occurs twice means one function.
       improvements: context name -> improvement over the default, uncentred. Decisions of contexts without a score are
         not learned from. Contexts without decisions count when returns are centred.
-      moves: changes of these decisions that were measured, for learners with a `move_plan`.
       failed: whether the compile failed. Such a sample has no decisions, and counts as worse than all others
         (mlgo/training/collection.py).
     """
@@ -101,7 +67,6 @@ class Sample:
     observations: Observations | None = None
     contexts: tuple[str, ...] = ()
     improvements: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    moves: tuple[MeasuredMove, ...] = ()
     failed: bool = False
 
     def __post_init__(self):
@@ -124,7 +89,6 @@ class Learner(abc.ABC):
     Attributes:
       needs_decisions: whether samples must hold decisions. If not, scores are enough and compilers need not log.
       needs_finite_actions: whether the algorithm cannot learn continuous decisions.
-      needs_given_decisions: whether it needs a compiler that takes single decisions from a file.
       config: its settings.
       problem: what is decided.
       seed: of everything that it draws.
@@ -134,7 +98,6 @@ class Learner(abc.ABC):
 
     needs_decisions: typing.ClassVar[bool] = True
     needs_finite_actions: typing.ClassVar[bool] = False
-    needs_given_decisions: typing.ClassVar[bool] = False
 
     def __init__(
         self,
@@ -156,12 +119,6 @@ class Learner(abc.ABC):
                 f"has continuous decisions, and {type(self).__name__} needs a finite action set",
                 "Train with --algorithm=ppo or --algorithm=es",
             )
-        if self.needs_given_decisions and problem.decisions_flag is None:
-            raise RunError(
-                f"problem {problem.name}",
-                f"has no compiler that takes single decisions from a file, and {type(self).__name__} needs one",
-                "Train with another --algorithm, or with --problem=inlining_for_size",
-            )
         self.config, self.problem, self.seed, self.policies = config, problem, seed, tuple(policies)
         self.normalizer = network.normalizer
         self.prepare(network, dict(state or {}))
@@ -180,11 +137,6 @@ class Learner(abc.ABC):
     @abc.abstractmethod
     def network(self) -> PolicyNetwork:
         """A copy of the current weights; their greedy policy is validated and shipped."""
-
-    @property
-    def move_plan(self) -> MovePlan | None:
-        """How changes of the policy's decisions are measured; None: they are not, and it learns from the variants."""
-        return None
 
     @abc.abstractmethod
     def variants(self, iteration: int) -> Sequence[Variant]:

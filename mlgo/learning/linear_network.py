@@ -1,12 +1,14 @@
 """Linear policies in the form of every other network, so that the same code evaluates them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mlgo.learning.exact_network import exact_network
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.normalization import LEVEL_SCALE, RELU_TOP, TOP_LEVEL, Normalizer
+from mlgo.learning.observations import Observations
 from mlgo.run.exit_codes import RunError
 
 #: Hidden units that a linear policy is spread over; together they resolve its z to 1 / 3,072 of its range.
@@ -16,6 +18,8 @@ TOP_LOGIT = 8.0
 _STEP = 2 * TOP_LOGIT / (RELU_TOP * _UNITS)
 #: What a whole piece of a feature adds to z is this times its effect on (levels * LEVEL_SCALE).
 WHOLE_PIECE = TOP_LEVEL * LEVEL_SCALE
+#: Logits of a network count as at most this when a linear policy is fitted to it.
+_FITTED_TOP = 3.0
 
 
 def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
@@ -35,11 +39,6 @@ def linear_network(like: PolicyNetwork, effect: np.ndarray) -> PolicyNetwork:
     return like.with_weights({**{name: array.astype(np.float32) for name, array in policy.items()}, **value})
 
 
-def with_linear_form(start: PolicyNetwork) -> list[PolicyNetwork]:
-    """`start`, and a linear policy that takes its place."""
-    return [start, linear_network(start, np.zeros(start.normalizer.width + 1))]
-
-
 def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
     """float64 [D + 1]: the effect of which `linear_network` made `network`, in float32's precision; None: it is not
     such a network.
@@ -57,6 +56,36 @@ def linear_effect(network: PolicyNetwork) -> np.ndarray | None:
         for name in policies[0]
     )
     return effect if same else None
+
+
+def linear_rows(observations: Observations) -> np.ndarray:
+    """float64 [M, D + 1]: what a linear policy's effect is multiplied with."""
+    return np.column_stack([observations.levels * LEVEL_SCALE, np.ones(observations.row_count)])
+
+
+def linear_fit(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarray:
+    """float64 [D + 1]: the linear policy nearest to `network` on the rows `seen`, in least squares."""
+    exact = exact_network(network.weights)
+    width = network.normalizer.width + 1
+    information, moment = np.zeros((width, width)), np.zeros(width)
+    for each in seen:
+        z = np.clip(exact.row_logits(each.levels).astype(np.float64), -_FITTED_TOP, _FITTED_TOP)
+        rows = linear_rows(each)
+        if each.kind == "categorical":
+            # A term that all candidates of an observation share changes no decision.
+            counts = np.diff(each.offsets)
+            z = z - np.repeat(np.add.reduceat(z, each.offsets[:-1]) / counts, counts)
+            rows = rows - np.repeat(np.add.reduceat(rows, each.offsets[:-1], axis=0) / counts[:, None], counts, axis=0)
+        information, moment = information + rows.T @ rows, moment + rows.T @ z
+    ridge = 1e-6 * np.trace(information) / len(information)
+    return np.linalg.solve(information + ridge * np.eye(len(information)), moment)
+
+
+def nearest_effect(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarray:
+    """float64 [D + 1]: the effect of `network`, or of the linear policy nearest to it on the rows `seen`."""
+    exact = linear_effect(network)
+    # A fit knows nothing of decisions that were not seen.
+    return linear_fit(network, seen) if exact is None else exact
 
 
 def stated_effect(normalizer: Normalizer, config: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlgo.learning.algorithms.registry import ALGORITHMS, current_names
+from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig
@@ -38,10 +38,9 @@ FLAGS = (
 def bindings_of(configuration: Mapping[str, Any]) -> list[str]:
     """`CLASS.FIELD=VALUE` for every setting that differs from the default and is not given as a flag; sorted.
 
-    Args: configuration: from Configurations.to_json, of this version or an earlier one.
+    Args: configuration: from Configurations.to_json.
     Returns: nothing for a problem that is not in this workspace; unknown settings are ignored.
     """
-    configuration = current_names(configuration)
     given = {name: configuration["run"][name] for name in ("problem", "algorithm") if name in configuration["run"]}
     try:
         defaults = json.loads(json.dumps(configure(given, (), ()).to_json()))

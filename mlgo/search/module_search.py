@@ -5,14 +5,11 @@ graph. All calls of one function in or out. Single calls the other way. What is 
 
 Single calls are searched in Theodoridis, Grosser and Su, "Understanding and exploiting optimal function inlining",
 ASPLOS 2022.
-
-`search_from_policy` starts from one policy alone, and reports what every change that it tried was worth: what a policy
-is trained with.
 """
 
 import dataclasses
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from typing import TypeVar
 
 from mlgo.search.build import Attempt, Build, Policy
@@ -42,10 +39,6 @@ Search = Generator[Sequence[Attempt], Sequence[Build | None], "Found"]
 _Result = TypeVar("_Result")
 _Returning = Generator[Sequence[Attempt], Sequence[Build | None], _Result]
 _Step = _Returning[None]
-
-#: Called with a build, some of its call sites, and the bytes that the module shrinks by if the decisions at all of them
-#: are turned, as measured.
-Measured = Callable[[Build, Iterable[str], float], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,29 +90,12 @@ def refine_module(budget: int, start: Attempt) -> Search:
     return (yield from _Search(budget).run_from(start))
 
 
-def search_from_policy(
-    budget: int, against_policy: int, order: Callable[[Build], Sequence[Move]], measured: Measured
-) -> Search:
-    """Searches one module from the build of the policy, and reports every measurement.
-
-    Args:
-      budget: compiles at most, >= 1; the first is the policy's.
-      against_policy: compiles that measure changes of the policy's own decisions; the others search on from there.
-      order: the changes of the policy's build, those to try first first.
-      measured: told of every change that was compiled, also of those that were taken together.
-
-    Raises: ModuleCannotBeCompiled: with the policy's decisions.
-    """
-    return (yield from _Search(budget, measured).run_from_policy(against_policy, order))
-
-
 class _Search:
     """The state of a search."""
 
-    def __init__(self, budget: int, measured: Measured = lambda build, sites, saved: None):
+    def __init__(self, budget: int):
         self._left = budget
         self._budget = budget
-        self._measured = measured
         self._curve: list[tuple[int, float]] = []
         self._best: Build
         self._measurements = 0
@@ -150,16 +126,6 @@ class _Search:
         complete = yield from self._improve()
         untried = () if complete else tuple(self._left_to_try(_MOST_ROUNDS))
         return self._found({attempt.policy.name: build}, complete, untried)
-
-    def run_from_policy(self, against_policy: int, order: Callable[[Build], Sequence[Move]]) -> Search:
-        start: dict[str, Build] = {}
-        yield from self._begin(start, [POLICY])
-        complete = True
-        if self._best.decided:
-            helpful = yield from self._tried(order(self._best), min(against_policy, self._left))
-            yield from self._take(helpful)
-            complete = yield from self._improve()
-        return self._found(start, complete, ())
 
     def _found(self, start: dict[str, Build], complete: bool, untried: tuple[Move, ...]) -> Found:
         compiles = self._budget - self._left
@@ -216,10 +182,7 @@ class _Search:
         gains: dict[tuple[str, ...], float] = {}
         for group, build in zip(groups, (yield from self._compile(attempts))):
             if build is not None:
-                found = effects(group, self._best, build)
-                gains |= found
-                for move in group:
-                    self._measured(self._best, move.flips, -found[move.name])
+                gains |= effects(group, self._best, build)
                 self._by_the_way.append(build)
         self._measurements += len(gains)
         self._known |= gains
@@ -245,9 +208,6 @@ class _Search:
         before = self._best
         given = before.all_given | {site: to for move in reversed(moves) for site, to in move.flips.items()}
         build = yield from self._try(given)
-        if build is not None and len(moves) > 1:
-            turned = [site for site, decision in before.decided.items() if given[site] != decision]
-            self._measured(before, turned, before.total - build.total)
         promised = sum(self._last[move.name] for move in moves)
         gain = before.total - build.total if build is not None else 0.0
         if gain >= -_SHARE_KEPT * promised or (len(moves) == 1 and gain > _LEAST_GAIN):

@@ -39,10 +39,10 @@ class Move:
         return f"all calls of {what}: {'inlined' if kind == _ALL_IN else 'kept'}"
 
 
-def callee_moves(build: Build, promising: bool = True) -> list[Move]:
+def callee_moves(build: Build) -> list[Move]:
     """All calls of one function in, or all out: often only together do they let the function vanish.
 
-    Args: promising: leaves out those that almost never pay.
+    Those that almost never pay are left out.
     """
     moves = []
     for callee, sites in _grouped(build, callee_of).items():
@@ -50,23 +50,23 @@ def callee_moves(build: Build, promising: bool = True) -> list[Move]:
             continue
         out = [site for site in sites if build.decided[site]]
         into = [site for site in sites if not build.decided[site]]
-        if len(into) > 1 and (not promising or _may_pay(build, into)):
+        if len(into) > 1 and _may_pay(build, into):
             moves.append(_move(build, (_ALL_IN, callee), dict.fromkeys(into, True)))
         if len(out) > 1:
             moves.append(_move(build, (_ALL_OUT, callee), dict.fromkeys(out, False)))
     return moves
 
 
-def site_moves(build: Build, promising: bool = True) -> list[Move]:
+def site_moves(build: Build) -> list[Move]:
     """The opposite decision at one call, each time the compiler asks about it; the most promising calls first.
 
-    Args: promising: leaves out those that almost never pay.
+    Those that almost never pay are left out.
     """
     ranked = []
     for place, sites in _grouped(build, place_of).items():
         inlined = any(build.decided[site] for site in sites)
         cost = min(build.costs[site] for site in sites)
-        if promising and not inlined and cost > _HIGHEST_COST:
+        if not inlined and cost > _HIGHEST_COST:
             continue
         flips = {site: not inlined for site in sites if build.decided[site] == inlined}
         ranked.append((_rank(inlined, cost), place, flips))

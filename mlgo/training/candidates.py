@@ -41,20 +41,6 @@ def keep_only(folder: pathlib.Path, kept: Collection[Candidate]) -> None:
             path.unlink()
 
 
-def check_kept(folder: pathlib.Path, candidate: Candidate) -> None:
-    """The weights of `candidate` are there.
-
-    Raises: RunError: they are not: an earlier version deleted them when it ended a shorter run.
-    """
-    if not (folder / _CANDIDATES / f"{candidate.iteration:05}.json").exists():
-        raise RunError(
-            f"the run in {folder}",
-            f"lacks the weights of iteration {candidate.iteration}, which an earlier version did not keep, so it cannot"
-            " grow",
-            "Give another --output_dir",
-        )
-
-
 def read_candidates(folder: pathlib.Path) -> list[Candidate]:
     """The validated weights of the stage in `folder`, by iteration."""
     _, validations = read_records(folder)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from mlgo.learning.algorithms.registry import current_names
 from mlgo.run import files, json_lines
 from mlgo.run.exit_codes import RunError
 from mlgo.run.json_fields import Fields
@@ -55,7 +54,7 @@ def parse_metrics(content: bytes, read: str) -> tuple[list[dict[str, Any]], list
             or not isinstance(record.get("iteration"), int)
         ):
             raise RunError(where, "is neither an iteration's nor a validation's figures", remedy)
-        found[record["kind"]].append({name: value for name, value in current_names(record).items() if name != "kind"})
+        found[record["kind"]].append({name: value for name, value in record.items() if name != "kind"})
     return found["iteration"], found["validation"]
 
 

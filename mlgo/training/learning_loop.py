@@ -34,7 +34,7 @@ from mlgo.learning import checkpoint, divergence
 from mlgo.learning.algorithms.registry import algorithm_named
 from mlgo.learning.converted_policy import AnyPolicy
 from mlgo.learning.divergence import DivergenceError, DivergenceRules, OnDivergence
-from mlgo.learning.learner import Learner, MovePlan, Sample
+from mlgo.learning.learner import Learner, Sample
 from mlgo.learning.network import PolicyNetwork
 from mlgo.policy.collection import CollectionPolicy
 from mlgo.run import progress
@@ -42,7 +42,6 @@ from mlgo.run.exit_codes import ExitCode, RunError
 from mlgo.run.json_fields import Fields
 from mlgo.run.progress import tell
 from mlgo.run.quiet import quiet_libraries
-from mlgo.score.code_size import counting_of
 from mlgo.score.problem_score import score_of
 from mlgo.score.score import failed_improvement
 from mlgo.trace.outcomes import FailureLimit, ModuleRecord
@@ -53,7 +52,6 @@ from mlgo.training.collection import Seconds, VariantModels, collect, failures_b
 from mlgo.training.figures import Metrics
 from mlgo.training.learning_records import LearningRecords, read_records
 from mlgo.training.module_order import modules_of_iteration
-from mlgo.training.move_collection import MoveCollection
 from mlgo.training.settings import RunSettings
 
 LATEST = "latest"
@@ -147,7 +145,6 @@ class LearningLoop:
             validated = candidates.read_candidates(folder)
             self._best = candidates.choose(validated)
             self._best_of_any_length = candidates.choose([c for c in validated if self._is_regular(c.iteration)])
-            candidates.check_kept(folder, self._best)
             candidates.keep_only(folder, [self._best, self._best_of_any_length])
         with quiet_libraries():
             self._learner = self._make_learner(*loaded)
@@ -219,11 +216,7 @@ class LearningLoop:
         known = [module.name for module in inputs.training.modules]
         names = modules_of_iteration(known, iteration, settings.modules_per_iteration, settings.seed)
         modules = inputs.training.select(names).modules
-        plan = self._learner.move_plan
-        if plan is None:
-            learned = self._learn_from_variants(title, modules, seconds)
-        else:
-            learned = self._learn_from_moves(title, modules, plan, seconds)
+        learned = self._learn_from_variants(title, modules, seconds)
         record = {
             **learned.metrics,
             "iteration": iteration,
@@ -280,31 +273,6 @@ class LearningLoop:
             if validates:
                 self._validate(network, outcomes)
         return _Learned(samples, len(jobs), failed, metrics, remarks)
-
-    def _learn_from_moves(self, title: str, modules: Sequence[Module], plan: MovePlan, seconds: Seconds) -> "_Learned":
-        """Measures changes of the policy's decisions in `modules`, and updates the learner."""
-        if self._must_validate():
-            self._validate_alone()
-        settings = self._settings
-        (variant,) = self._learner.variants(self._iteration)
-        collection = MoveCollection(
-            title,
-            plan,
-            self._inputs.setup,
-            self._default,
-            counting_of(score_of(self._problem).chosen_reward(settings.reward), self._default),
-            self._measure,
-            variant.network.normalizer,
-            settings.seed,
-            self._iteration,
-            seconds,
-        )
-        samples = collection.samples(modules, self._models.write(variant.network, "searched", exploration_seed=None))
-        self._models.remove("searched")
-        self._models.forget_networks()
-        metrics, remarks = self._update(title, samples, seconds)
-        by_policy = [sample for sample in samples if sample.variant == 0]
-        return _Learned(by_policy, collection.compiles, collection.failed, metrics, remarks)
 
     def _update(self, title: str, samples: Sequence[Sample], seconds: Seconds) -> tuple[dict[str, Any], list[str]]:
         """Updates the learner: (figures, remarks). Rolls back a divergence if the settings say so.

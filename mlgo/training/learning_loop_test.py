@@ -12,19 +12,14 @@ from mlgo.compiler.testing import fake_clang
 from mlgo.compiler.training_log import TrainingLog
 from mlgo.corpus.corpus import Corpus
 from mlgo.learning.algorithms.es.algorithm import EsConfig
-from mlgo.learning.algorithms.imitate_search.algorithm import ImitateSearchConfig
-from mlgo.learning.algorithms.imitate_search_trees.algorithm import ImitateSearchTreesConfig
 from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.checkpoint import digest_of, load_checkpoint, save_checkpoint
 from mlgo.learning.divergence import DivergenceRules
 from mlgo.learning.network import NetworkConfig, initial_network
-from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.testing import synthetic
 from mlgo.run import determinism
 from mlgo.run.exit_codes import RunError
 from mlgo.score.function_scores import FunctionScore
-from mlgo.search.testing.toy_compiler import Function
-from mlgo.search.testing.toy_executor import TOY_PROBLEM, ToyExecutor
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.trace.setup import CompileSetup
 from mlgo.training.figures import METRICS_NAME, Metrics
@@ -35,8 +30,6 @@ from mlgo.training.settings import RunSettings
 DEFAULT_SCORE = 5.5
 
 _ES = EsConfig(pairs=1)
-_TOY_QUANTILES = {"cost_estimate": np.arange(-20.0, 60.0)}
-_PROGRAM = {"a": Function(20, saving=4), "b": Function(9, ("a", "a")), "c": Function(40, ("b", "a"), False)}
 
 
 class FakeExecutor:
@@ -94,24 +87,10 @@ class LearningLoopTest(unittest.TestCase):
         fake_clang.write_corpus(self.folder, {name: fake_clang.FakeModule.bitcode({"f": 1}) for name in names})
         self.corpus = Corpus.load(self.folder)
 
-    def executor(self, algorithm: str, requests: int | None = None) -> FakeExecutor | ToyExecutor:
-        """For an algorithm. Args: requests: as FakeExecutor's."""
-        if not ALGORITHMS[algorithm].learner_class().needs_given_decisions:
-            return FakeExecutor(requests)
-        return ToyExecutor({module.name: _PROGRAM for module in self.corpus.modules}, requests)
-
     def run_loop(
-        self,
-        name: str,
-        executor: FakeExecutor | ToyExecutor,
-        iterations: int = 3,
-        algorithm: str = "es",
-        config: Any = _ES,
+        self, name: str, executor: FakeExecutor, iterations: int = 3, algorithm: str = "es", config: Any = _ES
     ) -> dict:
-        toy = isinstance(executor, ToyExecutor)
-        problem = TOY_PROBLEM if toy else synthetic.PROBLEM
-        normalizer = build_normalizer(_TOY_QUANTILES, TOY_PROBLEM) if toy else synthetic.normalizer()
-        setup = CompileSetup(pathlib.Path("clang"), problem, CompileLimits(), 1, 0.1, executor)
+        setup = CompileSetup(pathlib.Path("clang"), synthetic.PROBLEM, CompileLimits(), 1, 0.1, executor)
         default = ModuleRecord(Outcome.TRACED, None, {"f": FunctionScore(1, DEFAULT_SCORE)})
         names = [module.name for module in self.corpus.modules]
         inputs = LearningInputs(
@@ -121,7 +100,7 @@ class LearningLoopTest(unittest.TestCase):
             algorithm=algorithm, iterations=iterations, modules_per_iteration=2, validation_interval=2
         )
         output = self.folder / name
-        start = initial_network(normalizer, 1, NetworkConfig((4,), (4,)))
+        start = initial_network(synthetic.normalizer(), 1, NetworkConfig((4,), (4,)))
         metrics = Metrics(output)
         rules = DivergenceRules()
         work = output / "work"
@@ -181,37 +160,11 @@ class LearningLoopTest(unittest.TestCase):
             with self.subTest(algorithm):
                 config = description.config()
                 for total in (3, 4, 5):
-                    executor = self.executor(algorithm)
-                    grown = self.run_loop(f"{algorithm} grown", executor, total, algorithm, config)
-                whole = self.run_loop(f"{algorithm} whole", self.executor(algorithm), 5, algorithm, config)
+                    grown = self.run_loop(f"{algorithm} grown", FakeExecutor(), total, algorithm, config)
+                whole = self.run_loop(f"{algorithm} whole", FakeExecutor(), 5, algorithm, config)
                 self.assertEqual(grown, whole)
                 self.assertEqual(list(grown["validations"]), ["0", "2", "4", "5"])
                 self.assertEqual(self.files(f"{algorithm} grown"), self.files(f"{algorithm} whole"))
-
-    def test_a_resumed_imitation_equals_an_uninterrupted_one(self):
-        for algorithm, config in (
-            ("imitate_search", ImitateSearchConfig()),
-            ("imitate_search_trees", ImitateSearchTreesConfig()),
-        ):
-            with self.subTest(algorithm):
-                flags = (3, algorithm, config)
-                whole = self.run_loop(f"{algorithm} whole", self.executor(algorithm), *flags)
-                stopped = f"{algorithm} stopped"
-                for requests in (1, 4, 9, 9, 9):
-                    with self.assertRaises(KeyboardInterrupt):
-                        self.run_loop(stopped, self.executor(algorithm, requests), *flags)
-                self.assertEqual(self.run_loop(stopped, self.executor(algorithm), *flags), whole)
-                self.assertEqual(self.files(stopped), self.files(f"{algorithm} whole"))
-
-    def test_figures_of_an_imitation(self):
-        self.run_loop("run", self.executor("imitate_search"), 2, "imitate_search", ImitateSearchConfig())
-        _, _, (iterations, validations) = self.state("run")
-        for record in iterations:
-            # Of two modules, each at most four times.
-            self.assertLessEqual(4, record["compiles"])
-            self.assertLessEqual(record["compiles"], 8)
-            self.assertGreater(record["moves"], 2)
-        self.assertEqual([record["iteration"] for record in validations], [0, 2])
 
     def test_a_run_interrupted_while_it_grows(self):
         whole = self.run_loop("whole", FakeExecutor(), 7)
@@ -221,13 +174,6 @@ class LearningLoopTest(unittest.TestCase):
                 self.run_loop("grown", FakeExecutor(requests), 7)
         self.assertEqual(self.run_loop("grown", FakeExecutor(), 7), whole)
         self.assertEqual(self.files("grown"), self.files("whole"))
-
-    def test_a_run_of_an_earlier_version_without_the_weights_cannot_grow(self):
-        self.run_loop("run", FakeExecutor())
-        for path in (self.folder / "run" / "learning" / "candidates").iterdir():
-            path.unlink()
-        with self.assertRaisesRegex(RunError, "lacks the weights of iteration ., which an earlier version"):
-            self.run_loop("run", FakeExecutor(), 5)
 
     def test_a_checkpoint_of_another_network_or_without_a_count_is_refused(self):
         other = dict(initial_network(synthetic.normalizer(), 1, NetworkConfig((8,), (8,))).weights)

@@ -3,14 +3,11 @@
 Two files, however many iterations a run has. Records of one file are in the order of their iterations.
 """
 
-import os
 import pathlib
-import shutil
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mlgo.learning.algorithms.registry import current_names
-from mlgo.run import files, json_lines
+from mlgo.run import json_lines
 from mlgo.run.json_fields import Fields
 
 _ITERATIONS, _VALIDATIONS = "iterations", "validations"
@@ -29,7 +26,6 @@ class LearningRecords:
 
     def __init__(self, folder: pathlib.Path, iteration: int, is_due: Callable[[int], bool] = lambda iteration: True):
         self._folder = folder
-        _gather_former_files(folder)
         _keep(folder, _ITERATIONS, lambda recorded: recorded < iteration)
         # The weights that the next iteration starts from may have been validated.
         validations = _keep(folder, _VALIDATIONS, lambda recorded: recorded <= iteration and is_due(recorded))
@@ -54,10 +50,9 @@ def read_records(folder: pathlib.Path) -> tuple[list[dict[str, Any]], list[dict[
     Raises: RunError: a file is damaged; names it.
     """
     iterations, validations = (
-        [*_former_records(folder, name), *json_lines.read(_path(folder, name), _WHAT, _remedy(folder))]
-        for name in (_ITERATIONS, _VALIDATIONS)
+        json_lines.read(_path(folder, name), _WHAT, _remedy(folder)) for name in (_ITERATIONS, _VALIDATIONS)
     )
-    return [*map(current_names, iterations)], [*map(current_names, validations)]
+    return iterations, validations
 
 
 def _keep(folder: pathlib.Path, name: str, is_kept: Callable[[int], bool]) -> list[dict[str, Any]]:
@@ -67,23 +62,6 @@ def _keep(folder: pathlib.Path, name: str, is_kept: Callable[[int], bool]) -> li
         return is_kept(Fields(record, f"{_WHAT} ({path})", remedy).read("iteration", int))
 
     return json_lines.keep(path, is_wanted, _WHAT, remedy)
-
-
-def _former_records(folder: pathlib.Path, name: str) -> list[dict[str, Any]]:
-    """Records of an earlier version, which wrote a file for each."""
-    paths = sorted((folder / name).glob("*.json"))
-    return [files.read_json(path, _WHAT, _remedy(folder)) for path in paths]
-
-
-def _gather_former_files(folder: pathlib.Path) -> None:
-    """Puts the records of an interrupted run of an earlier version into today's files."""
-    for name in (_ITERATIONS, _VALIDATIONS):
-        if records := _former_records(folder, name):
-            files.write_atomically(_path(folder, name), b"".join(map(json_lines.encode, records)))
-            # Renamed first: a folder that is half removed must not be gathered again.
-            retired = folder / f".{name}{files.PARTIAL_SUFFIX}"
-            os.rename(folder / name, retired)
-            shutil.rmtree(retired)
 
 
 def _path(folder: pathlib.Path, name: str) -> pathlib.Path:

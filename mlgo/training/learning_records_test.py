@@ -1,10 +1,9 @@
-"""Figures of the learning stage: a resumed run drops what it repeats and keeps the rest, also of earlier versions."""
+"""Figures of the learning stage: a resumed run drops what it repeats and keeps the rest."""
 
 import pathlib
 import tempfile
 import unittest
 
-from mlgo.run import files
 from mlgo.training.learning_records import LearningRecords, read_records
 
 
@@ -33,16 +32,6 @@ class LearningRecordsTest(unittest.TestCase):
             records.add_validation({"iteration": number})
             records.add_iteration({"iteration": number})
         self.assertEqual(len(list(self.folder.rglob("*"))), 2)
-
-    def test_an_interrupted_run_of_an_earlier_version(self):
-        for number in range(3):
-            record = {"iteration": number, "strays": 0.25}
-            files.write_json_atomically(self.folder / "iterations" / f"{number:05}.json", record)
-        before = read_records(self.folder)
-        self.assertEqual(before[0][2], {"iteration": 2, "exploration_rate": 0.25})
-        LearningRecords(self.folder, 3).add_iteration({"iteration": 3})
-        self.assertEqual(read_records(self.folder)[0], [*before[0], {"iteration": 3}])
-        self.assertFalse((self.folder / "iterations").exists())
 
 
 if __name__ == "__main__":

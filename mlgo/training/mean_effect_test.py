@@ -12,8 +12,6 @@ import numpy as np
 from mlgo.compiler.code_size import FunctionCode, ObjectCode
 from mlgo.compiler.request import CompileResult
 from mlgo.compiler.training_log import TrainingLog
-from mlgo.learning.algorithms.cma_es.algorithm import CmaConfig
-from mlgo.learning.algorithms.cma_es.learner import CmaLearner
 from mlgo.learning.algorithms.dqn.algorithm import DqnConfig
 from mlgo.learning.algorithms.dqn.learner import DqnLearner
 from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
@@ -25,14 +23,29 @@ from mlgo.learning.algorithms.ppo.learner import PpoLearner
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Learner, Sample, Variant
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
+from mlgo.learning.normalization import build_normalizer
 from mlgo.learning.observations import pack
-from mlgo.learning.testing.calls import COSTS, NORMALIZER, PROBLEM, USES
+from mlgo.problems.problem import CodeSize, Problem, TensorSpec
 from mlgo.run import determinism
 from mlgo.score.code_size import code_scores
 from mlgo.score.problem_score import score_of
 from mlgo.trace.outcomes import ModuleRecord, Outcome
 from mlgo.training.collection import samples_of
 
+PROBLEM = Problem(
+    name="calls",
+    observation_specs=(TensorSpec("cost", "int64", (1,)), TensorSpec("uses", "int64", (1,))),
+    action_spec=TensorSpec("decision", "int64", (1,)),
+    action_count=2,
+    mask_feature=None,
+    score=CodeSize(),
+    advisor_flag="a",
+    log_flag="b",
+    model_flag="c",
+    decision_kind="binary",
+)
+COSTS, USES = np.arange(0.0, 101.0, 10.0), np.array([1.0, 2.0, 3.0])
+NORMALIZER = build_normalizer({"cost": COSTS, "uses": USES}, PROBLEM)
 FUNCTIONS, MODULES, ITERATIONS = 60, 8, 20
 #: Code of a caller without any inlining, in bytes: more than any effect saves.
 CALLER_BYTES = 10_000
@@ -131,9 +144,6 @@ class MeanEffectTest(unittest.TestCase):
     def test_evolution_strategies(self):
         config = EsConfig(learning_rate=0.1)
         self.assert_sign_is_learned(lambda network: EsLearner(network, PROBLEM, 1, config))
-
-    def test_cma_es(self):
-        self.assert_sign_is_learned(lambda network: CmaLearner(network, PROBLEM, 1, CmaConfig()))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class RunSettings:
 
     Attributes:
       problem: a folder below mlgo/problems.
-      algorithm: one of mlgo/learning/algorithms/registry.py. Names of earlier versions are accepted.
+      algorithm: one of mlgo/learning/algorithms/registry.py.
       reward: one of the problem's rewards; "": its default.
       warm_start: "bc": clone the default heuristic's decisions first, as the papers do; "none": start from random
         weights; "policy": start from a policy of an earlier run.
@@ -138,8 +138,8 @@ def configure(given: Mapping[str, Any], gin_files: Sequence[pathlib.Path], bindi
         # Twice, because the problem's own files depend on the algorithm, which the user's files may set.
         set_configuration([*defaults, *users], bindings)
         algorithm = algorithm_named(dataclasses.replace(RunSettings(), **given).algorithm)
-        names = [*algorithm.shared_settings, algorithm.former_name, algorithm.name]
-        own = [path for name in names if name for path in own_files(given["problem"], name)]
+        names = [*algorithm.shared_settings, algorithm.name]
+        own = [path for name in names for path in own_files(given["problem"], name)]
         set_configuration([*defaults, *own, *users], bindings)
         run = dataclasses.replace(RunSettings(), **given)
         learner = algorithm_named(run.algorithm).config()

@@ -55,12 +55,11 @@ class ConfigurationTest(unittest.TestCase):
 
     def test_the_linear_policies_of_stock_compilers_look_at_what_those_compute(self):
         stock = load_problem("inlining_for_size+stock")
-        for algorithm in ("effect_regression", "imitate_search", "imitate_search_trees", "cma_es"):
-            found = configure({"problem": stock.name, "algorithm": algorithm}, [], [])
-            names = {*found.network.knots, *found.learner.start}
-            self.assertLessEqual(names, {spec.name for spec in stock.observation_specs})
-            ours = configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], []).network.knots
-            self.assertEqual(dict(found.network.knots), {name: ours[name] for name in ours if name in names})
+        found = configure({"problem": stock.name, "algorithm": "effect_regression"}, [], [])
+        names = {*found.network.knots, *found.learner.start}
+        self.assertLessEqual(names, {spec.name for spec in stock.observation_specs})
+        ours = configure({"problem": "inlining_for_size", "algorithm": "effect_regression"}, [], []).network.knots
+        self.assertEqual(dict(found.network.knots), {name: ours[name] for name in ours if name in names})
 
     def test_a_problem_may_have_an_algorithm_of_its_own(self):
         defaults = self.folder / "problems" / "made_up" / "defaults.gin"
@@ -74,32 +73,18 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(self.configured(algorithm="ppo").learner.epochs, 1)
         self.assertEqual(self.configured("RunSettings.algorithm = 'ppo'").run.algorithm, "ppo")
 
-    def test_algorithms_with_linear_policies_share_settings(self):
+    def test_only_linear_policies_have_the_knots_of_linear_policies(self):
         def knots(algorithm):
             return configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], []).network.knots
 
-        self.assertEqual(len(knots("cma_es")), 23)
-        for other in ("effect_regression", "imitate_search", "imitate_search_trees"):
-            self.assertEqual(knots("cma_es"), knots(other))
+        self.assertEqual(len(knots("effect_regression")), 23)
         self.assertEqual(knots("ppo"), {})
 
-    def test_the_imitation_of_a_search_starts_where_effect_regression_does(self):
-        effects, *imitations = (
-            configure({"problem": "inlining_for_size", "algorithm": algorithm}, [], [])
-            for algorithm in ("effect_regression", "imitate_search", "imitate_search_trees")
-        )
-        first = (effects.learner.start, effects.learner.start_bias)
-        for imitation in imitations:
-            self.assertEqual(imitation.run.warm_start, "none")
-            self.assertEqual((imitation.learner.start, imitation.learner.start_bias), first)
-
     def test_a_run_that_starts_from_a_policy_keeps_what_it_knows(self):
-        for algorithm in ("effect_regression", "imitate_search", "imitate_search_trees", "cma_es"):
-            given = {"problem": "inlining_for_size", "algorithm": algorithm}
-            self.assertTrue(configure(given, [], []).learner.start)
-            found = configure({**given, "warm_start": "policy"}, [], []).learner
-            self.assertEqual((dict(found.start), found.start_bias), ({}, 0.0))
         effects = {"problem": "inlining_for_size", "algorithm": "effect_regression"}
+        self.assertTrue(configure(effects, [], []).learner.start)
+        found = configure({**effects, "warm_start": "policy"}, [], []).learner
+        self.assertEqual((dict(found.start), found.start_bias), ({}, 0.0))
         self.assertEqual(configure(effects, [], []).learner.first_step, 1.0)
         further = configure({**effects, "warm_start": "policy"}, [], ["EffectConfig.step = 0.2"]).learner
         self.assertEqual(further.first_step, 0.2)

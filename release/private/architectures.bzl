@@ -4,7 +4,6 @@ load(
     ":messages.bzl",
     "architecture_given_twice",
     "no_policy_for_other_targets",
-    "targets_need_newer_llvm",
     "wrong_architectures",
 )
 
@@ -36,7 +35,7 @@ def architectures_of(entry):
     """
     return entry.architectures if _has_architectures(entry) else []
 
-def wrong_targets(rule, name, slot, given, knows_target = True):
+def wrong_targets(rule, name, slot, given):
     """The message about the architectures of a slot's policies; None if nothing is wrong.
 
     Args:
@@ -44,13 +43,10 @@ def wrong_targets(rule, name, slot, given, knows_target = True):
       name: name of the target.
       slot: name of the slot.
       given: what the slot got: a label, the result of `policy_for`, or a dict of these.
-      knows_target: whether the advisors of this LLVM know the target.
     """
     entries = given.values() if type(given) == "dict" else [given]
     if not any([_has_architectures(entry) for entry in entries]):
         return None
-    if not knows_target:
-        return targets_need_newer_llvm(rule, name, slot)
     if _has_architectures(entries[0]):
         return no_policy_for_other_targets(rule, name, slot)
     named = {}

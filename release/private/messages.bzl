@@ -114,21 +114,6 @@ def no_policy_for_other_targets(rule, name, slot):
         slot = slot,
     )
 
-def targets_need_newer_llvm(rule, name, slot):
-    """Policies for targets in a slot whose advisor does not know the target.
-
-    Args:
-      rule: name of the macro.
-      name: name of the target.
-      slot: name of the slot.
-    """
-    return ("{rule}(name = \"{name}\"): {slot} has a policy for targets, which needs LLVM 22. " +
-            "Remove for_targets, and select the policy with an option").format(
-        name = name,
-        rule = rule,
-        slot = slot,
-    )
-
 def unknown_slots(rule, name, slots):
     """Policies were given for slots that do not exist.
 

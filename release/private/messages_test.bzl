@@ -67,9 +67,6 @@ def _architectures_impl(ctx):
     ):
         found = _wrong(given)
         asserts.true(env, found and found.startswith(start + message), found)
-    older = _wrong({"b": "//b", "a": arm}, knows_target = False)
-    asserts.true(env, older.startswith(start + "has a policy for targets, which needs LLVM 22"), older)
-    asserts.equals(env, None, _wrong({"b": "//b"}, knows_target = False))
     return unittest.end(env)
 
 architectures_test = unittest.make(_architectures_impl)

@@ -7,12 +7,7 @@ from tests.architecture import edges, rules
 from tests.clones import clone
 
 # "SOURCE -> TARGET" of dependencies that break a rule, with the reason. They are to become fewer.
-ALLOWED = {
-    "third_party/chromium/BUILD.bazel -> //mlgo:evaluate_chromium": "a former public label",
-    "third_party/chromium/BUILD.bazel -> //mlgo/corpus/chromium:": "as above",
-    "third_party/chromium/defs.bzl -> //mlgo/corpus/chromium:defs.bzl": "as above",
-    "third_party/llvm/BUILD.bazel -> //development:private_config": "the link rules move to llvm/",
-}
+ALLOWED = {"third_party/llvm/BUILD.bazel -> //development:private_config": "the link rules move to llvm/"}
 # Targets whose `deps` differ from the imports of their sources, with the reason.
 OTHER_DEPS = {"//tests/benchmarks:main_test": "main imports a benchmark by name when it runs; the test runs none"}
 

@@ -118,26 +118,6 @@ class OtherProblemsTest(unittest.TestCase):
         self.assertIn("inlining_for_size by effect_regression", said)
         self.assertNotIn("warm start:", said)
 
-    def test_inlining_by_cma_es(self):
-        said = self.run_command("train_inlining", "oz_", "--algorithm=cma_es", "--gin_bindings=CmaConfig.population=4")
-        self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* equal of 2 modules")
-
-    def test_inlining_by_imitating_a_search(self):
-        flags = ("--algorithm=imitate_search", "--workers=2")
-        said = self.run_command("train_inlining", "oz_", *flags)
-        self.assertIn("inlining_for_size by imitate_search", said)
-        self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* equal of 2 modules")
-        metrics = (self.folder / "output" / "metrics.jsonl").read_text()
-        rounds = [line for line in map(json.loads, metrics.splitlines()) if line["kind"] == "iteration"]
-        self.assertEqual(len(rounds), 2)
-        for line in rounds:
-            self.assertGreater(line["moves"], 0)
-            self.assertGreaterEqual(line["search_gain"], 0)
-        first = self.folder / "first"
-        (self.folder / "output").rename(first)
-        self.run_command("train_inlining", "oz_", "--algorithm=imitate_search", "--workers=1")
-        self.assertEqual(command.differing(first, self.folder / "output"), [])
-
     def test_inlining_by_ppo(self):
         said = self.run_command("train_inlining", "oz_", "--algorithm=ppo")
         self.assertRegex(said, r"warm start: repeats \d+\.\d% of the default's decisions")

@@ -12,7 +12,7 @@ from tests.fuzzing.in_memory import path_of
 
 SEEDS = (
     b"# Comment.\nRunSettings.iterations = 40\nRunSettings.warm_start = 'bc'\nNetworkConfig.units = (16, 8)\n",
-    b"rate = 1e-3\nPpoConfig.learning_rate = %rate\na/EsConfig.sigma = 0.5\nCmaConfig.start = {'gain': [1, None]}\n",
+    b"rate = 1e-3\nPpoConfig.learning_rate = %rate\na/EsConfig.sigma = 0.5\nEffectConfig.start = {'gain': [1, None]}\n",
 )
 WORDS = (
     b"import this\n",

@@ -16,12 +16,11 @@ import tensorflow as tf
 
 from mlgo.evaluation.statistics import summarize
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.algorithms.cma_es.learner import Search
 from mlgo.learning.algorithms.registry import ALGORITHMS
 from mlgo.learning.behavioural_cloning import Cloner
 from mlgo.learning.cloning_config import BcConfig
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.linear_learner import linear_fit
+from mlgo.learning.linear_network import linear_fit
 from mlgo.learning.network import NetworkConfig, PolicyNetwork, initial_network
 from mlgo.learning.observations import Observations, pack
 from mlgo.learning.testing import synthetic, synthetic_environments
@@ -64,13 +63,6 @@ def _cloned(environment: synthetic_environments.Environment) -> Mapping[str, np.
     return cloner.weights()
 
 
-def _cma_es(random: np.random.Generator) -> Mapping[str, np.ndarray]:
-    search = Search.around(np.zeros(40), 0.5)
-    for _ in range(5):
-        search = search.updated(random.normal(size=(24, 40)), random.normal(size=24))
-    return {name: np.asarray(value) for name, value in dataclasses.asdict(search).items()}
-
-
 def _digests() -> dict[str, str]:
     random = determinism.generator(1, "processors")
     observations = _observations(random)
@@ -85,7 +77,6 @@ def _digests() -> dict[str, str]:
     found |= {f"cloned {each.problem.decision_kind} decisions": _cloned(each) for each in _ENVIRONMENTS}
     found |= {
         "linear fit": {"": linear_fit(network, [observations])},
-        "cma-es": _cma_es(random),
         # What the others compute from logarithms hides most differences in the last bit.
         "logarithms": {"": np.log(random.random(10_000))},
         "probabilities": {"": exact_network(network.weights).log_probabilities(observations)},

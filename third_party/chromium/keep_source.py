@@ -2,7 +2,7 @@
 
 Example:
   ./bazelw run //third_party/chromium:mirror -- /srv/mlgo-archives
-  MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //third_party/chromium:corpus
+  MLGO_DEBIAN_MIRRORS=/srv/mlgo-archives ./bazelw build //mlgo/corpus/chromium:corpus
 """
 
 import pathlib

@@ -7,8 +7,8 @@ _FILE = {
     "default": "22",
     "variable": "MLGO_LLVM_MAJOR",
     "versions": {
-        "19": {"version": "19.1.7"},
         "22": {"patches": {"source": ["//patches/llvm/22:a.patch"]}, "version": "22.1.8"},
+        "99": {"version": "99.1.0"},
     },
 }
 
@@ -16,10 +16,10 @@ def _chosen_version_impl(ctx):
     env = unittest.begin(ctx)
     asserts.equals(env, ("22", None), chosen_version(_FILE, {}))
     asserts.equals(env, ("22", None), chosen_version(_FILE, {"MLGO_LLVM_MAJOR": ""}))
-    asserts.equals(env, ("19", None), chosen_version(_FILE, {"MLGO_LLVM_MAJOR": "19"}))
+    asserts.equals(env, ("99", None), chosen_version(_FILE, {"MLGO_LLVM_MAJOR": "99"}))
     chosen, error = chosen_version(_FILE, {"MLGO_LLVM_MAJOR": "7"})
     asserts.equals(env, None, chosen)
-    asserts.true(env, error.startswith("MLGO_LLVM_MAJOR=7: no such version; known: 19, 22. Choose one"), error)
+    asserts.true(env, error.startswith("MLGO_LLVM_MAJOR=7: no such version; known: 22, 99. Choose one"), error)
     return unittest.end(env)
 
 def _instances_impl(ctx):
@@ -31,10 +31,10 @@ def _instances_impl(ctx):
     asserts.equals(env, [plain], instances(plain, fields, None, None))
 
     # {major} in the name: one repository per version; else the chosen version's, with that version's patches.
-    made = instances(struct(name = "llvm{major}", packages = ["clang-{major}"], patches = []), fields, _FILE, "19")
-    asserts.equals(env, [("llvm19", ["clang-19"]), ("llvm22", ["clang-22"])], sorted([(one.name, one.packages) for one in made]))
+    made = instances(struct(name = "llvm{major}", packages = ["clang-{major}"], patches = []), fields, _FILE, "99")
+    asserts.equals(env, [("llvm22", ["clang-22"]), ("llvm99", ["clang-99"])], sorted([(one.name, one.packages) for one in made]))
     source = struct(name = "source", packages = [], patches = ["p"])
-    asserts.equals(env, [["p"]], [one.patches for one in instances(source, fields, _FILE, "19")])
+    asserts.equals(env, [["p"]], [one.patches for one in instances(source, fields, _FILE, "99")])
     asserts.equals(env, [["p", Label("//patches/llvm/22:a.patch")]], [one.patches for one in instances(source, fields, _FILE, "22")])
 
     asserts.equals(env, True, filled(True, "22"))

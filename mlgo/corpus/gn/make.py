@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--env", action="append", default=[], help="NAME=VALUE in the environment of the build")
     text = "file that changes when an input changes"
-    add("--fingerprints", "--made_of", type=pathlib.Path, action="append", default=[], help=text)
+    add("--fingerprints", type=pathlib.Path, action="append", default=[], help=text)
     add("--licence", required=True, help="SPDX expression of modules whose source states none")
     add(
         "--jobs",

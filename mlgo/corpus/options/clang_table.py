@@ -12,8 +12,7 @@ from mlgo.run.exit_codes import RunError
 _ENTRY = re.compile(r"^(?P<macro>(?:[A-Z_]+_)?OPTION(?:_WITH_MARSHALLING)?)\(", re.MULTILINE)
 _PREFIX_TABLE = re.compile(r"OptionPrefixesTable\[\] = \{(?P<rows>.*?)\};", re.DOTALL)
 _PREFIX_ROW = re.compile(r"^\s*\d+ /\* prefixes \*/(?P<prefixes>.*)$", re.MULTILINE)
-_PREFIX_MACRO = re.compile(r"^PREFIX\((?P<name>\w+), \{(?P<prefixes>.*)\}\)$", re.MULTILINE)
-_SPELLING = re.compile(r"/\* (.*) \*/|\"(.*)\"")
+_SPELLING = re.compile(r"/\* (.*) \*/")
 
 # Places in an entry. SubCommandIDs, which LLVM 21 added, stands behind them.
 _ID, _KIND, _ALIAS, _ALIAS_ARGUMENTS, _VISIBILITY, _COUNT, _VALUES = 2, 3, 5, 6, 8, 9, 13
@@ -98,7 +97,7 @@ def _type(arguments: Sequence[str], marshalled: Sequence[str] | None) -> str | l
 
 
 def _spelling(arguments: Sequence[str]) -> str:
-    return next(part for part in _SPELLING.findall(arguments[1])[0] if part)
+    return _SPELLING.findall(arguments[1])[0]
 
 
 def _spellings(arguments: Sequence[str], prefixes: Mapping[str, Sequence[str]]) -> list[str]:
@@ -112,17 +111,13 @@ def _strings(text: str) -> list[str]:
 
 
 def _prefixes(text: str) -> dict[str, list[str]]:
-    """The prefixes of options by the word that names a set of them: "1" in new tables, "prefix_1" in those of 19."""
-    if (table := _PREFIX_TABLE.search(text)) is not None:
-        found, place = {}, 0
-        for row in _PREFIX_ROW.finditer(table["rows"]):
-            found[str(place)] = re.findall(r"'([^']*)'", row["prefixes"])
-            place += 1 + len(found[str(place)])
-        return found
-    return {
-        macro["name"]: [prefix for prefix in re.findall(r'"([^"]*)"', macro["prefixes"]) if prefix]
-        for macro in _PREFIX_MACRO.finditer(text)
-    }
+    """The prefixes of options by the word that names a set of them, its place in the table of all sets."""
+    found: dict[str, list[str]] = {}
+    place, table = 0, _PREFIX_TABLE.search(text)
+    for row in _PREFIX_ROW.finditer(table["rows"]) if table else ():
+        found[str(place)] = re.findall(r"'([^']*)'", row["prefixes"])
+        place += 1 + len(found[str(place)])
+    return found
 
 
 def _entries(text: str) -> Iterator[tuple[str, list[str]]]:

@@ -1,7 +1,7 @@
 """Writes the table of a compiler's options: what cc1, LLVM's own command line and the driver know, with the kinds of
 values.
 
-./bazelw run //mlgo/corpus/options:table.update [--config=llvm_19]
+./bazelw run //mlgo/corpus/options:table.update
 """
 
 import argparse

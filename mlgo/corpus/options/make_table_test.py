@@ -14,8 +14,8 @@ from mlgo.run.exit_codes import RunError
 CLANG, *HEADERS = (pathlib.Path(path).absolute() for path in sys.argv[1:])
 del sys.argv[1:]
 
-# Entries as LLVM 22 and LLVM 19 write them.
-_TABLE_22 = """
+# Entries as LLVM 22 writes them.
+_TABLE = """
 static constexpr llvm::StringTable::Offset OptionPrefixesTable[] = {
   0 /* prefixes */,
   1 /* prefixes */, 1 /* '-' */,
@@ -27,14 +27,11 @@ OPTION(1, 8 /* -b */, b, Flag, G, a_EQ, "on\\0", 0, DefaultVis | CC1Option, 0, n
 OPTION(1, 8 /* -W, */, W_COMMA, CommaJoined, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
 OPTION(1, 8 /* -m */, m, MultiArg, G, INVALID, nullptr, 0, ClangOption | XOption, 3, nullptr, x, nullptr, nullptr, 0)
 OPTION(1, 9 /* -driver */, d, Flag, G, INVALID, nullptr, 0, DefaultVis, 0, nullptr, x, nullptr, nullptr, 0)
+OPTION(1, 9 /* -n */, n, Separate, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr, nullptr, 0)
 CODEGEN_OPTION_WITH_MARSHALLING(3, 7 /* -a= */, a_EQ, Joined, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
  "on,off", 0, true, 0, CodeGenOpts.A, 1, false, 1, normalizeSimpleEnum, denorm, merge, extract, 0)
-"""
-_TABLE_19 = """
-PREFIX(prefix_1, {llvm::StringLiteral("-") COMMA llvm::StringLiteral("")})
-OPTION(prefix_1, "-n", n, Separate, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr, nullptr)
-LANG_OPTION_WITH_MARSHALLING(prefix_1, "-n", n, Separate, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
- nullptr, true, 0, LangOpts->N, 1, false, 1, normalizeStringIntegral<unsigned>, denorm, merge, extract, -1)
+LANG_OPTION_WITH_MARSHALLING(1, 8 /* -n */, n, Separate, G, INVALID, nullptr, 0, CC1Option, 0, nullptr, x, nullptr,
+ nullptr, 0, true, 0, LangOpts->N, 1, false, 1, normalizeStringIntegral<unsigned>, denorm, merge, extract, -1)
 """
 
 
@@ -42,9 +39,9 @@ class ClangTableTest(unittest.TestCase):
     def test_entries(self):
         described = {"kind": "Joined", "type": ["on", "off"], "sets": "CodeGenOpts.A"}
         flag = {"kind": "Flag", "type": "flag", "alias": ["-a=", "on"]}
-        self.assertEqual(read_clang_table(_TABLE_22, "x"), {"-a=": described, "--a=": described, "-b": flag})
         number = {"kind": "Separate", "type": "int", "sets": "LangOpts->N"}
-        self.assertEqual(read_clang_table(_TABLE_19, "x"), {"-n": number})
+        expected = {"-a=": described, "--a=": described, "-b": flag, "-n": number}
+        self.assertEqual(read_clang_table(_TABLE, "x"), expected)
 
     def test_entries_of_the_driver(self):
         expected = {
@@ -53,7 +50,7 @@ class ClangTableTest(unittest.TestCase):
             "-m": {"kind": "MultiArg", "count": 3},
             "-driver": {"kind": "Flag"},
         }
-        self.assertEqual(read_driver_table(_TABLE_22), expected)
+        self.assertEqual(read_driver_table(_TABLE), expected)
 
     def test_no_table(self):
         with self.assertRaisesRegex(RunError, "Options.inc: has no option of cc1. give clang's Options.inc"):

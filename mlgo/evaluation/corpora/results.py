@@ -83,10 +83,7 @@ class Results:
             ("modules", tables.COMPARED_COLUMNS, tables.compared_rows),
             ("functions", tables.FUNCTION_COLUMNS, tables.function_rows),
         ):
-            files.write_atomically(folder / f"{name}.csv", encode_csv(list(columns), rows(self.corpora, self.sides)))
-            files.write_atomically(
-                folder / f"{name}.parquet", tables.to_parquet(columns, rows(self.corpora, self.sides))
-            )
+            files.write_atomically(folder / f"{name}.csv", encode_csv(columns, rows(self.corpora, self.sides)))
         summary = self.markdown()
         files.write_atomically(folder / "summary.md", summary.encode("utf-8"))
         worst = tables.worst_regressions(self.corpora, list(self.policies), _WORST)
@@ -139,7 +136,7 @@ class Results:
             if without := result.not_compared:
                 named = ", ".join(without[:_NAMED]) + (", ..." if len(without) > _NAMED else "")
                 lines.append(f"{result.corpus}: {len(without)} modules without a decision are not compared: {named}")
-        lines += ["", f"Results: {folder / 'result.json'}, summary.md, modules and functions (.csv, .parquet)"]
+        lines += ["", f"Results: {folder / 'result.json'}, summary.md, modules.csv and functions.csv"]
         if worst:
             lines.append(f"Commands that reproduce the worst regressions: {folder / 'worst_regressions.md'}")
         return lines

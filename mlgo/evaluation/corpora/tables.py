@@ -1,4 +1,4 @@
-"""The results of an evaluation as tables: text, Markdown, CSV and Parquet."""
+"""The results of an evaluation as tables: text, Markdown and CSV."""
 
 import dataclasses
 import math
@@ -11,29 +11,22 @@ from mlgo.evaluation.corpora.without_ml import best_without_ml
 from mlgo.evaluation.statistics import percent_text
 from mlgo.run.tabular import aligned_lines, markdown_head, markdown_row
 
-#: Columns of modules.csv, one row per compared function or module -> type in Parquet (pyarrow's names).
-COMPARED_COLUMNS = {
-    "corpus": "string",
-    "policy": "string",
-    "module": "string",
-    "function": "string",
-    "default_decisions": "int64",
-    "default_score": "double",
-    "score": "double",
-    "ratio": "double",
-    "reward": "double",
-    "default_linked_bytes": "int64",
-    "linked_bytes": "int64",
-}
+#: Columns of modules.csv, one row per compared function or module.
+COMPARED_COLUMNS = (
+    "corpus",
+    "policy",
+    "module",
+    "function",
+    "default_decisions",
+    "default_score",
+    "score",
+    "ratio",
+    "reward",
+    "default_linked_bytes",
+    "linked_bytes",
+)
 #: Columns of functions.csv, one row per function in an object.
-FUNCTION_COLUMNS = {
-    "corpus": "string",
-    "policy": "string",
-    "module": "string",
-    "function": "string",
-    "default_code_bytes": "int64",
-    "code_bytes": "int64",
-}
+FUNCTION_COLUMNS = ("corpus", "policy", "module", "function", "default_code_bytes", "code_bytes")
 
 #: A row of a table, in the order of its columns; None: no value.
 Row = tuple[Any, ...]
@@ -135,23 +128,3 @@ def _cells(results: Sequence[CorpusResult], sides: Sequence[str]) -> Iterator[tu
                 f"{mean.better}/{mean.worse}/{mean.equal} of {mean.functions}" if mean else "",
                 percent_text(code) if code else "",
             )
-
-
-def to_parquet(columns: dict[str, str], rows: Iterator[Row]) -> bytes:
-    """The rows as a typed table; None is null. Args: columns: name -> pyarrow's name of its type."""
-    import pyarrow  # pylint: disable=import-outside-toplevel  # 0.3 s that only this needs.
-    import pyarrow.parquet  # pylint: disable=import-outside-toplevel
-
-    schema = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in columns.items()])
-    # Parquet's texts are UTF-8; names of files may not be.
-    encodable = (tuple(_encodable(value) for value in row) for row in rows)
-    values = list(zip(*encodable)) or [()] * len(columns)
-    table = pyarrow.table([pyarrow.array(each, field.type) for each, field in zip(values, schema)], schema)
-    sink = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(table, sink, compression="zstd")
-    return sink.getvalue().to_pybytes()
-
-
-def _encodable(value: Any) -> Any:
-    """`value`; bytes of a text that are not UTF-8 as in encode_csv."""
-    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value

@@ -20,8 +20,6 @@ _INPUT = re.compile(r"[A-Za-z0-9_./-]+")
 _C_PLUS_PLUS = frozenset((".cc", ".cpp", ".cxx", ".C"))
 #: Suffixes of files that sources may include.
 _INCLUDED = frozenset((".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".inl", ".ipp", ".c", ".cc", ".cpp", ".y", ".S"))
-#: The field "fingerprints" in older descriptions.
-_OLD_FINGERPRINTS = "made_of"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,8 +206,6 @@ class _Reader:
 
     def __init__(self, subject: str, content: Mapping[str, Any], folder: pathlib.Path):
         self._subject, self._content, self._folder = subject, dict(content), folder
-        if _OLD_FINGERPRINTS in self._content and "fingerprints" not in self._content:
-            self._content["fingerprints"] = self._content.pop(_OLD_FINGERPRINTS)
 
     def program(self, packages: Mapping[str, pathlib.Path]) -> Program:
         name = self._text("name")

@@ -169,10 +169,6 @@ class ProgramTest(unittest.TestCase):
             self.assertIn(f"has the folder {folder!r} in `includes`, but {path} is not a folder", str(caught.exception))
             self.assertIn("--package=NAME=TREE", str(caught.exception))
 
-    def test_the_former_name_of_fingerprints_is_read(self):
-        program = self.load_with_commands(fingerprints=None, made_of=["stamp"])
-        self.assertEqual(program.fingerprints, self.load_with_commands().fingerprints)
-
     def test_a_description_has_either_commands_or_sources(self):
         for field in ("sources", "includes", "defines", "root"):
             with self.subTest(field), self.assertRaisesRegex(RunError, f"has both compile_commands and '{field}'"):

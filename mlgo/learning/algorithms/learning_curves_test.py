@@ -6,8 +6,6 @@ import unittest
 
 from mlgo.learning.algorithms.bc_max.algorithm import BcMaxConfig
 from mlgo.learning.algorithms.bc_max.learner import BcMaxLearner
-from mlgo.learning.algorithms.cma_es.algorithm import CmaConfig
-from mlgo.learning.algorithms.cma_es.learner import CmaLearner
 from mlgo.learning.algorithms.dqn.algorithm import DqnConfig
 from mlgo.learning.algorithms.dqn.learner import DqnLearner
 from mlgo.learning.algorithms.es.algorithm import EsConfig
@@ -83,12 +81,6 @@ class LearningCurvesTest(unittest.TestCase):
             small = initial_network(environment.normalizer, 1, NetworkConfig((16, 8), (4,)))
             learner = EsLearner(small, environment.problem, 1, EsConfig(learning_rate=0.05))
             synthetic.train(environment, learner, generations, 4)
-            self._assert_found(environment, learner.network)
-
-    def test_cma_es(self):
-        for environment in _ENVIRONMENTS[:2]:
-            learner = CmaLearner(_fresh(environment), environment.problem, 1, CmaConfig())
-            synthetic.train(environment, learner, 40, 4)
             self._assert_found(environment, learner.network)
 
 

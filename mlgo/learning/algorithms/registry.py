@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
 
 from mlgo.learning.algorithm import Algorithm
 
@@ -11,11 +10,8 @@ _FOLDERS = (
     # One per line, in the order of help texts.
     "ppo",
     "es",
-    "cma_es",
     "dqn",
     "effect_regression",
-    "imitate_search",
-    "imitate_search_trees",
     "bc_max",
 )
 
@@ -23,31 +19,13 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     name: importlib.import_module(f"mlgo.learning.algorithms.{name}.algorithm").ALGORITHM for name in _FOLDERS
 }
 
-_FORMER_NAMES = {a.former_name: a.name for a in ALGORITHMS.values() if a.former_name}
-_FORMER_KEYS = _FORMER_NAMES | {old: new for a in ALGORITHMS.values() for old, new in a.former_figures.items()}
-
-#: What --algorithm accepts: names, then names of earlier versions.
-ACCEPTED_NAMES = (*ALGORITHMS, *_FORMER_NAMES)
-
 
 def algorithm_named(name: str) -> Algorithm:
-    """The algorithm with this name, or with this name in earlier versions.
+    """The algorithm with this name.
 
     Raises: ValueError: there is none.
     """
-    found = ALGORITHMS.get(_FORMER_NAMES.get(name, name))
+    found = ALGORITHMS.get(name)
     if found is None:
         raise ValueError(f"RunSettings.algorithm={name!r}: must be one of {', '.join(ALGORITHMS)}")
     return found
-
-
-def current_names(recorded: Any) -> Any:
-    """JSON values recorded by this or an earlier version, with today's names of algorithms and figures."""
-    if isinstance(recorded, list):
-        return [current_names(value) for value in recorded]
-    if not isinstance(recorded, dict):
-        return recorded
-    renamed = {_FORMER_KEYS.get(key, key): current_names(value) for key, value in recorded.items()}
-    if isinstance(algorithm := renamed.get("algorithm"), str):
-        renamed["algorithm"] = _FORMER_NAMES.get(algorithm, algorithm)
-    return renamed

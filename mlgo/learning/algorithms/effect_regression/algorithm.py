@@ -1,12 +1,13 @@
 """Effect regression: settings and description."""
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 import gin
 
 from mlgo.learning.algorithm import Algorithm
-from mlgo.learning.config_checks import check_linear, checked_preferences
+from mlgo.learning.config_checks import check_fields
 
 
 @gin.configurable
@@ -53,14 +54,30 @@ class EffectConfig:
     weigh_by_noise: bool = True
 
     def __post_init__(self):
-        check_linear(self)
+        object.__setattr__(self, "start", {str(feature): float(value) for feature, value in self.start.items()})
+        check_fields(self, positive=("effect_deviation", "outlier"))
+        if not (0 < self.step <= 1 and 0 <= self.decay < 1 and self.prior >= 0):
+            raise ValueError(
+                f"EffectConfig: step={self.step} in (0, 1], decay={self.decay} in [0, 1), prior={self.prior} >= 0"
+            )
         if self.samples_per_module < 2:
             raise ValueError(f"EffectConfig.samples_per_module={self.samples_per_module} must be at least 2")
         if not 0 < self.first_step <= 1:
             raise ValueError(f"EffectConfig.first_step={self.first_step} must lie in (0, 1]")
         if not 0 < self.exploration < 0.5:
             raise ValueError(f"EffectConfig.exploration={self.exploration} must lie in (0, 0.5)")
-        object.__setattr__(self, "preferred_below", checked_preferences(self))
+        object.__setattr__(self, "preferred_below", _checked_preferences(self.preferred_below))
+
+
+def _checked_preferences(preferred: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """`preferred` with floats. Raises: ValueError: a value is not a pair of finite numbers."""
+    checked = {}
+    for feature, pair in preferred.items():
+        numbers = [float(number) for number in pair]
+        if len(numbers) != 2 or not all(map(math.isfinite, numbers)):
+            raise ValueError(f"EffectConfig.preferred_below[{feature!r}]={pair!r} must be (limit, preference)")
+        checked[str(feature)] = (numbers[0], numbers[1])
+    return checked
 
 
 ALGORITHM = Algorithm(
@@ -75,6 +92,4 @@ ALGORITHM = Algorithm(
     },
     shown=("explained_variance", "exploration_rate"),
     shared_settings=("linear_policy",),
-    former_name="effects",
-    former_figures={"strays": "exploration_rate"},
 )

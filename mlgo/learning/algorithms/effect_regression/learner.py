@@ -27,14 +27,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
 from mlgo.learning.exact_network import exact_network
-from mlgo.learning.learner import Sample, Variant, balance_of
-from mlgo.learning.linear_learner import LinearLearner, linear_fit, linear_rows, nearest_effect
-from mlgo.learning.linear_network import linear_effect, linear_network, preference_below
+from mlgo.learning.learner import Learner, Sample, Variant, balance_of
+from mlgo.learning.linear_network import (
+    linear_effect,
+    linear_fit,
+    linear_network,
+    linear_rows,
+    nearest_effect,
+    preference_below,
+    stated_effect,
+)
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
 from mlgo.learning.returns import centred
 from mlgo.run.exit_codes import ExitCode, RunError
+
+#: Rounds of reweighting towards Huber's loss; more change nothing in the third digit.
+_ROUNDS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,18 +69,53 @@ class EffectBatch:
     exploration_rate: float
 
 
-class EffectLearner(LinearLearner):
+class EffectLearner(Learner):
     """Effect regression. The first policy explored is `EffectConfig.start`, or without it the network to start from;
     `EffectConfig.preferred_below` is added to it.
+
+    Attributes:
+      updates: how many there were.
     """
+
+    needs_finite_actions = True
+
+    @classmethod
+    def network_forms(cls, start: PolicyNetwork, config: EffectConfig) -> list[PolicyNetwork]:
+        """`start`, and a linear policy that takes its place."""
+        del config
+        return [start, linear_network(start, np.zeros(start.normalizer.width + 1))]
 
     def prepare(self, network: PolicyNetwork, state: dict[str, np.ndarray]) -> None:
         """See `Learner.prepare`."""
-        super().prepare(network, state)
-        preferred = self.config.preferred_below
+        config, self._network = self.config, network
+        preferred = config.preferred_below
         self._preference = preference_below(network.normalizer, preferred, "EffectConfig.preferred_below")
-        if not state and self.config.start:
+        if not state and config.start:
+            self._network = linear_network(network, stated_effect(network.normalizer, config))
             self._network = self._with_preference(1.0)
+        width = network.normalizer.width + 1
+        self.updates = int(state.get("updates", 0))
+        self._start = np.array(state.get("start", np.zeros(width)), np.float64)
+        self._effect = np.array(state.get("effect", np.zeros(width)), np.float64)
+        self._information = np.array(state.get("information", np.zeros((width, width))), np.float64)
+        self._moment = np.array(state.get("moment", np.zeros(width)), np.float64)
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """The current policy."""
+        return self._network
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The start and the effects, float64 [D + 1], the weighted equations of all iterations, and the number of
+        updates.
+        """
+        return {
+            "updates": np.array(self.updates, np.int64),
+            "start": self._start,
+            "effect": self._effect,
+            "information": self._information,
+            "moment": self._moment,
+        }
 
     def variants(self, iteration: int) -> list[Variant]:
         """The current weights, exploring, `samples_per_module` times."""
@@ -106,6 +152,30 @@ class EffectLearner(LinearLearner):
             "largest_effect": float(np.abs(estimate).max()),
             "scale": scale,
         }
+
+    def _regress(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray, variance: float) -> tuple[np.ndarray, float]:
+        """Adds the equations y = x . effect + noise to those of earlier iterations, and solves all.
+
+        Args:
+          x: float64 [E, D + 1].
+          y: float64 [E].
+          weights: float64 [E], > 0.
+          variance: of the noise of a usual equation; the unit of `config.effect_deviation`.
+
+        Returns: (the effect, float64 [D + 1]; the part of the weighted variance of these y that it explains).
+        """
+        config = self.config
+        ridge = 1.0 / (config.effect_deviation**2 * variance)
+        estimate = np.zeros(x.shape[1])
+        for _ in range(_ROUNDS):
+            residual = np.abs(y - x @ estimate) * np.sqrt(weights)
+            robust = weights * np.minimum(1.0, config.outlier / np.maximum(residual, 1e-12))
+            information = config.decay * self._information + x.T @ (x * robust[:, None])
+            moment = config.decay * self._moment + x.T @ (y * robust)
+            estimate = np.linalg.solve(information + ridge * np.eye(len(information)), moment)
+        self._information, self._moment = information, moment
+        left = weights @ np.square(y - x @ estimate)
+        return estimate, float(1.0 - left / max(float(weights @ np.square(y)), 1e-12))
 
     def _with_preference(self, times: float) -> PolicyNetwork:
         """The current policy with `times` the preference added to its logits; as it is where it is not linear."""

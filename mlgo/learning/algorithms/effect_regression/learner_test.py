@@ -1,5 +1,6 @@
 """Effect regression: it finds known effects, and credits no decision with later ones that it made possible."""
 
+import types
 import unittest
 
 import numpy as np
@@ -208,6 +209,50 @@ class LinearNetworkTest(unittest.TestCase):
         effect = np.array([0.0] * NORMALIZER.width + [0.1])
         scale = scale_for(effect, seen, 0.1, np.zeros_like(effect))
         self.assertAlmostEqual(1 / (1 + np.exp(0.1 * scale)), 0.1, places=6)
+
+
+_EFFECT = np.array([2.0, -1.0, 0.5])
+
+
+def _memory(decay: float = 1.0, outlier: float = 3.0):
+    """What `_regress` needs of a learner: its settings and its memory."""
+    return types.SimpleNamespace(
+        config=types.SimpleNamespace(decay=decay, effect_deviation=10.0, outlier=outlier),
+        _information=np.zeros((3, 3)),
+        _moment=np.zeros(3),
+    )
+
+
+def _equations(count: int, seed: int, noise: float = 0.1):
+    random = np.random.Generator(np.random.Philox(seed))
+    x = np.column_stack([random.normal(size=(count, 2)), np.ones(count)])
+    return x, x @ _EFFECT + random.normal(0, noise, count)
+
+
+class RegressionTest(unittest.TestCase):
+    def regressed(self, learner, x, y):
+        return EffectLearner._regress(learner, x, y, np.ones(len(y)), 0.01)
+
+    def test_a_known_effect_is_found_and_explains_nearly_all(self):
+        effect, explained = self.regressed(_memory(), *_equations(500, 1))
+        np.testing.assert_allclose(effect, _EFFECT, atol=0.02)
+        self.assertGreater(explained, 0.99)
+
+    def test_outliers_move_it_little(self):
+        x, y = _equations(500, 2)
+        y[:10] += 1000.0
+        robust, _ = self.regressed(_memory(outlier=1.0), x, y)
+        plain, _ = self.regressed(_memory(outlier=1e9), x, y)
+        self.assertLess(np.abs(robust - _EFFECT).max(), 0.5)
+        self.assertGreater(np.abs(plain - _EFFECT).max(), 5.0)
+
+    def test_earlier_iterations_count_by_the_decay(self):
+        first, second = _equations(50, 3), _equations(50, 4)
+        whole, _ = self.regressed(_memory(outlier=1e9), *(np.concatenate(parts) for parts in zip(first, second)))
+        for decay, same in ((1.0, whole), (0.0, self.regressed(_memory(outlier=1e9), *second)[0])):
+            learner = _memory(decay, outlier=1e9)
+            self.regressed(learner, *first)
+            np.testing.assert_allclose(self.regressed(learner, *second)[0], same, rtol=1e-9)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ from mlgo.learning.returns import MovingAverage, returns_of
 #: Returns that differ by less are equal.
 _SMALLEST_UNIT = 1e-9
 
-#: Before the names of the moving averages in the learner's state, today and in earlier versions.
-_BASELINE, _FORMER_BASELINE = "baseline/", "usual/"
+#: Before the names of the moving averages in the learner's state.
+_BASELINE = "baseline/"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +80,7 @@ class PpoLearner(Learner):
         self.updates = int(state.pop("updates", 0))
         self._baseline = None
         if config.baseline == "moving_average":
-            prefix = _FORMER_BASELINE if f"{_FORMER_BASELINE}names" in state else _BASELINE
-            known = {name: state.pop(prefix + name) for name in ("names", "averages")} if state else None
+            known = {name: state.pop(_BASELINE + name) for name in ("names", "averages")} if state else None
             self._baseline = MovingAverage(config.moving_average_decay, known)
         self._adam = Adam(network.weights, config.adam_epsilon, state or None)
         self._agent = clip_agent(
