@@ -9,7 +9,7 @@
     ./bazelw run //mlgo:evaluate_programs -- --target=aarch64 --nocost      # for AArch64, run under QEMU
     ./bazelw run //mlgo:evaluate_programs -- --program_file=my.json --compiler=mine=/opt/clang,-O1
     ./bazelw run //mlgo:evaluate_programs -- --problem=regalloc_eviction --program_file=my.json \\
-        --policy=mine=out/eviction/policy --callee_saved_costs=32768     # your policy and the shipped one, on your program
+        --policy=mine=out/eviction/policy --callee_saved_costs=32768     # your policy and the shipped one
 
 The programs come from Debian's source packages (--list shows them); mlgo/evaluation/programs/README.md says how to
 describe another one. All are linked statically with the same linker and libraries. All builds of a program must print
