@@ -19,10 +19,10 @@ version, for inlining:
 The geometric mean counts every function alike, the weighted sum counts it by its score. The verdict names the measures
 that it rests on; where one claims a gain and another a loss, it says so. --program adds what programs execute.
 
-Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables: modules.csv
-(the compared scores) and functions.csv (code bytes of each function). Negative changes are better. Intervals are bootstraps
-over modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when
-it is started again, and one with further policies, sides, corpora or programs measures only these. A folder that holds
+Output, below --output_dir: result.json, summary.md, worst_regressions.md, and two tables: modules.csv (the compared
+scores) and functions.csv (code bytes of each function). Negative changes are better. Intervals are bootstraps over
+modules. A module that fails on one side is left out on all sides and listed. An interrupted command continues when it
+is started again, and one with further policies, sides, corpora or programs measures only these. A folder that holds
 other results is refused.
 
 Exit codes: 0 done, 2 wrong flag or input, 10 nothing to compare, 11 too many modules failed or a program could not be
@@ -82,8 +82,8 @@ flags.DEFINE_string(
     "fail_if_worse_than",
     None,
     "Percentage, such as 0.1%: exit code 12 when a policy is worse than the default by more than this on a corpus, in"
-    " linked code or, where nothing is linked, in the weighted sum of the scores. With --callee_saved_costs, policies are"
-    " judged with these costs.",
+    " linked code or, where nothing is linked, in the weighted sum of the scores. With --callee_saved_costs, policies"
+    " are judged with these costs.",
 )
 flags.DEFINE_float("sampling_rate", 1.0, "Fraction of each corpus's modules to compile.", lower_bound=0, upper_bound=1)
 define_module_filter("Link nothing, and compare only modules")
