@@ -1,7 +1,7 @@
 """The generated tables of README.md, docs/results.md and the READMEs of models, by name."""
 
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from models.results import headlines, measured, tables
@@ -51,7 +51,7 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     def result(name: str) -> Mapping[str, Any]:
         return measured.read(models / name / "result.json")
 
-    found = _exam(result) | {
+    found = _exam(models) | {
         "inlining-development": tables.libraries(
             result("inlining_for_size/evaluation"), ["trained"], measured.linked_code, LANGUAGES, thresholds=True
         ),
@@ -132,20 +132,50 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     return found
 
 
-def _exam(result: Callable[[str], Mapping[str, Any]]) -> dict[str, str]:
-    """The tables of models/exam. Args: result: reads the result in a folder of models."""
-    inlining, folded = result("exam/inlining_for_size"), result("exam/inlining_for_size_icf")
-    eviction = result("exam/regalloc_eviction")
-    inlining_programs, eviction_programs = result("exam/programs_inlining"), result("exam/programs_eviction")
-    searches = ["trained", "search_2", "search_8"]
-    found = {
-        "headlines": headlines.table(inlining, folded, inlining_programs, eviction, eviction_programs, EXAM_LANGUAGES),
-        "exam-inlining": tables.libraries(inlining, searches, measured.linked_code, EXAM_LANGUAGES, thresholds=True),
-        "exam-inlining-icf": tables.libraries(folded, searches, measured.linked_code, EXAM_LANGUAGES, thresholds=True),
-        "exam-inlining-programs": tables.programs(inlining_programs, [*_SIZES[:2], *_EXECUTED], ["policy"]),
-        "exam-eviction-programs": tables.programs(eviction_programs, _RUN, _EVICTION_SIDES),
-        "exam-eviction-programs-profiles": tables.programs(result("exam/programs_eviction_pgo"), _RUN, _EVICTION_SIDES),
+#: Looks of models/exam, by folder.
+_LOOKS = (
+    "inlining_for_size",
+    "inlining_for_size_icf",
+    "inlining_for_size_searches",
+    "programs_eviction",
+    "programs_eviction_pgo",
+    "programs_inlining",
+    "regalloc_eviction",
+)
+
+
+def _exam(models: pathlib.Path) -> dict[str, str]:
+    """The tables of models/exam; a look that was not made has a line in place of its tables."""
+    folder = models / "exam"
+    results = {name: measured.read(path) for name in _LOOKS if (path := folder / name / "result.json").is_file()}
+    made: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+        "inlining": ("inlining_for_size", lambda result: _exam_code(result, ["trained"])),
+        "inlining-icf": ("inlining_for_size_icf", lambda result: _exam_code(result, ["trained"])),
+        "inlining-searches": (
+            "inlining_for_size_searches",
+            lambda result: _exam_code(result, ["trained", "search_2", "search_8"]),
+        ),
+        "inlining-programs": (
+            "programs_inlining",
+            lambda result: tables.programs(result, [*_SIZES[:2], *_EXECUTED], ["policy"]),
+        ),
+        "eviction-programs": ("programs_eviction", lambda result: tables.programs(result, _RUN, _EVICTION_SIDES)),
+        "eviction-programs-profiles": (
+            "programs_eviction_pgo",
+            lambda result: tables.programs(result, _RUN, _EVICTION_SIDES),
+        ),
     }
     for name, measure in _LIBRARY_MEASURES.items():
-        found[f"exam-eviction-{name}"] = tables.libraries(eviction, _EVICTION_LIBRARY_SIDES, measure, EXAM_LANGUAGES)
+        made[f"eviction-{name}"] = (
+            "regalloc_eviction",
+            lambda result, measure=measure: tables.libraries(result, _EVICTION_LIBRARY_SIDES, measure, EXAM_LANGUAGES),
+        )
+    found = {"headlines": headlines.table(results, EXAM_LANGUAGES)}
+    for name, (look, table) in made.items():
+        found[f"exam-{name}"] = table(results[look]) if look in results else headlines.not_yet(look).capitalize()
     return found
+
+
+def _exam_code(result: Mapping[str, Any], sides: Sequence[str]) -> str:
+    thresholds = any(side.startswith("threshold_") for side in result["order"]["sides"])
+    return tables.libraries(result, sides, measured.linked_code, EXAM_LANGUAGES, thresholds=thresholds)
