@@ -153,20 +153,20 @@ class TablesTest(unittest.TestCase):
     def test_verdicts_say_result_worst_rest_cost_and_the_same_without_ml(self):
         table = {
             name: {
-                "default": {"code_bytes": 100, "instructions": 1000},
-                "policy": {"code_bytes": 103, "instructions": count},
+                "default": {"code_bytes": 100, "instructions": 1000, "data_references": 100},
+                "policy": {"code_bytes": 103, "instructions": count, "data_references": 149},
                 "default_callee_saved_7": {"code_bytes": 100, "instructions": 995},
             }
             for name, count in (("brotli", 900), ("x", 980), ("y", 981))
         }
-        found = {"run": totals(table, "default", ("instructions", "code_bytes"), 1)}
+        found = {"run": totals(table, "default", ("instructions", "data_references", "code_bytes"), 1)}
         self.assertEqual(without_ml(found), {"run": "default_callee_saved_7"})
         (sentence,) = [each["sentence"] for each in verdicts(found)["run"].values()]
         self.assertRegex(
             sentence,
             r"^no difference shown by executed instructions, geometric mean of 3 programs \(-4\.\d\d % \[.*\]\); worst"
-            r" y -1\.90 %; without brotli, the best, -1\.95 % \[.*\]; bytes of code \+3\.00 %; the same without ML:"
-            r" default_callee_saved_7 -0\.50 %$",
+            r" y -1\.90 %; without brotli, the best, -1\.95 % \[.*\]; data references \+49\.00 %; bytes of code"
+            r" \+3\.00 %; the same without ML: default_callee_saved_7 -0\.50 %$",
         )
         one = {"run": totals({"x": table["x"]}, "default", ("instructions",), 1)}
         self.assertEqual(verdicts(one)["run"]["policy"]["claim"], "better")

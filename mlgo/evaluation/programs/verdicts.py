@@ -7,10 +7,12 @@ from mlgo.evaluation.corpora.without_ml import best_without_ml, is_without_ml, w
 from mlgo.evaluation.statistics import percent_text
 from mlgo.evaluation.verdict import Evidence, Verdict, verdict
 
-#: Part of a result -> the measure that it is about, what that is called, and (part, measure, name) of what it costs.
-_JUDGED = {
-    "size": ("code_bytes", "bytes of code", ("executed", "instructions", "executed instructions")),
-    "run": ("instructions", "executed instructions", ("run", "code_bytes", "bytes of code")),
+#: Part of a result -> the measure that it is about, and what that is called.
+_JUDGED = {"size": ("code_bytes", "bytes of code"), "run": ("instructions", "executed instructions")}
+#: The same -> (part, measure, name) of what the gain may cost.
+_COSTS = {
+    "size": (("executed", "instructions", "executed instructions"), ("executed", "data_references", "data references")),
+    "run": (("run", "data_references", "data references"), ("run", "code_bytes", "bytes of code")),
 }
 
 _Totals = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -44,7 +46,7 @@ def verdicts(totals: _Totals) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def _described(totals: _Totals, part: str, side: str) -> dict[str, str]:
-    measure, name, (cost_part, cost_measure, cost_name) = _JUDGED[part]
+    measure, name = _JUDGED[part]
     total = totals[part][side][measure]
     parts = [_judged(total, name).sentence()]
     if total["programs"] > 1:
@@ -55,9 +57,9 @@ def _described(totals: _Totals, part: str, side: str) -> dict[str, str]:
     unseen = totals.get("unseen", {}).get(part, {}).get(side, {}).get(measure)
     if unseen is not None:
         parts.append(f"{unseen['programs']} that training did not see {_shown(unseen)}")
-    cost = totals.get(cost_part, {}).get(side, {}).get(cost_measure)
-    if cost is not None:
-        parts.append(f"{cost_name} {_shown(cost)}")
+    for cost_part, cost_measure, cost_name in _COSTS[part]:
+        if (cost := totals.get(cost_part, {}).get(side, {}).get(cost_measure)) is not None:
+            parts.append(f"{cost_name} {_shown(cost)}")
     sentence = "; ".join(parts) + without_ml_text(ratios_by_side(totals, part))
     return {"claim": _judged(total, name).claim.value, "sentence": sentence}
 
