@@ -58,14 +58,11 @@ class RayExecutor:
     Args:
       address: HOST:PORT of the cluster's head; None: the cluster that this machine is a node of.
       workers: compiles at a time on each node; None: as many as it offers CPUs.
-      patience_seconds: how long to wait while there is no node.
 
     Raises: RunError: there is no cluster at `address`, or it runs another Ray or Python.
     """
 
-    def __init__(
-        self, address: str | None = None, workers: int | None = None, patience_seconds: float = _PATIENCE_SECONDS
-    ):
+    def __init__(self, address: str | None = None, workers: int | None = None):
         _connect(address or "auto")
         cloudpickle.register_pickle_by_value(bootstrap)
         code, self._digest = package.pack_code()
@@ -73,7 +70,7 @@ class RayExecutor:
         self._workers = workers
         self._packer = Packer()
         self._suppliers = Suppliers()
-        self._pool = scheduling.NodePool(patience_seconds, tell)
+        self._pool = scheduling.NodePool(_PATIENCE_SECONDS, tell)
         self._runs = itertools.count()
         self._under_way: weakref.WeakSet[scheduling.Run] = weakref.WeakSet()
         self._gate = Gate()

@@ -30,7 +30,6 @@ from mlgo.compiler.attempts import Attempts
 from mlgo.compiler.hang import HangGuard
 from mlgo.compiler.interactive_answer import WrongAnswerError, encoder
 from mlgo.compiler.interactive_stream import Observation, ObservationStream
-from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileDisturbed, CompileFailure, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.training_log import TrainingLogError
 
@@ -47,15 +46,12 @@ class InteractiveCompile:
     the block earlier kills the compiler. Errors of the compiler become a CompileFailure, as in `certain_outcome`.
     """
 
-    def __init__(
-        self, request: CompileRequest, include_default: bool = False, cancellation: Cancellation | None = None
-    ):
+    def __init__(self, request: CompileRequest, include_default: bool = False):
         """
         Args:
           request: without log and model, which are the development clang's; `limits.wall_seconds` is how long the
             compiler may be silent while it is its turn.
           include_default: the observations include the heuristic's decision (Problem.default_decision_spec).
-          cancellation: once triggered, the next wait for the compiler raises Cancelled.
 
         Raises: ValueError: the request or the problem does not allow it.
         """
@@ -64,13 +60,12 @@ class InteractiveCompile:
         self._flags = request.problem.interactive_flags(_CHANNEL, include_default)
         self._request = request
         self._include_default = include_default
-        self._cancellation = cancellation
         self._encode = encoder(request.problem)
         self._pending: Observation | None = None
         self._outcome: CompileResult | CompileFailure | None = None
         self._release = None
         # Of all attempts: what the caller answered. Of this attempt: how many answers the compiler got, and its end.
-        self._attempts = Attempts(request, cancellation)
+        self._attempts = Attempts(request)
         self._decisions: list[Any] = []
         self._answered = 0
         self._attempt_outcome: CompileResult | CompileFailure | None = None
@@ -124,8 +119,6 @@ class InteractiveCompile:
             self._poll = select.poll()
             for descriptor in (self._outbound, self._process.stderr_descriptor, self._process.end_descriptor):
                 self._poll.register(descriptor, select.POLLIN)
-            if self._cancellation is not None:
-                self._poll.register(self._cancellation.fileno(), select.POLLIN)
             # Also without a `with` block; releasing twice has no effect.
             self._release = weakref.finalize(self, stack.pop_all().close)
 
@@ -147,7 +140,6 @@ class InteractiveCompile:
 
         Raises:
           RuntimeError: the last observation has not been answered, or the block has been left.
-          Cancelled: the cancellation was triggered; the compiler has been killed.
           RunError: clang cannot be started, there is no room for temporary files, or the machine ends every attempt.
         """
         if self._outcome is not None:
@@ -240,9 +232,6 @@ class InteractiveCompile:
         if self._outbound in ready:
             self._stream.received(os.readv(self._outbound, [self._stream.room()]))
             return True
-        if self._cancellation is not None and self._cancellation.fileno() in ready:
-            self.close()
-            raise Cancelled()
         if self._process.stderr_descriptor in ready and not self._process.read_stderr():
             self._poll.unregister(self._process.stderr_descriptor)
         if self._process.end_descriptor in ready or hung:

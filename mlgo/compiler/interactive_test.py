@@ -14,7 +14,6 @@ import numpy as np
 from mlgo.compiler import attempts
 from mlgo.compiler.interactive import InteractiveCompile
 from mlgo.compiler.interactive_answer import WrongAnswerError
-from mlgo.compiler.process import Cancellation, Cancelled
 from mlgo.compiler.request import CompileFailure, CompileLimits, CompileRequest, CompileResult, FailureKind
 from mlgo.compiler.testing import fake_clang, processes
 from mlgo.compiler.testing.scratch_case import ScratchTestCase
@@ -272,15 +271,6 @@ class LeavingTest(InteractiveTestCase):
             session.observe()
         interrupt.join()
         self.assert_nothing_left()
-
-    def test_cancellation(self):
-        cancellation = Cancellation()
-        with InteractiveCompile(self.request("hang_inside"), cancellation=cancellation) as session:
-            session.answer(first_legal(session.observe().features))
-            cancellation.trigger()
-            with self.assertRaises(Cancelled):
-                session.observe()
-            self.assert_nothing_left()
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ READS = frozenset(
     cgscc-inline-replay codegen-data-use-path extract-blocks-file forceattrs-csv-path fs-profile-file fs-remapping-file
     internalize-public-api-file ir2vec-vocab-path lowertypetests-read-summary memprof-import-summary mir2vec-vocab-path
     ml-inliner-ir2vec-vocab-file ms-secure-hotpatch-functions-file pgo-test-profile-file pgo-test-profile-remapping-file
-    prefetch-hints-file sample-profile-file sample-profile-inline-replay sample-profile-remapping-file summary-file
+    sample-profile-file sample-profile-inline-replay sample-profile-remapping-file summary-file
     thinlto-workload-def use-ctx-profile wholeprogramdevirt-read-summary
     """.split()
 )
@@ -37,11 +37,11 @@ READS = frozenset(
 #: Strings that name a file or folder which is written. Without the option, the code is the same.
 WRITES = frozenset(
     """
-    amdgpu-module-splitting-log-dir as-secure-log-file attributor-depgraph-dot-filename-prefix
+    as-secure-log-file attributor-depgraph-dot-filename-prefix
     callgraph-dot-filename-prefix cfg-dot-filename-prefix crash-diagnostics-dir
     dot-cfg-dir dot-cfg-mssa dot-ddg-filename-prefix info-output-file ir-dump-directory lowertypetests-write-summary
     lto-pass-remarks-output lto-stats-file mcfg-dot-filename-prefix memprof-dot-file-path-prefix
-    module-summary-dot-file opt-bisect-print-ir-path orderfile-write-mapping print-changed-diff-path
+    module-summary-dot-file opt-bisect-print-ir-path print-changed-diff-path
     print-changed-dot-path print-on-crash-path regalloc-priority-training-log regalloc-training-log training-log
     wholeprogramdevirt-write-summary
     """.split()

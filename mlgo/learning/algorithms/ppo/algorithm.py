@@ -32,8 +32,6 @@ class PpoConfig:
         corpus, 12 modules in 4 samples: with 512, 3 and 1e-3 the policy moves by a KL divergence of 0.004 per iteration
         (at first; mlco's values: 0.00001) and the validation score falls to -1.5 % in 40 iterations, still falling.
         2e-3 with 5 epochs is faster for 15 iterations and then slower.
-      learning_rate_decay: update u uses learning_rate * learning_rate_decay^u, in (0, 1]. Ours: 1; 0.985 is a tenth
-        after 150 updates.
       adam_epsilon: mlco (tf.train.AdamOptimizer).
       clip: importance ratio clipping. mlco.
       entropy: weight of the entropy bonus. Ours, for tens of iterations, in which exploration hardly fades; mlco:
@@ -61,7 +59,6 @@ class PpoConfig:
     minibatch: int = 512
     epochs: int = 4
     learning_rate: float = 1e-3
-    learning_rate_decay: float = 1.0
     adam_epsilon: float = 3.125e-4
     clip: float = 0.2
     entropy: float = 0.001
@@ -84,8 +81,6 @@ class PpoConfig:
             "deviation",
         ]
         check_fields(self, ("samples_per_module", "minibatch", "epochs"), positive)
-        if not 0 < self.learning_rate_decay <= 1:
-            raise ValueError(f"PpoConfig.learning_rate_decay={self.learning_rate_decay} must lie in (0, 1]")
         if self.baseline not in ("samples", "default", "moving_average"):
             raise ValueError(f"PpoConfig.baseline={self.baseline!r} is none of samples, default, moving_average")
         if not 0 <= self.moving_average_decay < 1:

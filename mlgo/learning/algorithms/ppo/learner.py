@@ -151,7 +151,7 @@ class PpoLearner(Learner):
         # As tf-agents' ppo_agent._normalize_advantages, over the iteration instead of a minibatch.
         normalized = ((advantages - advantages.mean()) / np.sqrt(advantages.var() + 1e-8)).astype(np.float32)
 
-        rate = np.float32(config.learning_rate * config.learning_rate_decay**self.updates)
+        rate = np.float32(config.learning_rate)
         totals: list[np.ndarray] = []
         stopped = False
         for epoch in range(config.epochs):

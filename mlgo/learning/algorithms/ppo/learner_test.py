@@ -71,19 +71,6 @@ class PpoTest(unittest.TestCase):
             np.testing.assert_allclose(value, reference[name], atol=2e-6, err_msg=name)
             self.assertTrue(name.startswith("value/0") or not np.array_equal(value, network.weights[name]), name)
 
-    def test_the_learning_rate_decays_with_the_updates_and_goes_on_where_it_was(self):
-        config = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-2, learning_rate_decay=0.1)
-        learner = _learner(config=config)
-        moved = []
-        for update in range(3):
-            # As after a resumption: how many updates there were is part of the state.
-            learner = _learner(config=config, network=learner.network, state=learner.state())
-            before = learner.network.weights
-            learner.learn(_batch(learner.network, update))
-            moved.append(max(np.abs(learner.network.weights[name] - before[name]).max() for name in before))
-        # Adam's first steps are as long as the rate.
-        np.testing.assert_allclose(moved, [1e-2, 1e-3, 1e-4], rtol=0.5)
-
     def test_moving_averages_are_part_of_the_state(self):
         environment = synthetic_environments.BinaryEnvironment()
         config = PpoConfig(samples_per_module=1, baseline="moving_average")
