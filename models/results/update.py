@@ -1,10 +1,11 @@
 """Writes the results in models/ into the pages that show them: ./bazelw run //models/results:update."""
 
 import pathlib
+import sys
 from collections.abc import Iterator
 
-from mlgo.commands.main import run_command
 from mlgo.run import files, locate
+from mlgo.run.exit import exit_code_of
 from mlgo.run.exit_codes import RunError
 from models.results import pages, sections
 
@@ -33,7 +34,7 @@ def pages_with_numbers(workspace: pathlib.Path) -> Iterator[tuple[pathlib.Path, 
             raise RunError(str(path.relative_to(workspace)), str(error), "Correct the mark") from error
 
 
-def main(_: list[str]) -> int:
+def main() -> int:
     """Renews all pages of the user's workspace."""
     workspace = locate.workspace()
     if workspace is None:
@@ -46,4 +47,4 @@ def main(_: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    sys.exit(exit_code_of(main))
