@@ -269,7 +269,7 @@ class ProgramsTest(unittest.TestCase):
             ([f"--program_file={self.first}", f"--compiler=policy={_CLANG}"], "has the name 'policy', which is taken"),
             ([f"--program_file={self.first}", "--compiler=mine=/absent"], "is not an executable file"),
             ([f"--program_file={self.first}", "--clang=/absent"], "--clang=/absent: is not an executable file"),
-            ([f"--program_file={self.first}", "--programs=emacs"], "names 'emacs'. Known: all, box2d, brotli, bzip2"),
+            ([f"--program_file={self.first}", "--programs=emacs"], "names 'emacs'. Known: all, exam, bcpp, box2d"),
             ([f"--program_file={self.first}", "--package=x"], "is not NAME=FOLDER"),
             ([f"--program_file={self.first}", "--lto=thick"], "holds 'thick'. Give none, thin or full"),
             ([f"--program_file={self.first}", "--lto=thin", "--allocations=2"], "the linker has no search"),
