@@ -1,5 +1,7 @@
 """Members of `ar` archives: GNU, BSD and thin ones (the format as llvm/lib/Object/Archive.cpp reads it)."""
 
+from __future__ import annotations
+
 import dataclasses
 import os
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
 """What becomes of an object: a module, or one of the reasons why not."""
 
+from __future__ import annotations
+
 import dataclasses
 import enum
 

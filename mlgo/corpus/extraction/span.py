@@ -1,5 +1,7 @@
 """A part of an open file, read with bounds checks, because object files are untrusted."""
 
+from __future__ import annotations
+
 import os
 
 from mlgo.corpus.extraction.outcome import Kind, LeftOut
@@ -44,7 +46,7 @@ class Span:
         """The first `size` bytes, or as many as there are."""
         return self.read(0, min(size, self.size))
 
-    def part(self, offset: int, size: int) -> "Span":
+    def part(self, offset: int, size: int) -> Span:
         """Raises: LeftOut: it would not lie inside."""
         if offset < 0 or size < 0 or offset + size > self.size:
             raise LeftOut(Kind.UNREADABLE_OBJECT, f"is cut off: a part at {offset} of {size} bytes does not fit")
