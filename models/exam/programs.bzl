@@ -1,6 +1,7 @@
 """Looks at the programs of `//mlgo:evaluate_programs -- --programs=exam`."""
 
 load("//mlgo:programs.bzl", "EXAM_PROGRAMS_DATA", "EXAM_PROGRAMS_ENV", "PROFILE_DATA", "PROFILE_ENV")
+load("//models:defs.bzl", "CALLEE_SAVED_COST")
 load(":exam.bzl", "look", "measurement")
 
 _COMMAND = "//mlgo:evaluate_programs"
@@ -8,12 +9,9 @@ _COMMAND = "//mlgo:evaluate_programs"
 # The best of those in //models/inlining_for_size:programs. None is chosen by the exam.
 _INLINE_THRESHOLD = "10"
 
-# Of -regalloc-csr-first-time-cost, as //release/configuration:mlgo-speed.cfg sets it.
-_CALLEE_SAVED_COST = "32768"
-
 # The policy alone, the cost alone, and both. Counts are exact, so one timed turn suffices.
 _EVICTION_FLAGS = [
-    "--callee_saved_costs=" + _CALLEE_SAVED_COST,
+    "--callee_saved_costs=" + CALLEE_SAVED_COST,
     "--problem=regalloc_eviction",
     "--repeats=1",
 ]

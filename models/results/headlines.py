@@ -76,12 +76,11 @@ def _code(source: Source, side: str, thresholds: Source) -> Sequence[str]:
     found = {each: _libraries(source, each, side) for each in _LANGUAGES}
     means = "; ".join(f"{each} {percent(group.mean.ratio)}" for each, group in found.items())
     without = "; ".join(
-        f"{each} {tables.best_single_threshold(thresholds.result, _of(thresholds.languages, each))}"
-        for each in _LANGUAGES
+        f"{each} {tables.best_threshold(thresholds.result, _of(thresholds.languages, each))}" for each in _LANGUAGES
     )
     worst = max((group.worst for group in found.values()), key=lambda of: of[1])
     gain = source.said(f"code of {len(source.languages)} libraries: {means}")
-    return [gain, f"`-inline-threshold`: {without}", _named(worst)]
+    return [gain, f"`-inline-threshold`: {without}", tables.named(worst)]
 
 
 def _speed(source: Source) -> Sequence[str]:
@@ -93,7 +92,7 @@ def _speed(source: Source) -> Sequence[str]:
     return [
         source.said(f"{gain}; policy alone {percent(policy.mean.ratio)}"),
         f"`-regalloc-csr-first-time-cost`: {percent(cost.mean.ratio)}",
-        _named(both.worst),
+        tables.named(both.worst),
     ]
 
 
@@ -107,8 +106,4 @@ def _libraries(source: Source, language: str, side: str) -> measured.Group:
 
 
 def _mean_and_worst(group: measured.Group) -> str:
-    return f"{percent(group.mean.ratio)}, worst {_named(group.worst)}"
-
-
-def _named(worst: tuple[str, float]) -> str:
-    return f"{percent(worst[1])} {worst[0]}"
+    return f"{percent(group.mean.ratio)}, worst {tables.named(group.worst)}"

@@ -1,5 +1,6 @@
 """The generated tables of README.md, docs/results.md and the READMEs of models, by name."""
 
+import functools
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -48,10 +49,12 @@ def tables_of(models: pathlib.Path) -> Mapping[str, str]:
     Raises: ValueError, OSError: a result is missing or damaged.
     """
 
+    @functools.cache
     def result(name: str) -> Mapping[str, Any]:
         return measured.read(models / name / "result.json")
 
-    found = _exam(models) | {
+    looks = {name: result(f"exam/{name}") for name in _LOOKS if (models / "exam" / name / "result.json").is_file()}
+    found = _exam(looks, result) | {
         "inlining-development": tables.libraries(
             result("inlining_for_size/evaluation"), ["trained"], measured.linked_code, LANGUAGES, thresholds=True
         ),
@@ -158,10 +161,11 @@ _LOOKED_AT = {
 }
 
 
-def _exam(models: pathlib.Path) -> dict[str, str]:
-    """The tables of models/exam; a look that was not made has a line in place of its tables."""
-    folder = models / "exam"
-    results = {name: measured.read(path) for name in _LOOKS if (path := folder / name / "result.json").is_file()}
+def _exam(results: Mapping[str, Mapping[str, Any]], other: Callable[[str], Mapping[str, Any]]) -> dict[str, str]:
+    """The tables of models/exam; a look that was not made has a line in place of its tables.
+
+    Args: results: of the looks that were made; other: reads the result in a folder of models.
+    """
     made: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
         "inlining": ("inlining_for_size", lambda result: _exam_code(result, ["trained"])),
         "inlining-icf": ("inlining_for_size_icf", lambda result: _exam_code(result, ["trained"])),
@@ -187,7 +191,7 @@ def _exam(models: pathlib.Path) -> dict[str, str]:
     sources = {
         name: headlines.Source(results[name], {} if name.startswith("programs") else EXAM_LANGUAGES, of_exam=True)
         if name in results
-        else headlines.Source(measured.read(models / folder / "result.json"), languages, of_exam=False)
+        else headlines.Source(other(folder), languages, of_exam=False)
         for name, (folder, languages) in _LOOKED_AT.items()
     }
     found = {"headlines": headlines.table(sources, sources["inlining_for_size"])}

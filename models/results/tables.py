@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mlgo.run.tabular import markdown_head, markdown_row
 from models.results import measured
 from models.results.measured import Change
 from models.results.pages import percent
@@ -23,7 +24,7 @@ SIDES = {
 
 def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table; the first column holds names."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in [headings, ["---"] * len(headings), *rows])
+    return "\n".join([*markdown_head(headings), *map(markdown_row, rows)])
 
 
 def with_interval(change: Change) -> str:
@@ -34,21 +35,6 @@ def with_interval(change: Change) -> str:
     low, high = (percent(bound).removesuffix(" %") for bound in (change.low, change.high))
     shown = f"**{value}**" if change.high < 1 and value.startswith("−") else value
     return f"{shown} ({low} … {high})"
-
-
-def best_threshold(result: Mapping[str, Any], corpus: str) -> str:
-    """The -inline-threshold with the least linked code, or "the default" where none has less."""
-    ratios = {
-        side: measured.linked_code(result, corpus, side)
-        for side in result["order"]["sides"]
-        if side.startswith("threshold_")
-    }
-    if not ratios:
-        return "not measured"
-    best = min(ratios, key=lambda side: ratios[side].ratio)
-    if ratios[best].ratio >= 1:
-        return "the default"
-    return f"{percent(ratios[best].ratio)} at {best.removeprefix('threshold_')}"
 
 
 def libraries(
@@ -68,13 +54,13 @@ def libraries(
     for corpus in corpora:
         cells = [f"{corpus}, {languages[corpus]}", str(result["corpora"][corpus]["modules"])]
         cells += [with_interval(measure(result, corpus, side)) for side in sides]
-        rows.append(cells + ([best_threshold(result, corpus)] if thresholds else []))
+        rows.append(cells + ([best_threshold(result, [corpus])] if thresholds else []))
     for language in sorted({languages[corpus] for corpus in corpora}):
         members = [corpus for corpus in corpora if languages[corpus] == language]
         groups = [measured.group({corpus: measure(result, corpus, side) for corpus in members}) for side in sides]
         cells = [f"{language}: mean of {len(members)}; worst", ""]
-        cells += [f"**{percent(each.mean.ratio)}**; {percent(each.worst[1])} {each.worst[0]}" for each in groups]
-        rows.append(cells + ([best_single_threshold(result, members)] if thresholds else []))
+        cells += [f"**{percent(each.mean.ratio)}**; {named(each.worst)}" for each in groups]
+        rows.append(cells + ([best_threshold(result, members)] if thresholds else []))
     head = ["library", "units", *(SIDES.get(side, side) for side in sides)]
     return markdown(head + (["best threshold"] if thresholds else []), rows)
 
@@ -97,7 +83,12 @@ def several(
     return markdown(["library", *headings], rows)
 
 
-def best_single_threshold(result: Mapping[str, Any], corpora: Sequence[str]) -> str:
+def named(worst: tuple[str, float]) -> str:
+    """ "+2.88 % bzip2"."""
+    return f"{percent(worst[1])} {worst[0]}"
+
+
+def best_threshold(result: Mapping[str, Any], corpora: Sequence[str]) -> str:
     """The one -inline-threshold that is best for all `corpora` in the mean, or "the default"."""
     means = {
         side: measured.group({corpus: measured.linked_code(result, corpus, side) for corpus in corpora}).mean.ratio
@@ -127,8 +118,14 @@ def programs(
             for members, only_unseen in groups:
                 found = measured.programs(result, table, side, measure, unseen=unseen if only_unseen else ())
                 rest = percent(found.without_best) if found.without_best is not None else ""
-                worst = f"{percent(found.worst[1])} {found.worst[0]}"
-                lines.append([f"{words}, {members}, {SIDES.get(side, side)}", with_interval(found.mean), worst, rest])
+                lines.append(
+                    [
+                        f"{words}, {members}, {SIDES.get(side, side)}",
+                        with_interval(found.mean),
+                        named(found.worst),
+                        rest,
+                    ]
+                )
     return markdown(["measured", "mean (95 % interval)", "worst program", "mean without the best program"], lines)
 
 
@@ -143,5 +140,5 @@ def each_program(results: Sequence[tuple[Mapping[str, Any], Sequence[tuple[str, 
     names = sorted({name for column in ratios for name in column})
     rows = [[name, *(percent(column[name]) if name in column else "" for column in ratios)] for name in names]
     rows.append(["geometric mean", *(with_interval(each.mean) for each in groups)])
-    rows.append(["worst", *(f"{percent(each.worst[1])} {each.worst[0]}" for each in groups)])
+    rows.append(["worst", *(named(each.worst) for each in groups)])
     return markdown(["program", *(heading for _, heading, *_ in columns)], rows)

@@ -1,10 +1,12 @@
 """Every number of a page that names its result is that result's number."""
 
+import json
+import os
 import pathlib
 import re
 import unittest
 
-from models.results import update
+from models.results import sections, update
 
 _WORKSPACE = pathlib.Path(__file__).parents[2]
 _GENERATED = re.compile(
@@ -14,6 +16,10 @@ _CHANGE = re.compile(r"[+−]\d[\d.]* %")
 
 
 class PagesTest(unittest.TestCase):
+    def test_the_exam_has_the_libraries_of_its_list(self):
+        languages = {name: each for each, names in json.loads(os.environ["EXAM_LIBRARIES"]).items() for name in names}
+        self.assertEqual(sections.EXAM_LANGUAGES, languages)
+
     def test_pages_have_the_results_numbers(self):
         renewed = 0
         for path, text, new in update.pages_with_numbers(_WORKSPACE):
