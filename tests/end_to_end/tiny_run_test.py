@@ -110,7 +110,8 @@ class OtherProblemsTest(unittest.TestCase):
             "train_inlining", "oz_", "--algorithm=es", "--warm_start=none", "--gin_bindings=EsConfig.pairs=2"
         )
         self.assertRegex(said, r"policy: [+-]\d+\.\d\d % \[.*\] 95 % interval; .* equal of 2 modules")
-        self.assertIn(" --inlining_policy=", said)
+        # Two iterations from nothing may end worse than the default; then no command is offered.
+        self.assertRegex(said, " --inlining_policy=|found nothing to install that is better than the compiler's default")
         self.assertFalse((self.folder / "output" / "optimised").exists())
 
     def test_inlining_as_it_is_by_default(self):
