@@ -103,8 +103,8 @@ def train_bc(
     config, progress = config or BcConfig(), progress or Silent()
     training, validation = split_by_function(observations, config.validation_share, seed)
     if observations.kind == "continuous":
-        scale = order_scale(observations.answers[training])
-        observations = dataclasses.replace(observations, answers=scale.apply(observations.answers))
+        scale = order_scale(observations.outputs[training])
+        observations = dataclasses.replace(observations, outputs=scale.apply(observations.outputs))
     state = _State(network, config)
     identity = _identity(network, observations, seed, config)
     if resume_dir is not None:
@@ -166,8 +166,8 @@ def majority_accuracy(training_actions: np.ndarray, actions: np.ndarray) -> floa
 
 def _identity(network: PolicyNetwork, observations: Observations, seed: int, config: BcConfig) -> str:
     data = {"levels": observations.levels, "chosen": observations.chosen, "group": observations.group}
-    if observations.answers is not None:
-        data["answers"] = observations.answers
+    if observations.outputs is not None:
+        data["outputs"] = observations.outputs
     data = digest_of(data)
     return json.dumps([digest_of(network.weights), data, seed, dataclasses.asdict(config)], sort_keys=True)
 
@@ -234,14 +234,24 @@ class Cloner:
         trained = {n: w for n, w in network.weights.items() if n.startswith("policy/")}
         self._adam = Adam(trained, config.adam_epsilon, optimizer)
         self._l2, self._smoothing = config.l2, config.label_smoothing
-        self._loss = {"categorical": self._of_choices, "binary": self._of_answers, "continuous": self._of_numbers}[kind]
-        of = StepSpecs(network.normalizer.width, kind)
-        self._step = traced(self._step_once, [of.levels, of.observation, of.taken, *[of.number] * 3])
+        self._loss = {
+            "categorical": self._of_categorical,
+            "binary": self._of_binary,
+            "continuous": self._of_continuous,
+        }[kind]
+        specs = StepSpecs(network.normalizer.width, kind)
+        self._step = traced(
+            self._step_once, [specs.levels, specs.observation, specs.chosen_values, *[specs.number] * 3]
+        )
 
     def step(self, part: Observations, learning_rate: float) -> np.ndarray:
         """[mean cross-entropy, accuracy before the step], float32."""
         return self._step(
-            part.levels, part.row_observation(), part.taken, np.float32(learning_rate), *self._adam.next_powers()
+            part.levels,
+            part.row_observation(),
+            part.chosen_values,
+            np.float32(learning_rate),
+            *self._adam.next_powers(),
         ).numpy()
 
     def weights(self) -> dict[str, np.ndarray]:
@@ -258,7 +268,7 @@ class Cloner:
         self._adam.minimize(tape, total, learning_rate, power1, power2)
         return tf.stack([loss, accuracy])
 
-    def _of_choices(self, logits, observation, chosen):
+    def _of_categorical(self, logits, observation, chosen):
         batch = tf.shape(chosen)[0]
         distribution = RowDistribution(logits, observation, batch)
         loss = -tf.reduce_mean(distribution.log_prob(chosen))
@@ -267,15 +277,15 @@ class Cloner:
         best = tf.math.unsorted_segment_max(logits, observation, batch)
         return loss, tf.reduce_mean(tf.cast(tf.gather(logits, chosen) >= best, tf.float32))
 
-    def _of_answers(self, logits, observation, answers):
+    def _of_binary(self, logits, observation, outputs):
         del observation
-        targets = (1 - self._smoothing) * answers + self._smoothing / 2
+        targets = (1 - self._smoothing) * outputs + self._smoothing / 2
         # Not sigmoid_cross_entropy_with_logits: its gradient is a Reciprocal (optimizer.py, APPROXIMATE).
         loss = tf.reduce_mean(tf.nn.softplus(logits) - targets * logits)
-        return loss, tf.reduce_mean(tf.cast((logits > 0) == (answers > 0), tf.float32))
+        return loss, tf.reduce_mean(tf.cast((logits > 0) == (outputs > 0), tf.float32))
 
-    def _of_numbers(self, logits, observation, answers):
+    def _of_continuous(self, logits, observation, outputs):
         del observation
         # Neighbours in a minibatch are pairs as good as any.
-        alike = tf.sign(logits[1:] - logits[:-1]) == tf.sign(answers[1:] - answers[:-1])
-        return tf.reduce_mean(tf.square(logits - answers)) / 2, tf.reduce_mean(tf.cast(alike, tf.float32))
+        alike = tf.sign(logits[1:] - logits[:-1]) == tf.sign(outputs[1:] - outputs[:-1])
+        return tf.reduce_mean(tf.square(logits - outputs)) / 2, tf.reduce_mean(tf.cast(alike, tf.float32))

@@ -115,7 +115,7 @@ class BehaviouralCloningTest(unittest.TestCase):
         environment = synthetic_environments.ContinuousEnvironment()
         packed = synthetic_environments.play(environment, range(60), environment.default).observations
         # As LLVM's: the highest bit says next to nothing about the order.
-        packed = dataclasses.replace(packed, answers=packed.answers + np.float32(2**15))
+        packed = dataclasses.replace(packed, outputs=packed.outputs + np.float32(2**15))
         config = BcConfig(epochs=20, learning_rate=3e-3)
         result = train_bc(initial_network(environment.normalizer, 1), packed, 1, config)
         self.assertEqual(result.majority_accuracy, 0.5)

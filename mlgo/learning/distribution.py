@@ -23,14 +23,14 @@ def decision_distribution(
     deviation: float,
     highest: float | None,
 ) -> tfp.distributions.Distribution:
-    """The distribution of B decisions; its values are `Observations.taken`.
+    """The distribution of B decisions; its values are `Observations.chosen_values`.
 
     Args:
       logits: float32 [M].
       row_observation: int32 [M], sorted, in 0 .. B - 1.
       batch: B.
       deviation: standard deviation of the noise of a continuous decision.
-      highest: `Observations.highest_answer`.
+      highest: `Observations.max_output`.
     """
     if kind == "categorical":
         return RowDistribution(logits, row_observation, batch)

@@ -28,7 +28,7 @@ from mlgo.run.exit_codes import RunError
 HIDDEN_PER_UNIT = 64.0
 _HIDDEN_TOP = 384
 #: Added before floor, which then rounds to nearest; part of the bias, so it costs nothing.
-_HALF = 2.0**-7
+_ROUNDING_BIAS = 2.0**-7
 #: Integers of float32 are exact up to this.
 _MANTISSA = 2**24
 _MOST_BITS = 12
@@ -58,8 +58,8 @@ class ExactNetwork:
         """NumPy: logits, float32 [M], of uint8 [M, D]; bit for bit what every backend computes."""
         inputs = levels.astype(np.float32)
         for layer in self.hidden:
-            way = np.clip(inputs @ layer.kernel + layer.bias, np.float32(0), np.float32(6))
-            inputs = np.floor(way * np.float32(HIDDEN_PER_UNIT))
+            activation = np.clip(inputs @ layer.kernel + layer.bias, np.float32(0), np.float32(6))
+            inputs = np.floor(activation * np.float32(HIDDEN_PER_UNIT))
         return (inputs @ self.logits)[:, 0]
 
     def row_logits_tensor(self, levels):
@@ -68,8 +68,8 @@ class ExactNetwork:
 
         inputs = tf.cast(levels, tf.float32)
         for layer in self.hidden:
-            way = tf.nn.relu6(tf.nn.bias_add(tf.matmul(inputs, layer.kernel), layer.bias))
-            inputs = tf.floor(way * HIDDEN_PER_UNIT)
+            activation = tf.nn.relu6(tf.nn.bias_add(tf.matmul(inputs, layer.kernel), layer.bias))
+            inputs = tf.floor(activation * HIDDEN_PER_UNIT)
         return tf.squeeze(tf.matmul(inputs, self.logits), axis=1)
 
     def log_probabilities(self, observations: Observations) -> np.ndarray:
@@ -96,7 +96,7 @@ def log_probabilities(logits: np.ndarray, observations: Observations) -> np.ndar
     if observations.kind == "continuous":
         raise ValueError("numbers have no probability without the deviation of their noise (distribution.py)")
     if observations.kind == "binary":
-        return -np.logaddexp(0.0, np.where(observations.answers > 0, -logits, logits)).astype(np.float32)
+        return -np.logaddexp(0.0, np.where(observations.outputs > 0, -logits, logits)).astype(np.float32)
     starts = observations.offsets[:-1]
     counts = np.diff(observations.offsets)
     shifted = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)
@@ -112,7 +112,7 @@ def greedy_decisions(logits: np.ndarray, observations: Observations) -> np.ndarr
     if observations.kind == "binary":
         return (logits > 0).astype(np.int64)
     if observations.kind == "continuous":
-        return np.where(logits > 0, np.minimum(logits, np.float32(observations.highest_answer)), np.float32(0))
+        return np.where(logits > 0, np.minimum(logits, np.float32(observations.max_output)), np.float32(0))
     starts = observations.offsets[:-1]
     best = np.repeat(np.maximum.reduceat(logits, starts), np.diff(observations.offsets))
     candidate = np.where(logits == best, observations.positions, observations.position_count)
@@ -127,7 +127,7 @@ def exact_network(weights: Weights) -> ExactNetwork:
     hidden = []
     unit, top = LEVEL_SCALE, TOP_LEVEL
     for index, (kernel, bias) in enumerate(layer_arrays(weights, "policy")):
-        hidden.append(_exact_layer(f"policy/{index}", kernel, np.asarray(bias, np.float64) + _HALF, unit, top))
+        hidden.append(_exact_layer(f"policy/{index}", kernel, np.asarray(bias, np.float64) + _ROUNDING_BIAS, unit, top))
         unit, top = 1.0 / HIDDEN_PER_UNIT, _HIDDEN_TOP
     logits = _exact_layer("policy/logits", weights["policy/logits/kernel"], np.zeros(1), unit, top)
     return ExactNetwork(tuple(hidden), logits.kernel)

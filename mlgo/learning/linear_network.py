@@ -81,14 +81,14 @@ def linear_fit(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarr
     return np.linalg.solve(information + ridge * np.eye(len(information)), moment)
 
 
-def nearest_effect(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarray:
+def fit_weights(network: PolicyNetwork, seen: Sequence[Observations]) -> np.ndarray:
     """float64 [D + 1]: the effect of `network`, or of the linear policy nearest to it on the rows `seen`."""
     exact = linear_effect(network)
     # A fit knows nothing of decisions that were not seen.
     return linear_fit(network, seen) if exact is None else exact
 
 
-def stated_effect(normalizer: Normalizer, config: Any) -> np.ndarray:
+def configured_weights(normalizer: Normalizer, config: Any) -> np.ndarray:
     """float64 [D + 1]: the effect of the linear policy that a learner's `config` states.
 
     Args:
@@ -110,7 +110,9 @@ def stated_effect(normalizer: Normalizer, config: Any) -> np.ndarray:
     return effect
 
 
-def preference_below(normalizer: Normalizer, preferred: Mapping[str, tuple[float, float]], setting: str) -> np.ndarray:
+def bias_below_threshold(
+    normalizer: Normalizer, preferred: Mapping[str, tuple[float, float]], setting: str
+) -> np.ndarray:
     """float64 [D + 1]: the effect of preferring 1 where features are small, whatever else is known.
 
     Args:

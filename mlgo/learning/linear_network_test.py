@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from mlgo.learning.linear_network import linear_fit, linear_network, linear_rows, nearest_effect
+from mlgo.learning.linear_network import fit_weights, linear_fit, linear_network, linear_rows
 from mlgo.learning.network import NetworkConfig, initial_network
 from mlgo.learning.normalization import LEVEL_SCALE
 from mlgo.learning.observations import pack
@@ -30,14 +30,14 @@ class NearestPolicyTest(unittest.TestCase):
         width = self.like.normalizer.width
         effect = np.linspace(-0.2, 0.2, width + 1)
         network = linear_network(self.like, effect)
-        np.testing.assert_allclose(nearest_effect(network, []), effect, atol=1e-4)
+        np.testing.assert_allclose(fit_weights(network, []), effect, atol=1e-4)
         rows = linear_rows(self.seen[0])
         fitted = linear_fit(network, self.seen)
         # Effects of levels that no row has are free; what the rows get is not.
         np.testing.assert_allclose(rows @ fitted, np.clip(rows @ effect, -3.0, 3.0), atol=0.05)
 
     def test_another_network_is_fitted(self):
-        fitted = nearest_effect(self.like, self.seen)
+        fitted = fit_weights(self.like, self.seen)
         self.assertEqual(fitted.shape, (self.like.normalizer.width + 1,))
         np.testing.assert_array_equal(fitted, linear_fit(self.like, self.seen))
 

@@ -27,7 +27,7 @@ Weights = Mapping[str, np.ndarray]
 #: Most products that TensorFlow adds in one sum. Eigen cuts a longer sum at a place that depends on the size of the
 #: level 1 data cache. Measured with TensorFlow 2.19: from 609 products with 48 KiB, 401 with 32 KiB, and 201 with
 #: 16 KiB, the least of all processors with AVX.
-LONGEST_SUM = 128
+MAX_REDUCTION_LENGTH = 128
 
 
 @gin.configurable
@@ -140,22 +140,22 @@ def values(weights: Mapping, summaries):
 
 
 def _grouped(rows):
-    """float32 [G, LONGEST_SUM, D] of [M, D]; the last group is filled with zeros."""
+    """float32 [G, MAX_REDUCTION_LENGTH, D] of [M, D]; the last group is filled with zeros."""
     import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
-    filled = tf.pad(rows, [[0, -tf.shape(rows)[0] % LONGEST_SUM], [0, 0]])
-    return tf.reshape(filled, [-1, LONGEST_SUM, rows.shape[1]])
+    filled = tf.pad(rows, [[0, -tf.shape(rows)[0] % MAX_REDUCTION_LENGTH], [0, 0]])
+    return tf.reshape(filled, [-1, MAX_REDUCTION_LENGTH, rows.shape[1]])
 
 
 def _product(groups, kernel):
-    """float32 [G, LONGEST_SUM, units]: `groups` times `kernel`, [in, units].
+    """float32 [G, MAX_REDUCTION_LENGTH, units]: `groups` times `kernel`, [in, units].
 
     Both sides of `kernel` are cut, because the gradient of `groups` sums over the units.
     """
     import tensorflow as tf  # pylint: disable=import-outside-toplevel
 
     def cuts(size):
-        return [slice(begin, begin + LONGEST_SUM) for begin in range(0, size, LONGEST_SUM)]
+        return [slice(begin, begin + MAX_REDUCTION_LENGTH) for begin in range(0, size, MAX_REDUCTION_LENGTH)]
 
     columns = [
         tf.add_n([tf.matmul(groups[:, :, part], kernel[part, units]) for part in cuts(kernel.shape[0])])

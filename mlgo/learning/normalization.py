@@ -123,9 +123,9 @@ class Normalizer:
                     raise ValueError(f"feature {feature} has shape {x.shape}, expected ({rows},)")
                 x = np.where(x < highest, x, highest)
                 for index, column in columns:
-                    way = (x - np.float32(column.start)) * column.slope
-                    way = np.minimum(np.maximum(way, np.float32(0)), np.float32(RELU_TOP))
-                    result[:, index] = np.floor(way * np.float32(LEVELS_PER_UNIT))
+                    position = (x - np.float32(column.start)) * column.slope
+                    position = np.minimum(np.maximum(position, np.float32(0)), np.float32(RELU_TOP))
+                    result[:, index] = np.floor(position * np.float32(LEVELS_PER_UNIT))
         if self.mark_last_position:
             result[:, -1] = np.where(is_last, TOP_LEVEL, 0)
         return result

@@ -19,7 +19,7 @@ from mlgo.run.determinism import generator
 #: `Problem.decision_kind`.
 DecisionKind = Literal["categorical", "binary", "continuous"]
 
-_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "answers")
+_ARRAYS = ("levels", "offsets", "positions", "chosen", "group", "outputs")
 
 #: Observations packed at a time: keeps the working set of the normalisation (33 positions x 8 bytes x features) in
 #: cache.
@@ -42,9 +42,9 @@ class Observations:
       group: int64 [N], which function (context) the observation belongs to.
       position_count: P; 1 unless the decision is categorical.
       kind: the kind of decision.
-      answers: float32 [N], the decisions if binary (0 or 1) or continuous (in units of the network's output,
+      outputs: float32 [N], the decisions if binary (0 or 1) or continuous (in units of the network's output,
         `Problem.output_unit`). None if categorical.
-      highest_answer: upper limit of the network's output for continuous decisions (`Problem.max_output`).
+      max_output: upper limit of the network's output for continuous decisions (`Problem.max_output`).
     """
 
     levels: np.ndarray
@@ -54,8 +54,8 @@ class Observations:
     group: np.ndarray
     position_count: int
     kind: DecisionKind = "categorical"
-    answers: np.ndarray | None = None
-    highest_answer: float | None = None
+    outputs: np.ndarray | None = None
+    max_output: float | None = None
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -72,7 +72,7 @@ class Observations:
             **{name: arrays.get(name) for name in _ARRAYS},
             position_count=problem.action_count if problem.decision_kind == "categorical" else 1,
             kind=problem.decision_kind,
-            highest_answer=problem.max_output,
+            max_output=problem.max_output,
         )
 
     @property
@@ -81,17 +81,17 @@ class Observations:
 
     @property
     def actions(self) -> np.ndarray:
-        """[N], the decisions: int64, the position or 0 and 1; float32, the number as in `answers`."""
+        """[N], the decisions: int64, the position or 0 and 1; float32, the number as in `outputs`."""
         if self.kind == "continuous":
-            return self.answers
-        return (self.positions[self.chosen] if self.kind == "categorical" else self.answers).astype(np.int64)
+            return self.outputs
+        return (self.positions[self.chosen] if self.kind == "categorical" else self.outputs).astype(np.int64)
 
     @property
-    def taken(self) -> np.ndarray:
+    def chosen_values(self) -> np.ndarray:
         """[N], what was decided as the distributions of distribution.py take it: int32, the row; or float32, the
-        answer.
+        output.
         """
-        return self.chosen.astype(np.int32) if self.kind == "categorical" else self.answers
+        return self.chosen.astype(np.int32) if self.kind == "categorical" else self.outputs
 
     def row_observation(self) -> np.ndarray:
         """int32 [M], which observation a row belongs to."""
@@ -116,7 +116,7 @@ class Observations:
             positions=self.positions[rows],
             chosen=chosen,
             group=self.group[which],
-            answers=None if self.answers is None else self.answers[which],
+            outputs=None if self.outputs is None else self.outputs[which],
         )
 
 
@@ -157,10 +157,10 @@ def pack(
     group = np.zeros(len(actions), np.int64) if group is None else np.asarray(group, np.int64)
     if problem.decision_kind == "categorical":
         return _pack_choices(features, actions.astype(np.int64), normalizer, problem, group)
-    return _pack_answers(features, actions, normalizer, problem, group)
+    return _pack_single_rows(features, actions, normalizer, problem, group)
 
 
-def _pack_answers(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
+def _pack_single_rows(features, actions, normalizer: Normalizer, problem: Problem, group: np.ndarray) -> Observations:
     """One row per observation."""
     count = len(actions)
     lowest, highest = problem.action_bounds
@@ -180,8 +180,8 @@ def _pack_answers(features, actions, normalizer: Normalizer, problem: Problem, g
         position_count=1,
         kind=problem.decision_kind,
         # The unit is a power of two: nothing is rounded.
-        answers=(actions.astype(np.float32) / np.float32(problem.output_unit or 1)).astype(np.float32),
-        highest_answer=problem.max_output,
+        outputs=(actions.astype(np.float32) / np.float32(problem.output_unit or 1)).astype(np.float32),
+        max_output=problem.max_output,
     )
 
 
@@ -239,5 +239,5 @@ def concatenate(parts: Sequence[Observations]) -> Observations:
         positions=np.concatenate([part.positions for part in parts]),
         chosen=np.concatenate([part.chosen + base for part, base in zip(parts, row_base)]),
         group=np.concatenate([part.group + base for part, base in zip(parts, group_base)]),
-        answers=None if parts[0].answers is None else np.concatenate([part.answers for part in parts]),
+        outputs=None if parts[0].outputs is None else np.concatenate([part.outputs for part in parts]),
     )

@@ -66,7 +66,9 @@ class ObservationsTest(unittest.TestCase):
         answers = np.array([0, 1, 1, 0, 1, 0])
         packed = pack(features, answers.reshape(6, 1), environment.normalizer, environment.problem, np.arange(6) // 2)
         np.testing.assert_array_equal(packed.actions, answers)
-        self.assertEqual((packed.actions.dtype, packed.taken.dtype, packed.row_count), (np.int64, np.float32, 6))
+        self.assertEqual(
+            (packed.actions.dtype, packed.chosen_values.dtype, packed.row_count), (np.int64, np.float32, 6)
+        )
         rows = {name: values[:, 0] for name, values in features.items()}
         np.testing.assert_array_equal(packed.levels, environment.normalizer.levels(rows, np.ones(6, bool)))
         np.testing.assert_array_equal(packed.summaries(), packed.levels)
@@ -80,7 +82,7 @@ class ObservationsTest(unittest.TestCase):
         features = {name: np.full((3, 1), 0.5, np.float32) for name in ("weight", "length")}
         packed = pack(features, np.array([0, 2.25, 16], np.float32), environment.normalizer, environment.problem)
         np.testing.assert_array_equal(packed.actions, np.array([0, 4.5, 32], np.float32))
-        self.assertEqual(packed.highest_answer, 15.0)
+        self.assertEqual(packed.max_output, 15.0)
         with self.assertRaisesRegex(ObservationError, "observation 1 of 3: decision nan"):
             pack(features, np.array([0, np.nan, 16], np.float32), environment.normalizer, environment.problem)
 

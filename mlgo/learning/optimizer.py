@@ -101,7 +101,7 @@ class StepSpecs:
     Attributes:
       levels: uint8 [M, D].
       observation: int32 [M], the observation of each row.
-      taken: [N], the decisions; see `Observations.taken`.
+      chosen_values: [N], the decisions; see `Observations.chosen_values`.
       values: float32 [N].
       summaries: float32 [N, D].
       number: float32.
@@ -110,7 +110,7 @@ class StepSpecs:
     def __init__(self, width: int, kind: DecisionKind):
         self.levels = tf.TensorSpec([None, width], tf.uint8)
         self.observation = tf.TensorSpec([None], tf.int32)
-        self.taken = tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32)
+        self.chosen_values = tf.TensorSpec([None], tf.int32 if kind == "categorical" else tf.float32)
         self.values = tf.TensorSpec([None], tf.float32)
         self.summaries = tf.TensorSpec([None, width], tf.float32)
         self.number = tf.TensorSpec([], tf.float32)

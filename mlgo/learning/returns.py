@@ -61,7 +61,7 @@ class MovingAverage:
             "averages": np.array([self._averages[name] for name in names], np.float64),
         }
 
-    def less(self, module: str, samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    def subtract_baseline(self, module: str, samples: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
         """Each sample's values less the averages before these samples; afterwards the averages include them."""
         keys = {name: _key(module, name) for sample in samples for name in sample}
         before = {name: self._averages.get(key, 0.0) for name, key in keys.items()}
@@ -80,14 +80,14 @@ def _key(module: str, name: str) -> int:
 
 
 def returns_of(
-    samples: Sequence[Sample], centre: bool, baseline: MovingAverage | None = None
+    samples: Sequence[Sample], leave_one_out: bool, baseline: MovingAverage | None = None
 ) -> tuple[Observations, np.ndarray]:
     """All decisions of `samples` that have a return, in order, and these returns, float32 [N].
 
     Args:
-      centre: a return is the improvement of a function over the other samples of its module, without functions that
-        occur in one sample only. Otherwise it is the improvement over the default.
-      baseline: a return is the improvement over this moving average; takes precedence over `centre`.
+      leave_one_out: a return is the improvement of a function over the other samples of its module, without functions
+        that occur in one sample only. Otherwise it is the improvement over the default.
+      baseline: a return is the improvement over this moving average; takes precedence over `leave_one_out`.
 
     Raises:
       DivergenceError: an improvement is not finite.
@@ -103,13 +103,13 @@ def returns_of(
                     "Check the scores in the training logs",
                 )
     values = [dict(sample.improvements) for sample in samples]
-    if centre or baseline is not None:
+    if leave_one_out or baseline is not None:
         of_module: dict[str, list[int]] = {}
         for index, sample in enumerate(samples):
             of_module.setdefault(sample.module, []).append(index)
         for module, indices in of_module.items():
             together = [values[index] for index in indices]
-            compared = centred(together) if baseline is None else baseline.less(module, together)
+            compared = centred(together) if baseline is None else baseline.subtract_baseline(module, together)
             for index, each in zip(indices, compared, strict=True):
                 values[index] = each
     observations, returns = [], []
@@ -117,12 +117,12 @@ def returns_of(
         if sample.observations is None:
             continue
         by_context = np.array([of_context.get(name, np.nan) for name in sample.contexts], np.float32)
-        every = by_context[sample.observations.group]
-        kept = np.flatnonzero(~np.isnan(every))
+        by_decision = by_context[sample.observations.group]
+        kept = np.flatnonzero(~np.isnan(by_decision))
         if len(kept):
-            whole = len(kept) == len(every)
-            observations.append(sample.observations if whole else sample.observations.select(kept))
-            returns.append(every[kept])
+            all_kept = len(kept) == len(by_decision)
+            observations.append(sample.observations if all_kept else sample.observations.select(kept))
+            returns.append(by_decision[kept])
     if not observations:
         raise RunError(
             f"{len(samples)} compiles of an iteration",

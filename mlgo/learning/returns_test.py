@@ -31,34 +31,40 @@ class ReturnsTest(unittest.TestCase):
             _sample("b", 0, {"f": 0.125, "g": 0.25}),
             _sample("b", 1, {"f": 0.25}),
         ]
-        observations, returns = returns_of(samples, centre=True)
+        observations, returns = returns_of(samples, leave_one_out=True)
         # g of b has a score in one sample only.
         np.testing.assert_array_equal(returns, [0.25, 0.25, -7, -0.25, -0.25, 7, -0.125, -0.125, 0.125, 0.125])
         self.assertEqual(returns.dtype, np.float32)
         self.assertEqual(len(observations), 10)
         self.assertEqual(len(np.unique(observations.group)), 6)
-        _, uncentred = returns_of(samples[:1], centre=False)
+        _, uncentred = returns_of(samples[:1], leave_one_out=False)
         np.testing.assert_array_equal(uncentred, [0.5, 0.5, -7])
 
     def test_moving_averages_are_learned_and_remembered(self):
         average = MovingAverage(0.75)
-        self.assertEqual(average.less("a", [{"f": 0.5}, {"f": 1.0, "g": -1.0}]), [{"f": 0.5}, {"f": 1.0, "g": -1.0}])
+        self.assertEqual(
+            average.subtract_baseline("a", [{"f": 0.5}, {"f": 1.0, "g": -1.0}]), [{"f": 0.5}, {"f": 1.0, "g": -1.0}]
+        )
         known = MovingAverage(0.75, average.state())
         for each in (average, known):
-            self.assertEqual(each.less("a", [{"f": 1.0, "g": 0.0}]), [{"f": 1.0 - (0.75 * 0.125 + 0.25), "g": 0.25}])
-            self.assertEqual(each.less("b", [{"f": 1.0}]), [{"f": 1.0}])
+            self.assertEqual(
+                each.subtract_baseline("a", [{"f": 1.0, "g": 0.0}]), [{"f": 1.0 - (0.75 * 0.125 + 0.25), "g": 0.25}]
+            )
+            self.assertEqual(each.subtract_baseline("b", [{"f": 1.0}]), [{"f": 1.0}])
         self.assertEqual(average.state()["names"].dtype, np.uint64)
-        _, returns = returns_of([_sample("a", 0, {"f": 0.5, "g": 0.25})], centre=True, baseline=MovingAverage(0.5))
+        _, returns = returns_of(
+            [_sample("a", 0, {"f": 0.5, "g": 0.25})], leave_one_out=True, baseline=MovingAverage(0.5)
+        )
         np.testing.assert_array_equal(returns, [0.5, 0.5, 0.25])
 
     def test_without_decisions_or_scores_there_is_nothing_to_learn(self):
         with self.assertRaises(RunError) as caught:
-            returns_of([_sample("a", 0, {}), Sample("b", 0, 0.0, 1.0)], centre=False)
+            returns_of([_sample("a", 0, {}), Sample("b", 0, 0.0, 1.0)], leave_one_out=False)
         self.assertEqual(caught.exception.exit_code, ExitCode.NOTHING_PRODUCED)
 
     def test_improvements_that_are_not_finite_are_named(self):
         with self.assertRaisesRegex(DivergenceError, "a, sample 3: the improvement of 'f' is nan") as caught:
-            returns_of([_sample("a", 3, {"f": float("nan")})], centre=False)
+            returns_of([_sample("a", 3, {"f": float("nan")})], leave_one_out=False)
         self.assertEqual(caught.exception.kind, Divergence.NOT_FINITE)
 
     def test_samples_are_checked(self):

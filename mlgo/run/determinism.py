@@ -29,7 +29,7 @@ def configure_tensorflow() -> None:
 
     One thread per operation: matrix products then add in the same order for any number of cores. An update takes a few
     percent of an iteration, so this costs little. Operations without a repeatable kernel raise. What depends on the
-    processor is settled in toolchains/python/sitecustomize.py and network.py (LONGEST_SUM).
+    processor is settled in toolchains/python/sitecustomize.py and network.py (MAX_REDUCTION_LENGTH).
 
     Raises: RuntimeError (TensorFlow's): TensorFlow has already started with other thread counts.
     """

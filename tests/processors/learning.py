@@ -28,7 +28,7 @@ from mlgo.run import determinism
 from tests.processors.cache_sizes import pretend_cache_sizes
 
 _OBSERVATIONS = 1024
-#: More than one piece of LONGEST_SUM.
+#: More than one piece of MAX_REDUCTION_LENGTH.
 _UNITS = (80, 150)
 #: Those that learn from the samples of an iteration.
 _LEARNERS = ("ppo", "dqn", "es", "effect_regression", "bc_max")

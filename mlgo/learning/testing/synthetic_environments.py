@@ -227,7 +227,7 @@ def decider_of(environment: Environment, variant: Variant, seed: int) -> Decider
         else:
             noise = random.standard_normal(len(packed)) * deviation_of(variant.network)
             noisy = (exact.row_logits(packed.levels) + noise).astype(np.float32)
-            answers = np.clip(noisy, 0, np.float32(packed.highest_answer))
+            answers = np.clip(noisy, 0, np.float32(packed.max_output))
         return answers * np.float32(environment.problem.output_unit) if kind == "continuous" else answers
 
     return decide

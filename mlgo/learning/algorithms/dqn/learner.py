@@ -64,9 +64,9 @@ class DqnLearner(Learner):
         replay = {name: state.pop(name) for name in list(state) if name.startswith("replay/")}
         self._replay = _replay_from(replay, self.problem)
         self._adam = Adam(network.weights, self.config.adam_epsilon, state or None)
-        of = StepSpecs(network.normalizer.width, self.problem.decision_kind)
-        batch = [of.levels, of.observation, of.taken, of.values, of.summaries, of.values]
-        self._step = traced(self._step_once, [*batch, of.number, of.number])
+        specs = StepSpecs(network.normalizer.width, self.problem.decision_kind)
+        batch = [specs.levels, specs.observation, specs.chosen_values, specs.values, specs.summaries, specs.values]
+        self._step = traced(self._step_once, [*batch, specs.number, specs.number])
 
     @property
     def network(self) -> PolicyNetwork:
@@ -95,7 +95,7 @@ class DqnLearner(Learner):
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`."""
         config = self.config
-        observations, returns = returns_of(samples, centre=config.samples_per_module > 1)
+        observations, returns = returns_of(samples, leave_one_out=config.samples_per_module > 1)
         if not self._unit:
             self._unit = max(float(returns.std()), 1e-6)
         probabilities, entropy = self._behaviour(iteration, observations)
@@ -119,7 +119,7 @@ class DqnLearner(Learner):
                 step = self._step(
                     part.levels,
                     part.row_observation(),
-                    part.taken,
+                    part.chosen_values,
                     probabilities[rows_of(memory.offsets, which)],
                     summaries[which],
                     targets[which],

@@ -36,9 +36,9 @@ class DqnTest(unittest.TestCase):
         shown = shown.select(np.arange(256))
         contexts = tuple(str(index) for index in range(256))
         shown = type(shown)(
-            **{**vars(shown), "group": np.arange(256), "answers": np.arange(256).astype(np.float32) % 2}
+            **{**vars(shown), "group": np.arange(256), "outputs": np.arange(256).astype(np.float32) % 2}
         )
-        improvements = {name: 0.3 if shown.answers[int(name)] else 0.1 for name in contexts}
+        improvements = {name: 0.3 if shown.outputs[int(name)] else 0.1 for name in contexts}
         for iteration in range(3):
             metrics = learner.update(iteration, [Sample("m", 0, 0.2, 1.0, shown, contexts, improvements)])
         z = exact_network(learner.network.weights).row_logits(shown.levels)

@@ -31,8 +31,9 @@ class EffectConfig:
         start. Choose it so large that the exploration rate is about `exploration`: after a first iteration at 30 %,
         recovery took several iterations.
       start_bias: z in the first policy for a decision all of whose features have their smallest values.
-      preferred_below: feature -> (limit, preference), see `preference_below`: what the policy prefers without learning
-        it, added to the logits after they were scaled. Where it exceeds them, the policy neither explores nor learns.
+      preferred_below: feature -> (limit, preference), see `bias_below_threshold`: what the policy prefers without
+        learning it, added to the logits after they were scaled. Where it exceeds them, the policy neither explores nor
+        learns.
       outlier: returns that deviate more than this many deviations from their expectation count linearly (Huber).
       weigh_by_noise: whether a function counts less if its returns differ more between the samples. That lowers the
         noise of the estimate, but the large effects of few functions then count less than the small ones of many: the

@@ -31,13 +31,13 @@ from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Learner, Sample, Variant, balance_of
 from mlgo.learning.linear_network import (
+    bias_below_threshold,
+    configured_weights,
+    fit_weights,
     linear_effect,
     linear_fit,
     linear_network,
     linear_rows,
-    nearest_effect,
-    preference_below,
-    stated_effect,
 )
 from mlgo.learning.network import PolicyNetwork
 from mlgo.learning.observations import Observations
@@ -89,9 +89,9 @@ class EffectLearner(Learner):
         """See `Learner.prepare`."""
         config, self._network = self.config, network
         preferred = config.preferred_below
-        self._preference = preference_below(network.normalizer, preferred, "EffectConfig.preferred_below")
+        self._preference = bias_below_threshold(network.normalizer, preferred, "EffectConfig.preferred_below")
         if not state and config.start:
-            self._network = linear_network(network, stated_effect(network.normalizer, config))
+            self._network = linear_network(network, configured_weights(network.normalizer, config))
             self._network = self._with_preference(1.0)
         width = network.normalizer.width + 1
         self.updates = int(state.get("updates", 0))
@@ -135,7 +135,7 @@ class EffectLearner(Learner):
             before = self._with_preference(-1.0)
             self._start = linear_fit(before, seen)
             target, step = config.prior * self._start + estimate, config.first_step
-            known = nearest_effect(before, seen)
+            known = fit_weights(before, seen)
             # In the unit of the target: both are certain where they explore equally often.
             scales = [scale_for(each, seen, config.exploration, self._preference) for each in (known, target)]
             self._effect = known * (scales[0] / scales[1])
@@ -202,11 +202,11 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_n
         for sample, each in zip(of_module, values, strict=True):
             if sample.observations is None or not len(sample.observations):
                 continue
-            surprise, unlikely = surprises(sample.observations, exact.row_logits(sample.observations.levels))
+            residuals, unlikely = feature_residuals(sample.observations, exact.row_logits(sample.observations.levels))
             explored, decisions = explored + unlikely, decisions + len(sample.observations)
             for name, which in _decisions_by_name(sample):
                 if name in each:
-                    differences.append(surprise[which].sum(axis=0))
+                    differences.append(residuals[which].sum(axis=0))
                     returns.append(each[name])
                     noise.append(sum(squares[name]) / len(squares[name]))
                     counts.append(len(which))
@@ -229,14 +229,14 @@ def effect_batch(samples: Sequence[Sample], behaviour: PolicyNetwork, weigh_by_n
     return EffectBatch(np.array(differences), np.array(returns), weights, typical, explored / decisions)
 
 
-def surprises(observations: Observations, logits: np.ndarray) -> tuple[np.ndarray, int]:
+def feature_residuals(observations: Observations, logits: np.ndarray) -> tuple[np.ndarray, int]:
     """(x - E x of each decision, float64 [N, D + 1]; how many decisions are not the likeliest).
 
     Args: logits: float [M], of the policy that was drawn from.
     """
     rows = linear_rows(observations)
     if observations.kind == "binary":
-        taken = observations.answers.astype(np.float64)
+        taken = observations.outputs.astype(np.float64)
         chance = 1.0 / (1.0 + np.exp(-logits.astype(np.float64)))
         return rows * (taken - chance)[:, None], int(((logits > 0) != (taken > 0)).sum())
     starts, counts = observations.offsets[:-1], np.diff(observations.offsets)
@@ -254,7 +254,7 @@ def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: flo
     logits = [(linear_rows(each) @ effect, linear_rows(each) @ preference) for each in seen]
 
     def rate(scale: float) -> float:
-        total = sum(_expected_explored(each, scale * z + p) for each, (z, p) in zip(seen, logits, strict=True))
+        total = sum(_expected_non_greedy(each, scale * z + p) for each, (z, p) in zip(seen, logits, strict=True))
         return total / sum(len(each) for each in seen)
 
     low, high = 1e-3, 1e4
@@ -265,7 +265,7 @@ def scale_for(effect: np.ndarray, seen: Sequence[Observations], exploration: flo
     return high
 
 
-def _expected_explored(observations: Observations, logits: np.ndarray) -> float:
+def _expected_non_greedy(observations: Observations, logits: np.ndarray) -> float:
     """The expected number of decisions that are not the likeliest one."""
     if observations.kind == "binary":
         # Above 700 exp overflows, and the term is 0 in any case.

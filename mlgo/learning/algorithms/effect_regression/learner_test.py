@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 
 from mlgo.learning.algorithms.effect_regression.algorithm import EffectConfig
-from mlgo.learning.algorithms.effect_regression.learner import EffectLearner, effect_batch, scale_for, surprises
+from mlgo.learning.algorithms.effect_regression.learner import EffectLearner, effect_batch, feature_residuals, scale_for
 from mlgo.learning.exact_network import exact_network
 from mlgo.learning.learner import Sample
 from mlgo.learning.linear_network import linear_network
@@ -135,7 +135,7 @@ class EffectTest(unittest.TestCase):
         # A regression on what was done, not on what chance decided, gets the sign wrong.
         done = np.array(
             [
-                [s.observations.answers @ s.observations.levels[:, 0] / 192, s.observations.answers[1:].sum()]
+                [s.observations.outputs @ s.observations.levels[:, 0] / 192, s.observations.outputs[1:].sum()]
                 for s in samples
             ]
         )
@@ -183,14 +183,14 @@ class SurprisesTest(unittest.TestCase):
         mean = 0.0
         for row in range(3):
             one = Observations(levels, offsets, positions, np.array([row]), np.array([0]), 3)
-            mean += chance[row] * surprises(one, logits)[0][0]
+            mean += chance[row] * feature_residuals(one, logits)[0][0]
         np.testing.assert_allclose(mean, 0, atol=1e-7)
 
     def test_unlikely_decisions_are_counted(self):
         observations = pack(
             {"large": np.array([[0], [1]])}, np.array([1, 0]), NORMALIZER, PROBLEM, np.zeros(2, np.int64)
         )
-        self.assertEqual(surprises(observations, np.array([1.0, 1.0], np.float32))[1], 1)
+        self.assertEqual(feature_residuals(observations, np.array([1.0, 1.0], np.float32))[1], 1)
 
 
 class LinearNetworkTest(unittest.TestCase):

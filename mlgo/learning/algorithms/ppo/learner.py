@@ -91,11 +91,11 @@ class PpoLearner(Learner):
             entropy=config.entropy,
             value_loss=config.value_loss,
         )
-        of = StepSpecs(network.normalizer.width, problem.decision_kind)
-        decisions = [of.levels, of.observation, of.taken]
-        self._step = traced(self._step_once, [*decisions, *[of.values] * 3, of.summaries, *[of.number] * 3])
+        specs = StepSpecs(network.normalizer.width, problem.decision_kind)
+        decisions = [specs.levels, specs.observation, specs.chosen_values]
+        self._step = traced(self._step_once, [*decisions, *[specs.values] * 3, specs.summaries, *[specs.number] * 3])
         exact = [tf.TensorSpec(array.shape, tf.float32) for array in _flat(exact_network(network.weights))]
-        self._look = traced(self._look_once, [*decisions, exact])
+        self._evaluate = traced(self._evaluate_batch, [*decisions, exact])
 
     @property
     def network(self) -> PolicyNetwork:
@@ -125,8 +125,8 @@ class PpoLearner(Learner):
     def update(self, iteration: int, samples: Sequence[Sample]) -> dict[str, float]:
         """See `Learner.update`."""
         del iteration
-        centre = self.config.baseline == "samples" and self.config.samples_per_module > 1
-        batch = TrainingBatch(*returns_of(samples, centre, self._baseline))
+        leave_one_out = self.config.baseline == "samples" and self.config.samples_per_module > 1
+        batch = TrainingBatch(*returns_of(samples, leave_one_out, self._baseline))
         metrics = {name: float(value) for name, value in dataclasses.asdict(self.learn(batch)).items()}
         if self.problem.decision_kind == "continuous":
             del metrics["entropy"]  # That of the noise, a constant of the configuration.
@@ -143,7 +143,7 @@ class PpoLearner(Learner):
             raise self._diverged(
                 Divergence.NOT_FINITE, "returns hold NaN or infinity", "Check the scores in the training logs"
             )
-        behaviour, summaries, predicted = self._look_at(observations)
+        behaviour, summaries, predicted = self._evaluate_behaviour(observations)
         # The value network learns returns of mean square 1, so that its loss says the same of bytes and of ratios.
         unit = max(float(np.sqrt(np.mean(np.square(returns, dtype=np.float64)))), _SMALLEST_UNIT)
         targets = (returns / np.float32(unit)).astype(np.float32)
@@ -161,7 +161,7 @@ class PpoLearner(Learner):
                 step = self._step(
                     part.levels,
                     part.row_observation(),
-                    part.taken,
+                    part.chosen_values,
                     behaviour[which],
                     normalized[which],
                     targets[which],
@@ -204,20 +204,20 @@ class PpoLearner(Learner):
     def _diverged(self, kind: Divergence, wrong: str, remedy: str) -> DivergenceError:
         return DivergenceError(kind, f"PPO update {self.updates}", wrong, remedy)
 
-    def _look_at(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _evaluate_behaviour(self, observations: Observations) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(log probabilities of the decisions, summaries, value estimates) under the current weights."""
         exact = _flat(exact_network(self._exploring.weights))
         pieces = []
         for begin in range(0, len(observations), self.config.minibatch):
             part = observations.select(np.arange(begin, min(begin + self.config.minibatch, len(observations))))
-            pieces.append(self._look(part.levels, part.row_observation(), part.taken, exact))
+            pieces.append(self._evaluate(part.levels, part.row_observation(), part.chosen_values, exact))
         return tuple(np.concatenate([piece[i].numpy() for piece in pieces]) for i in range(3))
 
     def _distribution(self, logits, observation, batch):
         problem, deviation = self.problem, self.config.deviation
         return decision_distribution(problem.decision_kind, logits, observation, batch, deviation, problem.max_output)
 
-    def _look_once(self, levels, observation, taken, exact):
+    def _evaluate_batch(self, levels, observation, taken, exact):
         hidden = tuple(ExactLayer(kernel, bias, 0) for kernel, bias in zip(exact[:-1:2], exact[1:-1:2]))
         logits = ExactNetwork(hidden, exact[-1]).row_logits_tensor(levels)
         batch = tf.shape(taken)[0]

@@ -93,7 +93,7 @@ class PpoTest(unittest.TestCase):
         config = PpoConfig(minibatch=10**6, epochs=1, learning_rate=1e-3, l2=0.0, gradient_clipping=None)
         learner = PpoLearner(network, environment.problem, 1, config)
         samples = synthetic_environments.samples_of(environment, range(10), learner.variants(0), 1)
-        batch = TrainingBatch(*returns_of(samples, centre=True))
+        batch = TrainingBatch(*returns_of(samples, leave_one_out=True))
         metrics = learner.update(0, samples)
         self.assertEqual(metrics["decisions"], len(batch.observations))
         self.assertAlmostEqual(metrics["kl"], 0, places=3)
